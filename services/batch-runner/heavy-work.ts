@@ -1,4 +1,4 @@
-import type { BegunWork } from '#shared/accounts/redis/begun-work.ts';
+import type { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
@@ -11,7 +11,7 @@ export const heavyBytes = 4 * 1024 * 1024;
 const maxEnds = 2;
 
 /** Tracks the heavy work on a batch line or a response. */
-export interface HeavyPiece {
+export interface HeavyTask {
   /**
    * Begins heavy work as soon as no other piece of this process is doing any. Does nothing if it has begun.
    * @returns an error if the work must not be done, because two processes have ended while they did it
@@ -28,16 +28,16 @@ export interface HeavyPiece {
  * such a time does not point to a piece.
  */
 export class HeavyWork {
-  readonly #begun: Pick<BegunWork, 'begin' | 'end'>;
+  readonly #begun: Pick<UnfinishedWork, 'begin' | 'end'>;
   /** Resolves when the piece that began last has ended. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(begun: Pick<BegunWork, 'begin' | 'end'>) {
+  constructor(begun: Pick<UnfinishedWork, 'begin' | 'end'>) {
     this.#begun = begun;
   }
 
   /** @param work unique name of the piece */
-  open(work: string): HeavyPiece {
+  createPiece(work: string): HeavyTask {
     let give: (() => void) | undefined;
     const end = (): void => {
       if (!give) return;

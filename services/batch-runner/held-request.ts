@@ -1,15 +1,15 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { heavyBytes, type HeavyPiece } from './heavy-work.ts';
+import { heavyBytes, type HeavyTask } from './heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** The memory of a request with everything that it refers to, and the heavy work on it. */
 export class HeldRequest {
   readonly #bodies: MemoryBudget;
-  readonly #heavy: HeavyPiece;
+  readonly #heavy: HeavyTask;
   #bytes = 0;
 
   /** @param bodies memory budget of all requests of this process */
-  constructor(bodies: MemoryBudget, heavy: HeavyPiece) {
+  constructor(bodies: MemoryBudget, heavy: HeavyTask) {
     this.#bodies = bodies;
     this.#heavy = heavy;
   }
@@ -28,14 +28,14 @@ export class HeldRequest {
   };
 
   /** Begins heavy work on the request. @throws RouterError `workers_died` if two processes have ended with it, `store_unavailable` */
-  async begin(): Promise<void> {
+  async beginHeavyWork(): Promise<void> {
     const setAside = await this.#heavy.begin();
     if (setAside) throw setAside;
   }
 
   /** Begins heavy work if the request is large. @throws the errors of `begin` */
   async beginIfLarge(): Promise<void> {
-    if (this.#bytes >= heavyBytes) await this.begin();
+    if (this.#bytes >= heavyBytes) await this.beginHeavyWork();
   }
 
   /** Ends the heavy work: the request waits, or a worker has it. */
@@ -43,9 +43,9 @@ export class HeldRequest {
     this.#heavy.end();
   }
 
-  give(): void {
+  release(): void {
     this.end();
-    this.#bodies.give(this.#bytes);
+    this.#bodies.release(this.#bytes);
     this.#bytes = 0;
   }
 }

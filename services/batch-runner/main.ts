@@ -3,13 +3,13 @@ import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
+import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
-import { LiveTickets } from '#shared/broker/dispatch/queue/live-tickets.ts';
+import { LiveTicketWatcher } from '#shared/broker/dispatch/queue/live-tickets.ts';
 import { createAdminServer } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
@@ -27,7 +27,7 @@ import { finishBatch } from './batches/finish-batch.ts';
 import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
-import { LineIdentities } from './lines/line-identities.ts';
+import { BackgroundIdentities } from './lines/background-identities.ts';
 import { answerMemory } from './lines/line-memory.ts';
 import { RefusedLines } from './lines/refused-lines.ts';
 import { scaledPrices } from './lines/scaled-prices.ts';
@@ -36,9 +36,9 @@ import { RunningLines } from './batches/running-lines.ts';
 import { ParkedBatches } from './slots/parked-batches.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { HeavyWork } from './heavy-work.ts';
-import { scheduledWork } from './scheduled/scheduled-work.ts';
+import { createScheduledWork } from './scheduled/scheduled-work.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
-import { ModelPace } from './slots/model-pace.ts';
+import { ModelBreakers } from './slots/model-breakers.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, watchRunner } from './watch-runner.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
@@ -77,19 +77,19 @@ await runService(async (environment, releases) => {
   const jobs = new BackgroundJobs(access);
   releases.add('background jobs', () => jobs.close());
   const work = new BatchWork(redis.redis, prefix, { report: unreadable });
-  const slots = new LineSlots({ dispatcher, most: config.BATCH_LINES, yieldMs: config.BATCH_YIELD_MS });
+  const slots = new LineSlots({ dispatcher, maxLines: config.BATCH_LINES, yieldMs: config.BATCH_YIELD_MS });
   workers.onChange(() => slots.changed());
-  const tickets = new LiveTickets({ broker, workers, onWaiting: (pool) => slots.demand(pool) });
+  const tickets = new LiveTicketWatcher({ broker, workers, onWaiting: (pool) => slots.demand(pool) });
   releases.add('live tickets', () => tickets.close());
   const waitingWork = new WaitingWork(broker, id, dispatcher);
   releases.add('waiting work', () => waitingWork.close());
   const { keys, users, teams } = accounts;
   const identitiesOf = { keys, users, teams, issuers: () => registry.current().token_issuers };
-  const identities = new LineIdentities({ ...identitiesOf, class: 'low' });
-  const askers = new LineIdentities({ ...identitiesOf, class: undefined });
+  const identities = new BackgroundIdentities({ ...identitiesOf, class: 'low' });
+  const requesterIdentities = new BackgroundIdentities({ ...identitiesOf, class: undefined });
   onKeyChange(broker, () => {
-    identities.forget();
-    askers.forget();
+    identities.clear();
+    requesterIdentities.clear();
   });
   const counted: Pick<LimitKeeper, 'reserve'> = {
     reserve: (parties, amount) => {
@@ -100,7 +100,7 @@ await runService(async (environment, releases) => {
   const priceOf = scaledPrices((tier, model) => prices.priceOf(tier, model), config.BATCH_PRICE_FACTOR);
   const metrics = new RunnerMetrics(metricsRegistry);
   const stopping = new AbortController();
-  const heavy = new HeavyWork(new BegunWork(redis.redis, prefix, id));
+  const heavy = new HeavyWork(new UnfinishedWork(redis.redis, prefix, id));
   const bodies = new MemoryBudget(requestBytes(config.MAX_BODY_BYTES, process.constrainedMemory()));
   const parts = {
     work,
@@ -141,7 +141,7 @@ await runService(async (environment, releases) => {
       ...lineServing,
       priceOf,
       slots,
-      pace: new ModelPace(),
+      breaker: new ModelBreakers(),
       refusedLines: new RefusedLines(),
       waitingWork,
       storer: new AnswerStorer(stored, log),
@@ -153,7 +153,7 @@ await runService(async (environment, releases) => {
   };
   const validations = { access, queue: 'batch-validations', concurrency: filesAtOnce } as const;
   const endings = { access, queue: 'batch-endings', concurrency: filesAtOnce } as const;
-  const queues = new Map<BackgroundQueue, WorkOnQueue>([
+  const queues = new Map<BackgroundQueue, QueueWorker>([
     [
       'batch-validations',
       new BackgroundWorker<BatchJob>({ ...validations, handle: (job) => validateBatch(parts, job) }),
@@ -188,14 +188,14 @@ await runService(async (environment, releases) => {
     log,
     releases,
     formats: clientFormats,
-    identities: askers,
+    identities: requesterIdentities,
     heavy,
     serving: { ...lineServing, bodies, priceOf: (tier, model) => prices.priceOf(tier, model) },
     maxAttempts: config.BATCH_ATTEMPTS,
     countResponse: metrics.countResponse.bind(metrics),
   });
   queues.set('responses', responses);
-  const scheduled = scheduledWork(serving, {
+  const scheduled = createScheduledWork(serving, {
     config,
     prefix,
     work,

@@ -1,4 +1,4 @@
-import { shareOfMemory } from '#shared/core/memory-budget.ts';
+import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 
 /**
  * Returns the bytes for all requests that a process works on: four of the largest, but at most an eighth of the memory, because each
@@ -6,5 +6,5 @@ import { shareOfMemory } from '#shared/core/memory-budget.ts';
  * @param memoryBytes memory limit of this process; 0 without one
  */
 export function requestBytes(maxBodyBytes: number, memoryBytes: number): number {
-  return Math.min(4 * maxBodyBytes, shareOfMemory(8, memoryBytes));
+  return Math.min(4 * maxBodyBytes, computeMemoryShare(8, memoryBytes));
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { BackgroundJobs, QueueCounts } from '#shared/background/background-jobs.ts';
-import type { WorkOnQueue } from '#shared/background/background-worker.ts';
+import type { QueueWorker } from '#shared/background/background-worker.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import {
   isOver,
@@ -17,9 +17,9 @@ const sameScrapeMs = 500;
 
 export interface WatchedRunner {
   jobs: Pick<BackgroundJobs, 'counts'>;
-  work: Pick<BatchWork, 'open'>;
+  work: Pick<BatchWork, 'listOpen'>;
   slots: { running: number; gaveWay: number };
-  workers: ReadonlyMap<BackgroundQueue, Omit<WorkOnQueue, 'close'>>;
+  workers: ReadonlyMap<BackgroundQueue, Omit<QueueWorker, 'close'>>;
 }
 
 export class RunnerMetrics {
@@ -130,7 +130,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
   // One read of the batches for all metrics of a scrape.
   const look = (): Promise<BatchRecord[] | undefined> => {
     if (!looked || performance.now() - looked.at > sameScrapeMs)
-      looked = { at: performance.now(), batches: work.open().catch(() => undefined) };
+      looked = { at: performance.now(), batches: work.listOpen().catch(() => undefined) };
     return looked.batches;
   };
   const open: Gauge<'state'> = new Gauge({

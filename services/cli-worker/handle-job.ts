@@ -3,11 +3,16 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { GenerationSpan } from '#shared/upstream/generation-span.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
+import { asksForUsage } from '#shared/formats/chat/stream-additions.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
-import { findTranslation, type Minted, type Target, type Translation } from '#shared/translate/translation.ts';
-import { mint, unsealOf } from '#shared/upstream/mint.ts';
+import {
+  findTranslation,
+  type AnswerContext,
+  type ModelTraits,
+  type Translation,
+} from '#shared/translate/translation.ts';
+import { createAnswerContext, createUnseal } from '#shared/upstream/create-answer-context.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import type { CliSession } from './clis/cli.ts';
 import type { Outcome } from './answer/outcome.ts';
@@ -18,16 +23,16 @@ import type { Lease } from './process-set/process-set.ts';
 
 export interface HandleJobOptions<Request, Piece> {
   dialogue: Dialogue<Request, Piece>;
-  take: (signal: AbortSignal) => Promise<Lease<CliSession<Request, Piece>>>;
+  leaseSession: (signal: AbortSignal) => Promise<Lease<CliSession<Request, Piece>>>;
   models: readonly string[];
   /** Model traits of the installed version of the CLI. */
-  takes: Partial<Target>;
+  takes: Partial<ModelTraits>;
   traceName: string;
   /** Whether clients that request the usage of a stream get it in a chunk of its own. */
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
-  login: Pick<LoginState, 'accepted' | 'refused'>;
+  login: Pick<LoginState, 'recordAccepted' | 'refused'>;
   log: Logger;
 }
 
@@ -40,39 +45,39 @@ interface Answer<Piece> {
 const maxTries = 3;
 
 /** Errors of a request, or of its rate: the process that reports them stays usable. */
-const ofRequest: ReadonlySet<ErrorCode> = new Set([
+const requestErrorCodes: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
   'context_length_exceeded',
   'rate_limit_exceeded',
   'overloaded',
 ]);
 
-type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
+type ProcessTry = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
 /** Creates the handler that serves jobs with a CLI. It translates the request, leases a session and translates the answer. */
 export function createHandleJob<Request, Piece>(options: HandleJobOptions<Request, Piece>): JobHandler {
-  const { dialogue, take, models, takes, traceName, usageChunk, timeouts, login, log } = options;
+  const { dialogue, leaseSession: take, models, takes, traceName, usageChunk, timeouts, login, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
     }
     const translation = findTranslation(dialogue.translations, job.format, dialogue.upstream);
-    const { given } = readRequest(job);
+    const { request: given } = readRequest(job);
     const inputTokens = translation.client.estimateInput(given);
     if (job.operation === 'count_tokens') {
       reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
     const recalled = translation.recall?.(given);
-    const request = translation.request(given, { model: job.model, ...takes, unseal: unsealOf(job) });
-    const minted = mint(translation.client, {
+    const request = translation.request(given, { model: job.model, ...takes, unseal: createUnseal(job) });
+    const answerContext = createAnswerContext(translation.client, {
       model: job.model,
       job,
       recalled,
       usageChunk: usageChunk && asksForUsage(given),
       promptTokens: () => inputTokens,
     });
-    const answer = (job.stream ? streamed : whole)(dialogue, translation, minted, reply);
+    const answer = (job.stream ? createStreamWriter : createWholeWriter)(dialogue, translation, answerContext, reply);
     return job.trace ? traced(job, job.trace, request, answer, signal) : converse(request, answer, signal);
   };
 
@@ -110,7 +115,7 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
     }
   }
 
-  async function attempt(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<Attempt> {
+  async function attempt(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<ProcessTry> {
     const lease = await takeInTime(signal);
     let endedWell = false;
     let answered = false;
@@ -127,11 +132,12 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
         signal,
       });
       endedWell = complete;
-      login.accepted();
+      login.recordAccepted();
       return { end: answer.end(outcome) };
     } catch (error) {
       if (!signal.aborted) reportToOperator(error);
-      endedWell = !signal.aborted && error instanceof RouterError && (error.byUpstream || ofRequest.has(error.code));
+      endedWell =
+        !signal.aborted && error instanceof RouterError && (error.byUpstream || requestErrorCodes.has(error.code));
       if (error instanceof RouterError && error.refusesCredentials) login.refused();
       const isOfProcess = error instanceof RouterError && error.code === 'upstream_failed';
       return { error, diedSilently: isOfProcess && !answered && !signal.aborted && lease.session.process.hasEnded };
@@ -155,20 +161,20 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
 }
 
 /** Writes an answer piece by piece. */
-function streamed<Request, Piece>(
+function createStreamWriter<Request, Piece>(
   dialogue: Dialogue<Request, Piece>,
   translation: Translation<Request>,
-  minted: Minted,
+  answerContext: AnswerContext,
   reply: Reply,
 ): Answer<Piece> {
-  const stream = holdOpening(translation.stream(minted));
+  const stream = holdOpening(translation.stream(answerContext));
   const write = (text: string): void => {
     if (text !== '') reply.write(text);
   };
   return {
     onPiece: (piece) => write(stream.event(dialogue.event(piece))),
     end: (outcome) => {
-      for (const data of dialogue.ending(outcome)) write(stream.event(data));
+      for (const data of dialogue.encodeEnd(outcome)) write(stream.event(data));
       const { text, ending } = stream.end();
       write(text);
       return ending;
@@ -177,17 +183,17 @@ function streamed<Request, Piece>(
 }
 
 /** Writes an answer when it is complete. */
-function whole<Request, Piece>(
+function createWholeWriter<Request, Piece>(
   dialogue: Dialogue<Request, Piece>,
   translation: Translation<Request>,
-  minted: Minted,
+  answerContext: AnswerContext,
   reply: Reply,
 ): Answer<Piece> {
   const pieces: Piece[] = [];
   return {
     onPiece: (piece) => void pieces.push(piece),
     end: (outcome) => {
-      const { body, ending } = translation.reply(dialogue.whole(pieces, outcome), minted);
+      const { body, ending } = translation.reply(dialogue.encodeWhole(pieces, outcome), answerContext);
       reply.write(JSON.stringify(body));
       return ending;
     },

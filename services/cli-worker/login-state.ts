@@ -12,10 +12,10 @@ export interface LoginStateOptions {
 
 /** First and maximum time in milliseconds until an invalid login is tried again; doubled each time that it is still invalid. */
 const firstMs = 60_000;
-const longestMs = 480_000;
+const maxMs = 480_000;
 
 /** Milliseconds between two checks of the file of an invalid login. */
-const lookMs = 1_000;
+const checkMs = 1_000;
 
 /**
  * Tracks whether the CLI is signed in to its upstream, from the results of its requests. While the login is invalid the worker takes no
@@ -35,13 +35,13 @@ export class LoginState {
   }
 
   /** Returns the facts to announce: while the login is invalid, the worker accepts no jobs. */
-  restrict(facts: WorkerFacts): WorkerFacts {
+  restrictFacts(facts: WorkerFacts): WorkerFacts {
     if (this.#triesAt === undefined) return facts;
     return { ...facts, accepting: false, reason: 'failing: login', resumesAt: this.#triesAt };
   }
 
   /** Records that the upstream has answered. */
-  accepted(): void {
+  recordAccepted(): void {
     this.#refusals = 0;
   }
 
@@ -49,9 +49,9 @@ export class LoginState {
   refused(): void {
     if (this.#triesAt !== undefined) return;
     this.#refusals += 1;
-    this.#triesAt = Date.now() + Math.min(longestMs, firstMs * 2 ** (this.#refusals - 1));
+    this.#triesAt = Date.now() + Math.min(maxMs, firstMs * 2 ** (this.#refusals - 1));
     this.#changedAt = this.#readChangedAt();
-    this.#timer = setInterval(() => this.#look(), lookMs);
+    this.#timer = setInterval(() => this.#look(), checkMs);
     this.#options.log.error('the upstream refuses the login of the CLI: sign in anew; the worker takes no jobs');
     this.#options.onChange();
   }

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
-import { cliOf } from './clis/cli-of.ts';
+import { selectCli } from './clis/select-cli.ts';
 import { loginFile, logins } from './clis/logins.ts';
 import { cliWorkerConfig, type CliWorkerConfig } from './config.ts';
 import { LoginState } from './login-state.ts';
-import { watchProcesses } from './process-set/process-set.ts';
+import { addProcessMetrics } from './process-set/process-set.ts';
 import { ProcessGuard } from './process/process-guard.ts';
 import { ProcessStarter } from './process/process-starter.ts';
 import type { ServedCli } from './serve-cli.ts';
 
 const mebibyte = 1024 * 1024;
 
-await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, pace, announce }) => {
-  const { cli, program } = cliOf(config.CLI_KIND, config.CLI_COMMAND);
+await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, breaker, announce }) => {
+  const { cli, program } = selectCli(config.CLI_KIND, config.CLI_COMMAND);
   const root = await mkdtemp(join(tmpdir(), 'rtr-cli-'));
   const guard = new ProcessGuard(root, environment['PATH']);
   releases.add('process guard', () => guard.close());
@@ -39,17 +39,17 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
     usageChunk: config.USAGE_CHUNK,
     login,
     log,
-    onHealth: (healthy) => pace.healthy(healthy),
+    onHealth: (healthy) => breaker.healthy(healthy),
   });
   releases.add('CLI processes', () => served.close());
-  watchProcesses(admin.registry, served.counts);
+  addProcessMetrics(admin.registry, served.counts);
 
   return {
     kind: cli.kind,
     formats: served.formats,
     coalesceMs: config.COALESCE_MS,
     handler: served.handler,
-    facts: () => login.restrict({ models: modelsOf(config, served), slots: config.SLOTS, accepting: true }),
+    facts: () => login.restrictFacts({ models: modelsOf(config, served), slots: config.SLOTS, accepting: true }),
   };
 });
 

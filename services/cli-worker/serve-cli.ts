@@ -27,7 +27,7 @@ export interface ServeOptions {
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
-  login: Pick<LoginState, 'accepted' | 'refused'>;
+  login: Pick<LoginState, 'recordAccepted' | 'refused'>;
   log: Logger;
   onHealth: (healthy: boolean) => void;
 }
@@ -78,7 +78,7 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
     lacks: lackedFeatures(dialogue.translations, { model: 'any', ...takes }),
     handler: createHandleJob({
       dialogue,
-      take: (signal) => processes.take(signal),
+      leaseSession: (signal) => processes.take(signal),
       models,
       takes,
       traceName,

@@ -1,11 +1,11 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { effortAfter, type LeastEffort } from '#shared/upstream/least-thinking.ts';
+import { chooseAcceptedEffort, type MinimalEffort } from '#shared/upstream/minimal-thinking.ts';
 
 /** A request that can be changed after a provider has refused it. */
 export interface Changeable<Request> {
   format: string;
   /** The lowest effort level in the request, which the model may refuse; undefined without one. */
-  least: LeastEffort | undefined;
+  leastEffort: MinimalEffort | undefined;
   /** Creates the same request in another format, for a provider without the path of this one. Holds the client's body in memory. */
   inOther?: (() => Request) | undefined;
   /** Creates the same request with this effort, for a model that refuses the current one. Holds the client's body in memory. */
@@ -19,8 +19,8 @@ export interface Changes {
 }
 
 /** A refusal to remember if the changed request is answered. */
-export interface Lesson {
-  what: string;
+export interface ObservedRefusal {
+  refused: string;
   instead?: string;
 }
 
@@ -31,29 +31,29 @@ const noSuchPath = 404;
 const badRequest = 400;
 
 /** Returns whether an answer with this status may be followed by a changed request. */
-export function mayBeChanged(status: number): boolean {
+export function mayRetryChanged(status: number): boolean {
   return status === noSuchPath || status === badRequest;
 }
 
 /** Returns the request to send after an error, and the refusal to remember if that request is answered; undefined if no change helps. */
-export function afterRefusal<Request>(
+export function changeAfterRefusal<Request>(
   error: unknown,
   status: number,
-  { format, least, inOther, withEffort }: Changeable<Request>,
+  { format, leastEffort: least, inOther, withEffort }: Changeable<Request>,
   hasTools: boolean,
-): { prepared: Request; lesson: Lesson } | undefined {
+): { prepared: Request; lesson: ObservedRefusal } | undefined {
   const isElsewhere = status === badRequest && hasTools && isServedAtResponses(error);
   if ((status === noSuchPath || isElsewhere) && inOther) {
     // A model that does not exist gets this answer at every path.
-    return { prepared: inOther(), lesson: { what: isElsewhere ? withTools(format) : format } };
+    return { prepared: inOther(), lesson: { refused: isElsewhere ? toolsRefusalName(format) : format } };
   }
-  const effort = least && status === badRequest ? effortAfter(error, least) : undefined;
+  const effort = least && status === badRequest ? chooseAcceptedEffort(error, least) : undefined;
   if (least === undefined || effort === undefined || !withEffort) return undefined;
-  return { prepared: withEffort(effort), lesson: { what: least, instead: effort } };
+  return { prepared: withEffort(effort), lesson: { refused: least, instead: effort } };
 }
 
 /** Returns the name under which a refusal of requests with tools in a format is remembered. */
-export function withTools(format: string): string {
+export function toolsRefusalName(format: string): string {
   return `${format} with tools`;
 }
 

@@ -4,26 +4,33 @@ import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contr
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
-import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
+import { asksForUsage } from '#shared/formats/chat/stream-additions.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
-import { leastEffortIn, withEffort, type LeastEffort } from '#shared/upstream/least-thinking.ts';
-import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
+import { readMinimalEffort, withEffort, type MinimalEffort } from '#shared/upstream/minimal-thinking.ts';
+import { createAnswerContext, createUnseal, type FixedAnswerFields } from '#shared/upstream/create-answer-context.ts';
 import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
 import { PausedTurn } from '#shared/upstream/paused-turn.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
-import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
-import { bytesOf, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { toJobError } from '#shared/upstream/upstream-failure.ts';
+import { countBytes, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { writeRequest, type WrittenRequest } from '#shared/upstream/write-request.ts';
-import { afterRefusal, mayBeChanged, withTools, type Changeable, type Changes, type Lesson } from './after-refusal.ts';
+import {
+  changeAfterRefusal,
+  mayRetryChanged,
+  toolsRefusalName,
+  type Changeable,
+  type Changes,
+  type ObservedRefusal,
+} from './after-refusal.ts';
 import { countTokens } from './count-tokens.ts';
 import type { Provider } from './providers/provider.ts';
 import { withUsualTier } from './providers/request-rules.ts';
-import { chooseFormat, servedFormats, type Chosen, type ServedFormat } from './providers/served-format.ts';
+import { chooseFormat, servedFormats, type ChosenFormat, type ServedFormat } from './providers/served-format.ts';
 
 export interface HandleJobOptions {
   http: UpstreamHttp;
@@ -36,7 +43,7 @@ export interface HandleJobOptions {
   usageChunk?: boolean;
   /** Whether limits of output tokens that the provider refuses are lowered. */
   fitsOutput?: boolean;
-  /** Origin of the provider account in the answer context, see `Minted.origin`. */
+  /** Origin of the provider account in the answer context, see `AnswerContext.origin`. */
   origin: string | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts: boolean;
@@ -46,12 +53,12 @@ export interface HandleJobOptions {
 }
 
 /** A job without its body. */
-interface Ask {
+interface JobRequest {
   client: string;
   model: ModelInfo;
   /** Headers of the client that are passed to an upstream of the same format. */
   headers: GrantedJob['headers'];
-  fixed: Fixed;
+  fixed: FixedAnswerFields;
   hasTools: boolean;
 }
 
@@ -69,11 +76,11 @@ interface ProviderRequest {
   fit: OutputFit | undefined;
   turn: PausedTurn | undefined;
   /** The lowest effort level in the request, which the model may refuse; undefined without one. */
-  least: LeastEffort | undefined;
+  least: MinimalEffort | undefined;
 }
 
 interface Prepared extends Changeable<Prepared> {
-  chosen: Chosen;
+  chosen: ChosenFormat;
   request: ProviderRequest;
 }
 
@@ -105,27 +112,33 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
     const { headers, answerId, ownerKey } = job;
     const read = readRequest(job);
-    const { tools } = read.given;
+    const { tools } = read.request;
     const hasTools = Array.isArray(tools) && tools.length > 0;
-    const ask: Ask = { client: job.format, model, headers, fixed: { answerId, ownerKey }, hasTools };
+    const ask: JobRequest = { client: job.format, model, headers, fixed: { answerId, ownerKey }, hasTools };
     const chosen = formatFor(ask, (format) => isLacking(ask, format));
     if (job.operation === 'count_tokens') {
-      const count = await explained(countFor(chosen, ask, read.given, signal), signal);
+      const count = await explained(countFor(chosen, ask, read.request, signal), signal);
       reply.write(JSON.stringify(chosen.translation.client.countAnswer?.(count) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
     return explained(serve(prepare(chosen, ask, read, signal), ask, job, reply, signal), signal);
   };
 
-  function isLacking({ model, hasTools }: Ask, format: string): boolean {
-    return refusals.has(model.id, format) || (hasTools && refusals.has(model.id, withTools(format)));
+  function isLacking({ model, hasTools }: JobRequest, format: string): boolean {
+    return refusals.has(model.id, format) || (hasTools && refusals.has(model.id, toolsRefusalName(format)));
   }
 
-  function formatFor({ model, client }: Ask, lacks: (format: string) => boolean): Chosen {
+  function formatFor({ model, client }: JobRequest, lacks: (format: string) => boolean): ChosenFormat {
     return chooseFormat(provider, model.id, translations, client, lacks);
   }
 
-  function prepare(chosen: Chosen, ask: Ask, body: ReadRequest, signal: AbortSignal, changes: Changes = {}): Prepared {
+  function prepare(
+    chosen: ChosenFormat,
+    ask: JobRequest,
+    body: ReadRequest,
+    signal: AbortSignal,
+    changes: Changes = {},
+  ): Prepared {
     const { format } = chosen.served;
     const other = formatFor(ask, (name) => name === format.name || isLacking(ask, name));
     const hasOther = changes.isElsewhere !== true && other.served.format !== format;
@@ -134,7 +147,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       chosen,
       request,
       format: format.name,
-      least: request.least,
+      leastEffort: request.least,
       ...(hasOther && { inOther: () => prepare(other, ask, body, signal, { ...changes, isElsewhere: true }) }),
       ...(request.least !== undefined && {
         withEffort: (effort) => prepare(chosen, ask, body, signal, { ...changes, effort }),
@@ -145,27 +158,27 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   /** Serves the request. After a refusal, repeats it without the refused part, and remembers the refusal for the model. */
   async function serve(
     first: Prepared,
-    ask: Ask,
+    ask: JobRequest,
     job: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
-    const lessons: Lesson[] = [];
+    const lessons: ObservedRefusal[] = [];
     for (let prepared = first; ;) {
       let status = 0;
       const onStatus = (answered: number): void => {
         status = answered;
-        if (mayBeChanged(status)) return;
+        if (mayRetryChanged(status)) return;
         // The client's body may be large, and is not needed any more.
         prepared.inOther = undefined;
         prepared.withEffort = undefined;
       };
       try {
         const end = await generate(prepared, ask, job, reply, signal, onStatus);
-        for (const { what, instead } of lessons) refusals.note(ask.model.id, what, instead);
+        for (const { refused: what, instead } of lessons) refusals.note(ask.model.id, what, instead);
         return end;
       } catch (error) {
-        const next = signal.aborted ? undefined : afterRefusal(error, status, prepared, ask.hasTools);
+        const next = signal.aborted ? undefined : changeAfterRefusal(error, status, prepared, ask.hasTools);
         if (!next) throw error;
         lessons.push(next.lesson);
         prepared = next.prepared;
@@ -176,50 +189,53 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function translated(
     translation: Translation,
     { adapt, compacts, encrypts }: Omit<ServedFormat, 'format'>,
-    { model, client, fixed }: Ask,
+    { model, client, fixed }: JobRequest,
     body: JsonObject,
   ): JsonObject {
     const { takesFiles, takesCustomTools } = provider;
     const { id, maxOutput, thinkingTypes, capabilities } = model;
     const searches = capabilities.includes(hostedCapability('web_search', client));
     const takes = { takesFiles, takesCustomTools, takesPrompts, searches, compacts, encrypts };
-    const target = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: unsealOf(fixed) };
-    return withUsualTier(adapt(translation.request(body, target), model), passedTiers);
+    const traits = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: createUnseal(fixed) };
+    return withUsualTier(adapt(translation.request(body, traits), model), passedTiers);
   }
 
   function requestOf(
-    { translation, served }: Chosen,
-    ask: Ask,
-    { given, write }: ReadRequest,
+    { translation, served }: ChosenFormat,
+    ask: JobRequest,
+    { request: given, write }: ReadRequest,
     signal: AbortSignal,
     effort: string | undefined,
   ): ProviderRequest {
     const recalled = translation.recall?.(given);
     const { format } = served;
-    const asked = translated(translation, served, ask, given);
-    const least = leastEffortIn(asked);
+    const translatedRequest = translated(translation, served, ask, given);
+    const least = readMinimalEffort(translatedRequest);
     const instead = effort ?? (least && refusals.instead(ask.model.id, least));
-    const request = least && instead !== undefined ? withEffort(asked, instead, format === messagesUpstream) : asked;
+    const request =
+      least && instead !== undefined
+        ? withEffort(translatedRequest, instead, format === messagesUpstream)
+        : translatedRequest;
     const { body, headers } = writeRequest(format, request, write);
     const inputTokens = format.estimateInput(request);
     const countInput = async () =>
       format === countedFormat ? counter.count(request, ask.model.id, signal) : inputTokens;
     return {
       recalled,
-      fit: fitsOutput ? OutputFit.of({ format, request, write, countInput }) : undefined,
-      turn: PausedTurn.of({ upstream: format, client: translation.client, request, write }),
+      fit: fitsOutput ? OutputFit.createFor({ format, request, write, countInput }) : undefined,
+      turn: PausedTurn.createFor({ upstream: format, client: translation.client, request, write }),
       least: instead === undefined ? least : undefined,
       usageChunk: usageChunk && asksForUsage(given),
       body,
       headers,
       inputTokens,
-      learn: format === countedFormat ? counter.lesson(request, ask.model.id, bytesOf(body)) : undefined,
+      learn: format === countedFormat ? counter.createCalibration(request, ask.model.id, countBytes(body)) : undefined,
     };
   }
 
   async function generate(
     { chosen, request }: Prepared,
-    { model, headers, fixed }: Ask,
+    { model, headers, fixed }: JobRequest,
     { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
@@ -234,7 +250,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       http,
       upstream: format,
       translation,
-      minted: mint(translation.client, {
+      answerContext: createAnswerContext(translation.client, {
         model: model.id,
         job: fixed,
         recalled,
@@ -265,8 +281,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   /** Returns the provider's token count if it has a path for it, otherwise the tokenizer's. */
   async function countFor(
-    { translation, served }: Chosen,
-    ask: Ask,
+    { translation, served }: ChosenFormat,
+    ask: JobRequest,
     body: JsonObject,
     signal: AbortSignal,
   ): Promise<number> {
@@ -285,7 +301,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     try {
       return await answer;
     } catch (error) {
-      throw upstreamFailure(error, signal);
+      throw toJobError(error, signal);
     }
   }
 }

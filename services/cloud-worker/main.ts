@@ -6,9 +6,9 @@ import { connectProvider } from './providers/connect-provider.ts';
 import { ModelFollower } from './follow-models.ts';
 import { createHandleJob } from './handle-job.ts';
 import { LimitedSlots } from './limited-slots.ts';
-import { originOf } from './providers/origin-of.ts';
-import { providerOf } from './providers/provider-of.ts';
-import { clientFormatsOf, providerLacks } from './providers/served-format.ts';
+import { deriveOrigin } from './providers/derive-origin.ts';
+import { findProvider } from './providers/provider-of.ts';
+import { clientFormatsOf, createLackedFeatures } from './providers/served-format.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { namedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
@@ -16,8 +16,8 @@ import { createRefusalReport } from './report-refusal.ts';
 await runWorker('cloud', cloudWorkerConfig, async (context) => {
   const { config, environment, releases, admin, announce } = context;
   const log = context.log.child({ provider: config.PROVIDER });
-  const provider = providerOf(config.PROVIDER, config.PROVIDER_FORMAT);
-  const http = connectProvider(provider, config, environment, (call) => admin.metrics.asked(call));
+  const provider = findProvider(config.PROVIDER, config.PROVIDER_FORMAT);
+  const http = connectProvider(provider, config, environment, (call) => admin.metrics.countUpstreamRequest(call));
   releases.add('provider connections', () => http.close());
   const names =
     config.PROVIDER_MODELS.length > 0 ? config.PROVIDER_MODELS : (provider.fixedModels?.(environment) ?? []);
@@ -40,7 +40,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     namedModels(source, []),
   );
   releases.add('model follower', () => follower.close());
-  const lacksOf = providerLacks(provider, translations);
+  const lacksOf = createLackedFeatures(provider, translations);
 
   return {
     kind: config.PROVIDER,
@@ -59,7 +59,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
         idleMs: config.IDLE_TIMEOUT_MS,
         answerMs: config.ANSWER_TIMEOUT_MS,
       },
-      origin: originOf(provider, config, environment),
+      origin: deriveOrigin(provider, config, environment),
       takesPrompts: config.PROVIDER_PROMPTS,
       passedTiers: config.PROVIDER_SERVICE_TIERS,
       onHead: (status, headers) => {

@@ -4,7 +4,7 @@ import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import type { Provider } from './providers/provider.ts';
 import { withOperations } from './providers/further-formats.ts';
-import { allCapabilities, guessed } from './providers/read-cards.ts';
+import { allCapabilities, describeByName } from './providers/read-cards.ts';
 
 /** Timeout of reading a list in milliseconds; some lists are long. */
 const timeoutMs = 20_000;
@@ -35,7 +35,7 @@ export function namedModels(
   listed: readonly ModelInfo[],
 ): ModelInfo[] {
   return names.map((name) => {
-    const described = listed.find(({ id }) => id === name) ?? guessed(name, provider.guess);
+    const described = listed.find(({ id }) => id === name) ?? describeByName(name, provider.guess);
     return withOperations(provider, described ?? { id: name, capabilities: [...allCapabilities] });
   });
 }

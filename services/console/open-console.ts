@@ -7,7 +7,7 @@ import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
-import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
+import { checkPasswordStrength } from '#shared/accounts/sign-in/check-password-strength.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
@@ -24,21 +24,21 @@ import { createAdminApi } from './api/admin-api.ts';
 import { backgroundOperations, type BackgroundParts } from './api/background/background-operations.ts';
 import { batchOperations, type BatchParts } from './api/batches/batch-operations.ts';
 import { credentialOperations, type CredentialParts } from './api/credentials/credential-operations.ts';
-import { connectionRoutes, type ConnectionRoutesParts } from './api/connections/connection-routes.ts';
+import { mcpAccountLinkRoutes, type ConnectionRoutesParts } from './api/connections/mcp-account-link-routes.ts';
 import type { ApiParts } from './api/api-parts.ts';
 import { createConsoleApi } from './api/console-api.ts';
 import { fileOperations, type FileParts } from './api/files/file-operations.ts';
 import { liveRoutes } from './api/live-routes.ts';
 import { usageParts } from './api/usage/account-usage.ts';
 import { usageOperations } from './api/usage/usage-operations.ts';
-import type { openOidc } from './api/oidc/open-oidc.ts';
+import type { createOidc } from './api/oidc/open-oidc.ts';
 import { programRoutes } from './api/programs/program-routes.ts';
 import { recordingOperations } from './api/recordings/recording-operations.ts';
 import { registryOperations } from './api/registry/registry-operations.ts';
 import { webhookOperations } from './api/webhooks/webhook-operations.ts';
 import { workerOperations } from './api/worker-operations.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
-import type { About } from './contract/live.ts';
+import type { RouterFacts } from './contract/live.ts';
 import { LiveFeed } from './live/live-feed.ts';
 import { StatsBoard } from './live/stats-board.ts';
 import { StatsMeter } from './live/stats-meter.ts';
@@ -64,17 +64,17 @@ export interface ConsoleParts {
   broker: Broker;
   workers: LiveWorkers;
   /** Sent with the stats. */
-  ejections: Pick<SharedEjections, 'own' | 'received'>;
+  ejections: Pick<SharedEjections, 'own' | 'onList'>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
   /** See `ApiParts`. */
   announce: ApiParts['announce'];
   programs: Programs;
-  oidc: ReturnType<typeof openOidc>;
+  oidc: ReturnType<typeof createOidc>;
   secondFactors: ApiParts['secondFactors'];
   recordings: ApiParts['recordings'];
   publicUrl: string | undefined;
-  about: Omit<About, 'managesCredentials' | 'records' | 'tracesRecordings'>;
+  about: Omit<RouterFacts, 'managesCredentials' | 'records' | 'tracesRecordings'>;
   log: Logger;
   releases: Releases;
 }
@@ -119,7 +119,7 @@ export function openConsole(parts: ConsoleParts): Console {
     log,
     releases,
   } = parts;
-  const about: About = {
+  const about: RouterFacts = {
     ...parts.about,
     managesCredentials: authority !== undefined,
     records: parts.recordings.isOn,
@@ -134,7 +134,7 @@ export function openConsole(parts: ConsoleParts): Console {
     () => ({ ...meter.read(), ejected: ejections.own() }),
     (from, stats) => {
       shortHeartbeats.onStats(from, stats);
-      if (from !== ingress) ejections.received(from, stats.ejected ?? []);
+      if (from !== ingress) ejections.onList(from, stats.ejected ?? []);
     },
   );
   releases.add('stats', () => board.close());
@@ -144,7 +144,7 @@ export function openConsole(parts: ConsoleParts): Console {
   const apiParts: ApiParts = {
     accounts,
     passwords: new Passwords(),
-    judgePassword,
+    judgePassword: checkPasswordStrength,
     announce,
     log,
     devices: oidc.devices,
@@ -191,7 +191,7 @@ export function openConsole(parts: ConsoleParts): Console {
     operations,
     signedInRoutes: [
       liveRoutes({ accounts, feed, about }),
-      connectionRoutes({ accounts, log, connections, publicUrl }),
+      mcpAccountLinkRoutes({ accounts, log, connections, publicUrl }),
       programRoutes({ accounts, log, programs, announce }),
     ],
   });

@@ -7,7 +7,7 @@ import type { ReplyEnding } from './reply/reply.ts';
 import { sendError } from './reply/send-json.ts';
 import type { DemoOptions } from './request/demo-options.ts';
 
-export interface Asked {
+export interface StartingAnswer {
   facts: Omit<AnswerFacts, 'completion_tokens' | 'ended'>;
   demo: DemoOptions;
   response: ServerResponse;
@@ -20,7 +20,7 @@ export interface Asked {
  */
 export async function answerWithSlot(
   engine: Engine,
-  { facts: given, demo, response, signal }: Asked,
+  { facts: given, demo, response, signal }: StartingAnswer,
   send: (facts: AnswerFacts) => Promise<ReplyEnding>,
 ): Promise<void> {
   const releaseSlot = await engine.slots.take(signal);

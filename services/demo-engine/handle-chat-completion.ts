@@ -7,7 +7,7 @@ import { planAnswer, tokensOf } from './answer/plan-answer.ts';
 import { requireModel, type Engine } from './engine.ts';
 import type { AnswerFacts } from './engine-state.ts';
 import { ChunkFormat } from './reply/chunk-format.ts';
-import { type Reply, usageOf } from './reply/reply.ts';
+import { type Reply, computeUsage } from './reply/reply.ts';
 import { sendWholeReply } from './reply/send-whole-reply.ts';
 import { streamReply } from './reply/stream-reply.ts';
 import type { ChatRequest } from './request/chat-request.ts';
@@ -64,7 +64,7 @@ function prepare(
   return {
     form: new ChunkFormat({ id: facts.id, model: facts.model, created: Math.floor(Date.now() / 1000) }, demo),
     plan,
-    usage: usageOf(plan, promptTokens),
+    usage: computeUsage(plan, promptTokens),
     demo,
     includeUsage: request.stream_options?.include_usage ?? false,
     onSent(steps) {

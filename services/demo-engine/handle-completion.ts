@@ -6,7 +6,7 @@ import { quote } from './answer/describe-request.ts';
 import { planAnswer, tokensOf } from './answer/plan-answer.ts';
 import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
-import { type Reply, usageOf } from './reply/reply.ts';
+import { type Reply, computeUsage } from './reply/reply.ts';
 import { sendWholeReply } from './reply/send-whole-reply.ts';
 import { streamReply } from './reply/stream-reply.ts';
 import { TextFormat } from './reply/text-format.ts';
@@ -58,7 +58,7 @@ export async function handleCompletion(
     const reply: Reply = {
       form: new TextFormat({ id: counted.id, model, created: Math.floor(Date.now() / 1000) }),
       plan,
-      usage: usageOf(plan, promptTokens),
+      usage: computeUsage(plan, promptTokens),
       demo,
       includeUsage: request.stream_options?.include_usage ?? false,
       onSent(steps) {
@@ -82,12 +82,12 @@ function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
 const opening = ' This';
 
 /** Tokens of filler that are compared with the end of a prompt. */
-const mostCompared = 20_000;
+const maxCompared = 20_000;
 
 /** Returns the text for a prompt, and the beginning of that text if the prompt ends with it: an interrupted text continues unchanged. */
 function contentFor(prompt: string, suffix: string, demo: DemoOptions): { content: string; begun: string } {
   const { answer_tokens: tokens } = demo;
-  const filler = tokens === undefined ? undefined : textOfFiller(Math.min(tokens, mostCompared));
+  const filler = tokens === undefined ? undefined : textOfFiller(Math.min(tokens, maxCompared));
   const first = filler === undefined ? opening : textOfFiller(1);
   for (let at = prompt.indexOf(first); at >= 0; at = prompt.indexOf(first, at + 1)) {
     const begun = prompt.slice(at);

@@ -25,7 +25,7 @@ export async function handleRerank(
   signal: AbortSignal,
 ): Promise<void> {
   const body = await readJsonBody(http);
-  const { model, query, documents, top_n: most, demo: options } = parseBody(rerankRequestSchema, body);
+  const { model, query, documents, top_n: topN, demo: options } = parseBody(rerankRequestSchema, body);
   requireModel(engine, model, 'rank');
   if (documents.length === 0)
     throw new RouterError('invalid_request', 'There are no documents.', { param: 'documents' });
@@ -50,7 +50,7 @@ export async function handleRerank(
         return { index, document: { text }, relevance_score: score };
       })
       .sort((a, b) => b.relevance_score - a.relevance_score)
-      .slice(0, most ?? undefined);
+      .slice(0, topN ?? undefined);
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
     return sendComputed({ id, model, results, usage }, demo, response, signal);
   });

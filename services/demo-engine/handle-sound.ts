@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
-import { hear, timeOf, type Heard } from './media/heard-text.ts';
+import { transcribe, formatSubtitleTime, type Transcript } from './media/transcribe.ts';
 import { sendComputed } from './reply/send-computed.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
 import { demoWordsOf } from './request/demo-words.ts';
@@ -17,7 +17,7 @@ type Handle = (engine: Engine, http: IncomingMessage, response: ServerResponse, 
  * Creates the handler of `POST /v1/audio/transcriptions` or `/v1/audio/translations`, both forms. The `[demo …]` line may be in the prompt.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
-export function handleSound(operation: 'transcribe' | 'translate'): Handle {
+export function createTranscriptionHandler(operation: 'transcribe' | 'translate'): Handle {
   return async (engine, http, response, signal) => {
     const { fields, files } = await readFormBody(http);
     const { model, prompt = '', response_format: format = 'json' } = parseBody(transcriptionRequestSchema, fields);
@@ -36,7 +36,7 @@ export function handleSound(operation: 'transcribe' | 'translate'): Handle {
       request_id: http.headers['x-request-id']?.toString() ?? null,
       prompt_tokens: 0,
     };
-    const heard = hear(file.name, file.content);
+    const heard = transcribe(file.name, file.content);
     await answerWithSlot(engine, { facts, demo, response, signal }, async () => {
       const plain = plainText(heard, format);
       if (plain === undefined || demo.fault !== 'none')
@@ -49,7 +49,7 @@ export function handleSound(operation: 'transcribe' | 'translate'): Handle {
   };
 }
 
-function jsonOf({ text, seconds }: Heard, format: string, task: string) {
+function jsonOf({ text, seconds }: Transcript, format: string, task: string) {
   const usage = { type: 'duration', seconds: Math.ceil(seconds) };
   if (format !== 'verbose_json') return { text, usage };
   const segments = [{ id: 0, start: 0, end: seconds, text }];
@@ -57,9 +57,10 @@ function jsonOf({ text, seconds }: Heard, format: string, task: string) {
 }
 
 /** Returns the answer as plain text or subtitles; undefined for formats in JSON. */
-function plainText({ text, seconds }: Heard, format: string): string | undefined {
+function plainText({ text, seconds }: Transcript, format: string): string | undefined {
   if (format === 'text') return `${text}\n`;
-  if (format === 'srt') return `1\n${timeOf(0, ',')} --> ${timeOf(seconds, ',')}\n${text}\n\n`;
-  if (format === 'vtt') return `WEBVTT\n\n${timeOf(0, '.')} --> ${timeOf(seconds, '.')}\n${text}\n\n`;
+  if (format === 'srt') return `1\n${formatSubtitleTime(0, ',')} --> ${formatSubtitleTime(seconds, ',')}\n${text}\n\n`;
+  if (format === 'vtt')
+    return `WEBVTT\n\n${formatSubtitleTime(0, '.')} --> ${formatSubtitleTime(seconds, '.')}\n${text}\n\n`;
   return undefined;
 }

@@ -11,7 +11,7 @@ import { handleModerations } from './handle-moderations.ts';
 import { handleRerank } from './handle-rerank.ts';
 import { handleSpeech } from './handle-speech.ts';
 import { handleTokenize } from './handle-tokenize.ts';
-import { handleSound } from './handle-sound.ts';
+import { createTranscriptionHandler } from './handle-sound.ts';
 import { sendError, sendJson } from './reply/send-json.ts';
 
 type Handle = (engine: Engine, request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => unknown;
@@ -35,8 +35,8 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   '/v1/images/generations': { method: 'POST', handle: handleImages },
   '/v1/images/edits': { method: 'POST', handle: handleImageEdits },
   '/v1/audio/speech': { method: 'POST', handle: handleSpeech },
-  '/v1/audio/transcriptions': { method: 'POST', handle: handleSound('transcribe') },
-  '/v1/audio/translations': { method: 'POST', handle: handleSound('translate') },
+  '/v1/audio/transcriptions': { method: 'POST', handle: createTranscriptionHandler('transcribe') },
+  '/v1/audio/translations': { method: 'POST', handle: createTranscriptionHandler('translate') },
   '/tokenize': { method: 'POST', handle: handleTokenize },
   '/demo/state': {
     method: 'GET',

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { lackedFeatures } from '#shared/translate/lacked-features.ts';
 import { clientFormatsOn, findTranslation, type Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import { chatOfEngines, engineFormats, type Engine } from './engines/engine.ts';
+import { engineChatFormat, engineFormats, type Engine } from './engines/engine.ts';
 
 export interface EngineRoute {
   translation: Translation;
@@ -17,7 +17,7 @@ export interface EngineRoute {
  * @param request the client's request
  * @throws RouterError `internal` if no translation is known: a worker only gets jobs of the formats that it announced
  */
-export function engineRoute(
+export function chooseEngineRoute(
   { insertion }: Pick<Engine, 'insertion'>,
   translations: readonly Translation[],
   client: string,
@@ -28,22 +28,24 @@ export function engineRoute(
     const { format, path } = insertion;
     return { translation: findTranslation(translations, client, format), format, path };
   }
-  const format = engineFormats.find(isServed) ?? chatOfEngines;
+  const format = engineFormats.find(isServed) ?? engineChatFormat;
   return { translation: findTranslation(translations, client, format), format, path: `/v1${format.path}` };
 }
 
 /** Returns the names of the client formats that engines can serve; the worker announces them. */
-export function clientFormatsOf(translations: readonly Translation[]): string[] {
+export function clientFormatsOfEngines(translations: readonly Translation[]): string[] {
   return engineFormats.flatMap((format) => clientFormatsOn(translations, format));
 }
 
 /** Returns the features of client formats that the engine does not support; the worker announces them. */
-export function engineLacks(
+export function findLackedFeatures(
   engine: Pick<Engine, 'insertion' | 'makesOneChoice'>,
   translations: readonly Translation[],
 ): string[] {
   const { makesOneChoice } = engine;
-  const routes = clientFormatsOf(translations).map((client) => engineRoute(engine, translations, client, {}));
+  const routes = clientFormatsOfEngines(translations).map((client) =>
+    chooseEngineRoute(engine, translations, client, {}),
+  );
   return lackedFeatures(
     routes.map(({ translation }) => translation),
     { model: 'any', makesOneChoice },

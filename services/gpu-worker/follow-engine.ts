@@ -29,7 +29,7 @@ export interface FollowOptions {
 const healthTimeoutMs = 3000;
 
 /** Consecutive timeouts that make an engine ill: a single one happens under load. */
-const timeoutsUntilIll = 2;
+const maxTimeouts = 2;
 
 /**
  * Follows the engine's health and models while the worker runs.
@@ -57,7 +57,7 @@ export class EngineFollower {
   }
 
   /** Marks the engine as ill and checks it at once. Called when a job could not connect to it. */
-  unreachable(): void {
+  markUnreachable(): void {
     this.#become({ ...this.#state, healthy: false });
     this.#wake.abort();
   }
@@ -95,7 +95,7 @@ export class EngineFollower {
   #isIll(error: unknown): boolean {
     if (isUnreachable(error) || error instanceof UpstreamAnswerError) return true;
     this.#timeouts += 1;
-    return this.#timeouts >= timeoutsUntilIll;
+    return this.#timeouts >= maxTimeouts;
   }
 
   #become(state: EngineState): void {

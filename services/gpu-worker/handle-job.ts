@@ -2,29 +2,34 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { asksForUsage } from '#shared/formats/chat/stream-words.ts';
-import { lacksInput, withInput } from '#shared/formats/context-overflow.ts';
+import { asksForUsage } from '#shared/formats/chat/stream-additions.ts';
+import { lacksInputTokens, withInputTokens } from '#shared/formats/context-overflow.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import type { Minted, Translation } from '#shared/translate/translation.ts';
+import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
 import { InputCount } from '#shared/upstream/input-count.ts';
-import { mint, unsealOf } from '#shared/upstream/mint.ts';
+import { createAnswerContext, createUnseal } from '#shared/upstream/create-answer-context.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
 import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
-import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
-import { bytesOf } from '#shared/upstream/upstream-http.ts';
+import { isUnreachable, toJobError } from '#shared/upstream/upstream-failure.ts';
+import { countBytes } from '#shared/upstream/upstream-http.ts';
 import { writeRequest, type WrittenRequest } from '#shared/upstream/write-request.ts';
 import type { EngineHttp } from './engine-http.ts';
-import { chatOfEngines, type Engine } from './engines/engine.ts';
-import { engineRoute, type EngineRoute } from './engine-route.ts';
+import { engineChatFormat, type Engine } from './engines/engine.ts';
+import { chooseEngineRoute, type EngineRoute } from './engine-route.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
 import { inlineImages, mayNameImages } from './images/inline-images.ts';
-import { begunStream, type BegunStream } from './continuation/begun-stream.ts';
-import { continueAnswer, continuedStream, endAnswer, type ContinuedAnswer } from './continuation/continue-answer.ts';
+import { readBegunStream, type BegunStream } from './continuation/begun-stream.ts';
+import {
+  prepareContinuation,
+  continuedStream,
+  endAnswer,
+  type ContinuedAnswer,
+} from './continuation/continue-answer.ts';
 import { refusedIfClientError } from './continuation/refused.ts';
 import { saltCache, withoutSteering } from './requests/engine-fields.ts';
-import { begunAnswer, withoutBegun, type BegunAnswer } from './requests/begun-answer.ts';
+import { readBegunAnswer, withoutBegun, type BegunAnswer } from './requests/begun-answer.ts';
 
 export interface HandleJobOptions {
   http: EngineHttp;
@@ -49,7 +54,7 @@ interface EngineRequest {
   body: Buffer[];
   headers: WrittenRequest['headers'];
   input: InputCount;
-  learn: ((promptTokens: number) => void) | undefined;
+  recordPromptTokens: ((promptTokens: number) => void) | undefined;
   /** Fields of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
   usageChunk: boolean;
@@ -88,7 +93,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       const read = readRequest(job);
       const route = routeOf(job, read);
       const count = counter.count(await translate(route, job, read, model, signal), model.id, signal);
-      reply.write(JSON.stringify(route.translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
+      reply.write(JSON.stringify(route.translation.client.countAnswer?.(await withClientErrors(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
     if (job.relayed) return refusedIfClientError(answer(job, model, reply, signal));
@@ -97,10 +102,10 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   async function answer(job: GrantedJob, model: ModelInfo, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
     const request = await requestOf(job, model, signal);
-    const end = await explained(serve(request, job, reply, signal), signal).catch(async (error: unknown) => {
+    const end = await withClientErrors(serve(request, job, reply, signal), signal).catch(async (error: unknown) => {
       throw await withCount(error, request, signal);
     });
-    request.learn?.(end.usage.promptTokens);
+    request.recordPromptTokens?.(end.usage.promptTokens);
     return end;
   }
 
@@ -110,10 +115,10 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     { route, body, continued }: EngineRequest,
     signal: AbortSignal,
   ): Promise<unknown> {
-    if (!engine.countTokens || route.format !== countedFormat || continued || !lacksInput(error)) return error;
+    if (!engine.countTokens || route.format !== countedFormat || continued || !lacksInputTokens(error)) return error;
     const sent = JSON.parse(Buffer.concat(body).toString()) as JsonObject;
     try {
-      return withInput(
+      return withInputTokens(
         error,
         await engine.countTokens(http, sent, AbortSignal.any([signal, AbortSignal.timeout(countMs)])),
       );
@@ -123,14 +128,14 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     }
   }
 
-  function routeOf({ format }: GrantedJob, { given }: ReadRequest): EngineRoute {
-    return engineRoute(engine, translations, format, given);
+  function routeOf({ format }: GrantedJob, { request: given }: ReadRequest): EngineRoute {
+    return chooseEngineRoute(engine, translations, format, given);
   }
 
   async function translate(
     { translation, format }: EngineRoute,
     job: GrantedJob,
-    { given, skim }: ReadRequest,
+    { request: given, skim }: ReadRequest,
     model: ModelInfo,
     signal: AbortSignal,
     begin: BegunStream['begin'] = (translated) => translated,
@@ -138,11 +143,11 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const switchesThinking = engine.switchesThinking === true && model.capabilities.includes('thinking');
     const { makesOneChoice } = engine;
     const { id, maxOutput } = model;
-    const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: unsealOf(job) };
+    const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: createUnseal(job) };
     const plain = withoutSteering(translation.request(given, target), passedFields);
     const isSalted = engine.saltsCaches === true && ['generate', 'complete'].includes(format.operation);
     const translated = begin(isSalted ? saltCache(plain, job.ownerKey) : plain);
-    if (format !== chatOfEngines) return translated;
+    if (format !== engineChatFormat) return translated;
     const request = engine.adapt(translated, model);
     if (!skim(() => mayNameImages(request))) return request;
     const clientPath = (address: string): string | undefined => translation.pathOfAddress?.(given, address);
@@ -151,25 +156,26 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   async function requestOf(job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<EngineRequest> {
     // Lists are passed unread only where a suffix makes no difference.
-    const { translation: usual } = engineRoute(engine, translations, job.format, {});
+    const { translation: usual } = chooseEngineRoute(engine, translations, job.format, {});
     const unread = usual.passesLists === true && !job.relayed ? job.unread : undefined;
     const read = readRequest(job, unread?.lists);
     const route = routeOf(job, read);
     const { translation, format } = route;
-    const kept = { recalled: translation.recall?.(read.given), usageChunk: usageChunk && asksForUsage(read.given) };
-    const stream = begunStream(job, engine, route, read);
+    const kept = { recalled: translation.recall?.(read.request), usageChunk: usageChunk && asksForUsage(read.request) };
+    const stream = readBegunStream(job, engine, route, read);
     const translated = await translate(route, job, read, model, signal, stream?.begin);
     const counting = { http, model: model.id, counter };
-    const continued = stream && (await explained(continueAnswer(stream, translated, engine, counting, signal), signal));
+    const continued =
+      stream && (await withClientErrors(prepareContinuation(stream, translated, engine, counting, signal), signal));
     const request = continued?.request ?? translated;
-    const begun = engine.repeatsBegun === true && !job.stream ? begunAnswer(request) : undefined;
+    const begun = engine.repeatsBegun === true && !job.stream ? readBegunAnswer(request) : undefined;
     const { body, headers } = writeRequest(format, request, read.write);
     // Lists that were not read cannot be counted.
     const estimated = unread && read.hasUnreadLists ? unread.inputTokens : undefined;
     const inputTokens = estimated ?? format.estimateInput(request);
     const isCounted = estimated === undefined && format === countedFormat;
     const isFirst = isCounted && !continued && job.stream && translation.client.beginsWithUsage === true;
-    const beside = isFirst ? counter.beside(request, bytesOf(body), signal) : undefined;
+    const beside = isFirst ? counter.countAtUpstream(request, countBytes(body), signal) : undefined;
     const countInput = async () => (isCounted ? counter.count(request, model.id, signal) : inputTokens);
     return {
       route,
@@ -179,8 +185,9 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       headers,
       continued,
       input: new InputCount(beside, continued?.promptTokens ?? inputTokens),
-      fit: fitsOutput ? OutputFit.of({ format, request, write: read.write, countInput }) : undefined,
-      learn: isCounted && !continued ? counter.lesson(request, model.id, bytesOf(body)) : undefined,
+      fit: fitsOutput ? OutputFit.createFor({ format, request, write: read.write, countInput }) : undefined,
+      recordPromptTokens:
+        isCounted && !continued ? counter.createCalibration(request, model.id, countBytes(body)) : undefined,
     };
   }
 
@@ -189,17 +196,18 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { translation, format, path } = route;
     const { model, stream, trace } = job;
     const whole = begun && {
-      reply: (answered: JsonObject, minted: Minted) => translation.reply(withoutBegun(answered, begun), minted),
+      reply: (answered: JsonObject, answerContext: AnswerContext) =>
+        translation.reply(withoutBegun(answered, begun), answerContext),
     };
-    const about = { model, job, recalled, usageChunk: ownChunk, promptTokens: () => input.tokens };
-    const minted = { ...mint(translation.client, about), ...continued?.minted };
-    if (continued?.isComplete) return Promise.resolve(endAnswer(continued, translation, minted, reply));
-    const goesOn = continued && { stream: () => continuedStream(continued, translation.stream(minted)) };
+    const context = { model, job, recalled, usageChunk: ownChunk, promptTokens: () => input.tokens };
+    const answerContext = { ...createAnswerContext(translation.client, context), ...continued?.answerContext };
+    if (continued?.isComplete) return Promise.resolve(endAnswer(continued, translation, answerContext, reply));
+    const goesOn = continued && { stream: () => continuedStream(continued, translation.stream(answerContext)) };
     const relay = {
       http,
       upstream: format,
       translation: { ...translation, ...whole, ...goesOn },
-      minted,
+      answerContext,
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),
@@ -216,12 +224,12 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
    * Waits for the engine's answer.
    * @throws the failure as an error for the client
    */
-  async function explained<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  async function withClientErrors<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     try {
       return await answer;
     } catch (error) {
       if (isUnreachable(error)) onUnreachable();
-      throw upstreamFailure(error, signal);
+      throw toJobError(error, signal);
     }
   }
 }

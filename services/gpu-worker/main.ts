@@ -2,7 +2,7 @@ import { runWorker } from '#shared/worker/run-worker.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
-import { clientFormatsOf, engineLacks } from './engine-route.ts';
+import { clientFormatsOfEngines, findLackedFeatures } from './engine-route.ts';
 import { findEngine } from './find-engine.ts';
 import { EngineFollower, type EngineState } from './follow-engine.ts';
 import { createHandleJob } from './handle-job.ts';
@@ -11,36 +11,36 @@ import { createImageFetcher } from './images/image-fetcher.ts';
 /** Slots of an engine that does not report how many requests it serves at once. */
 const defaultSlots = 8;
 
-await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, pace, announce }) => {
+await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, breaker, announce }) => {
   const http = new EngineHttp({
     url: config.ENGINE_URL,
     apiKey: config.ENGINE_API_KEY,
     connections: maxSlots,
     connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
-    onOver: (call) => admin.metrics.asked(call),
+    onOver: (call) => admin.metrics.countUpstreamRequest(call),
   });
   releases.add('engine connections', () => http.close());
   const searching = new AbortController();
   releases.add('search for the engine', () => searching.abort());
   const { engine, found } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
   const onState = ({ healthy }: EngineState): void => {
-    pace.healthy(healthy);
+    breaker.healthy(healthy);
     announce();
   };
   const follower = new EngineFollower({ http, engine, log, found, onChange: onState });
   releases.add('engine follower', () => follower.close());
-  const lacks = engineLacks(engine, translations);
+  const lacks = findLackedFeatures(engine, translations);
 
   return {
     kind: engine.kind,
-    formats: clientFormatsOf(translations),
+    formats: clientFormatsOfEngines(translations),
     coalesceMs: config.COALESCE_MS,
     handler: createHandleJob({
       http,
       engine,
       translations,
       models: () => follower.state.models,
-      onUnreachable: () => follower.unreachable(),
+      onUnreachable: () => follower.markUnreachable(),
       fetchImage: createImageFetcher(),
       usageChunk: config.USAGE_CHUNK,
       fitsOutput: config.FIT_MAX_TOKENS,

@@ -7,11 +7,11 @@ import type { Logger } from '#shared/core/log.ts';
  * Returns a function that announces a change to every ingress: of a key (by its id), of all keys of `user:<id>` or `team:<id>`, or of the
  * sign-in `program:<id>`. The function never throws: the change is already stored, and an ingress that misses the announcement reads it
  * within 30 seconds.
- * @param drop removes what this ingress has cached about the change
+ * @param invalidate removes what this ingress has cached about the change
  */
-export function announcer(broker: Broker, drop: (changed: string) => void, log: Logger) {
+export function createAnnouncer(broker: Broker, invalidate: (changed: string) => void, log: Logger) {
   return async (changed: string): Promise<void> => {
-    drop(changed);
+    invalidate(changed);
     const failure = await announceInTime(announceKeyChange(broker, changed));
     if (failure !== undefined)
       log.warn({ err: failure, changed }, 'other ingress nodes may not know of a key change for 30 s');

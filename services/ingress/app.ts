@@ -4,18 +4,18 @@ import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { allowOrigins } from './http/allow-origins.ts';
 import type { ArrivingBodies } from './http/arriving-bodies.ts';
-import { answerError, unknownPath } from './http/answer-error.ts';
+import { createErrorHandler, refuseUnknownPath } from './http/answer-error.ts';
 import { endSlowBody } from './http/end-slow-body.ts';
 import { answerHealth } from './http/health.ts';
-import { misplacedPath } from './http/misplaced-path.ts';
+import { refuseMisplacedPath } from './http/refuse-misplaced-path.ts';
 import type { OpenRequests } from './http/open-requests.ts';
 import { refuseUpgrade } from './http/refuse-upgrade.ts';
 import { assignRequestId } from './http/request-id.ts';
 import { traceRequests } from './http/trace-request.ts';
-import { welcome } from './http/welcome.ts';
+import { answerWelcome } from './http/welcome.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
-import { answerMetadata, metadataPath } from './sign-in/authorization-server-metadata.ts';
+import { createMetadataHandler, metadataPath } from './sign-in/authorization-server-metadata.ts';
 import { oauthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
 import { toolsRoutes } from './tools/tools-routes.ts';
 
@@ -33,7 +33,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   segmentOf: (api: ClientApi) => string;
   /** The web console: serves every path that no API has. */
   pages: RequestHandler;
-  /** Proxies whose `X-Forwarded-*` headers are trusted, see `trustedBy`. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted, see `trustProxySetting`. */
   trustedProxies: readonly string[] | number;
   consoleApi: RequestHandler;
   adminApi: RequestHandler;
@@ -72,7 +72,7 @@ export function createApp(parts: AppParts): Express {
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first, ...others] = ofApi;
     app.use(baseOf(api), oauthRoutes(baseOf(api), apis, parts.signIn));
-    app.get(`${metadataPath}${baseOf(api)}`, answerMetadata(baseOf(api), apis, parts.publicUrl));
+    app.get(`${metadataPath}${baseOf(api)}`, createMetadataHandler(baseOf(api), apis, parts.publicUrl));
     if (first) app.use(baseOf(api), apiRoutes(api, [first, ...others], parts));
     for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
       app.get(path, (_, response) => void response.json(greeting));
@@ -87,12 +87,12 @@ export function createApp(parts: AppParts): Express {
     const [first = formats[0]] = ofApi;
     const paths = ['/models', ...ofApi.flatMap(({ routes }) => routes.map(({ path }) => path))];
     for (const prefix of api.prefixes.filter((each) => each !== '')) {
-      app.use(prefix, misplacedPath({ base: baseOf(api), paths }), answerError(first, parts));
+      app.use(prefix, refuseMisplacedPath({ base: baseOf(api), paths }), createErrorHandler(first, parts));
     }
   }
-  app.get('/', welcome(parts.publicUrl, apis));
+  app.get('/', answerWelcome(parts.publicUrl, apis));
   app.use(parts.pages);
-  app.use(unknownPath, answerError(formats[0], parts));
+  app.use(refuseUnknownPath, createErrorHandler(formats[0], parts));
   return app;
 
   function baseOf(api: ClientApi): string {

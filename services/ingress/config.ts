@@ -9,7 +9,7 @@ import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 import { isOrigin } from './http/allow-origins.ts';
 import { isHopCount } from './http/trusted-hops.ts';
 
-const proxyDoc =
+const proxyDescription =
   'Trusted proxies whose `X-Forwarded-*` headers describe the client: addresses or networks such as `10.0.0.0/8`, or, where each of them appends the address that it sees, how many stand between the client and the ingress';
 
 const originsDoc =
@@ -54,12 +54,12 @@ export const ingressConfig = z
         'Address at which people reach the router, for links to the console; the address of the request if unset',
       ),
     TRUSTED_PROXIES: setting
-      .list(proxyDoc)
+      .list(proxyDescription)
       .refine(
         (list) => list.every(isNetwork) || (list.length === 1 && isHopCount(list[0])),
         'each must be an address or a network such as 10.0.0.0/8, or a number from 1 to 9 must stand alone',
       )
-      .describe(proxyDoc),
+      .describe(proxyDescription),
     STORE_WAIT_MS: setting.integer(
       'Time from the loss of Redis for which requests wait for it, as during its restart; later ones receive `store_unavailable` at once',
       5_000,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
-import { ConnectionStore } from '#shared/accounts/connections/connection-store.ts';
+import { McpAccountLinkStore } from '#shared/accounts/connections/mcp-account-link-store.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
@@ -12,7 +12,7 @@ import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
-import { openConnections } from '#shared/connections/open-connections.ts';
+import { createMcpAccountLinks } from '#shared/connections/open-mcp-account-links.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
@@ -27,18 +27,18 @@ import { openConsole } from '../console/open-console.ts';
 import { sendContent } from './files/send-content.ts';
 import { createApp } from './app.ts';
 import { createClientServer } from './http/client-server.ts';
-import { openCredentials } from './sign-in/open-credentials.ts';
+import { createCredentials } from './sign-in/open-credentials.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
-import { openOidc } from '../console/api/oidc/open-oidc.ts';
+import { createOidc } from '../console/api/oidc/open-oidc.ts';
 import { secondFactorDemand } from '../console/api/second-factor/require-second-factor.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
-import { trustedBy } from './http/trusted-hops.ts';
+import { trustProxySetting } from './http/trusted-hops.ts';
 import { addressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
-import type { PriceOf } from '#shared/serving/estimate-amount.ts';
+import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { ArrivingBodies, arrivingBytes } from './http/arriving-bodies.ts';
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
@@ -46,9 +46,9 @@ import { defaultHeldBytes, defaultMaxActive, HeldBodies } from './http/held-bodi
 import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
-import { openIdempotency } from './idempotency/open-idempotency.ts';
-import { openRecordings } from './recording/open-recordings.ts';
-import { loadOf } from './metrics/load.ts';
+import { createIdempotencyParts } from './idempotency/open-idempotency.ts';
+import { createRecordings } from './recording/open-recordings.ts';
+import { computeLoad } from './metrics/load.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
 import { watchBackground } from './metrics/watch-background.ts';
 import { watchIngress } from './metrics/watch-ingress.ts';
@@ -58,16 +58,16 @@ import { OpenRequests } from './http/open-requests.ts';
 import { defaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { readCredentialsDir } from './read-credentials-dir.ts';
-import { ConnectedTools } from '#shared/serving/connected/connected-tools.ts';
+import { LinkedTools } from '#shared/serving/connected/linked-tools.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import type { InputFiles } from '#shared/serving/files/inline-files.ts';
-import { patientAnswers } from '#shared/serving/stored/patient-answers.ts';
+import { withOutageRetry } from '#shared/serving/stored/outage-tolerant-answers.ts';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
 import { openBackground } from '#shared/serving/open/open-background.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
-import { recordRequests } from '#shared/serving/record-request.ts';
+import { createRequestRecorder } from '#shared/serving/record-request.ts';
 
 await runService(async (environment, releases) => {
   const config = loadConfig(ingressConfig, environment);
@@ -116,15 +116,15 @@ await runService(async (environment, releases) => {
     closing: closing.signal,
   };
   const batches = new Batches(redis.redis, `${prefix}:`, {
-    bounds: { mostOpen: config.BATCHES_OPEN, keepMs: batchKeepMs(config) },
+    bounds: { maxOpen: config.BATCHES_OPEN, keepMs: batchKeepMs(config) },
     report: unreadable,
   });
   const outages = new ShortOutages(redis, config.STORE_WAIT_MS);
   const storedOutages = new ShortOutages(storedRedis, config.STORE_WAIT_MS);
-  const credentials = openCredentials({ serving, outages, prefix: `${prefix}:`, log, releases });
+  const credentials = createCredentials({ serving, outages, prefix: `${prefix}:`, log, releases });
   const { programs, externals, announce } = credentials;
   const { secrets } = serving;
-  const oidc = openOidc({
+  const oidc = createOidc({
     accounts,
     externals,
     settings: () => registry.current().sign_in,
@@ -136,7 +136,7 @@ await runService(async (environment, releases) => {
     log,
   });
   credentials.owners.confirmWith(oidc.confirmHolder);
-  programs.confirmWith(async (user) => (user.passwordHash === '' ? oidc.confirm(user) : 'confirmed'));
+  programs.setConfirm(async (user) => (user.passwordHash === '' ? oidc.confirm(user) : 'confirmed'));
   const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets });
   const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
 
@@ -150,7 +150,7 @@ await runService(async (environment, releases) => {
   const counted: Pick<LimitKeeper, 'reserve'> = {
     // A reservation that Redis has made without its answer arriving expires within a minute.
     reserve: async (parties, amount) => {
-      const verdict = await outages.through(async () => {
+      const verdict = await outages.retry(async () => {
         store.assertIntact();
         return limits.reserve(parties, amount);
       });
@@ -163,13 +163,13 @@ await runService(async (environment, releases) => {
     if (refusal) metrics.countLimited(refusal.code);
     return refusal;
   };
-  const priceOf: PriceOf = (tier, model) => prices.priceOf(tier, model);
+  const priceOf: PriceLookup = (tier, model) => prices.priceOf(tier, model);
 
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  const answers = patientAnswers(stored, storedOutages);
+  const answers = withOutageRetry(stored, storedOutages);
   const storer = new AnswerStorer(answers, log);
   watchFiles(metricsRegistry, files);
   const kept = () => dispatcher.keptBytes;
@@ -180,8 +180,8 @@ await runService(async (environment, releases) => {
     responses: () => background.responses.countAllOpen(),
     webhooks: () => webhooks.deliveries.countEndpoints(),
   });
-  const { connections, served } = openConnections({
-    store: new ConnectionStore(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable }),
+  const { connections, served } = createMcpAccountLinks({
+    store: new McpAccountLinkStore(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable }),
     registry: () => registry.current(),
     environment,
     networks: config.OAUTH_NETWORKS,
@@ -190,7 +190,7 @@ await runService(async (environment, releases) => {
   });
   const refusals = new RefusalLedger(redis.redis, `${prefix}:`, log);
   releases.add('refusals', () => refusals.close());
-  const { recorder, ...recordings } = openRecordings({
+  const { recorder, ...recordings } = createRecordings({
     config,
     serving,
     isTracing: tracing !== undefined,
@@ -257,22 +257,22 @@ await runService(async (environment, releases) => {
     // The client sends the same request again, over HTTP.
     if (refused.error.code !== 'upgrade_refused') noteRefusal(refused);
   };
-  const recorded = recordRequests({ log, metrics, priceOf, ledger, noteRefusal });
+  const recorded = createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal });
   const record: typeof recorded = (request) => {
     recorded(request);
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
-  const patientFiles: InputFiles['files'] = {
-    find: (...asked) => storedOutages.through(() => files.find(...asked)),
+  const filesThroughOutages: InputFiles['files'] = {
+    find: (...asked) => storedOutages.retry(() => files.find(...asked)),
     read: (...asked) => files.read(...asked),
   };
   const noWorkerMs = config.NO_WORKER_TIMEOUT_MS;
   const toolParts = { dispatcher, workers, limits: counted, noWorkerMs, record };
-  const connected = new ConnectedTools(served, toolParts);
+  const connected = new LinkedTools(served, toolParts);
   const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
   releases.add('MCP', () => mcp.close());
   const ending = new AbortController();
-  const idempotency = openIdempotency({
+  const idempotency = createIdempotencyParts({
     config,
     serving,
     outages: storedOutages,
@@ -295,7 +295,7 @@ await runService(async (environment, releases) => {
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
     verifyKey: credentials.verifyKey,
-    verifySession: (request) => outages.through(() => verifySession(request)),
+    verifySession: (request) => outages.retry(() => verifySession(request)),
     noteUse: credentials.noteUse,
     signIn: {
       programs,
@@ -307,7 +307,7 @@ await runService(async (environment, releases) => {
       arriving,
       log,
     },
-    trustedProxies: trustedBy(config.TRUSTED_PROXIES),
+    trustedProxies: trustProxySetting(config.TRUSTED_PROXIES),
     consoleApi: webConsole.api,
     adminApi: webConsole.adminApi,
     arriving,
@@ -328,7 +328,7 @@ await runService(async (environment, releases) => {
     storer,
     recorder,
     files,
-    inputFiles: { files: patientFiles, maxBytes: config.MAX_BODY_BYTES, store },
+    inputFiles: { files: filesThroughOutages, maxBytes: config.MAX_BODY_BYTES, store },
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     batches,
     jobs,
@@ -352,7 +352,7 @@ await runService(async (environment, releases) => {
       dispatcher,
       leaveMs: config.LEAVE_MS,
       drainMs: config.DRAIN_MS,
-      onFinishing: () => {
+      onClosed: () => {
         // Their clients continue at another node.
         closing.abort();
         mcp.stopListening();
@@ -367,7 +367,7 @@ await runService(async (environment, releases) => {
       const facts = await readHealth(healthParts);
       return { ready: facts.status !== 'draining', facts };
     },
-    load: () => loadOf(webConsole.board.current(), workers.workers()),
+    load: () => computeLoad(webConsole.board.current(), workers.workers()),
   };
   log.info({ id, version, address: server.address(), admin: admin.address() }, 'ingress is ready');
 });

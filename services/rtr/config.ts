@@ -4,8 +4,8 @@ import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
 
 /** Host and port of the router unless settings name others. */
-export const usualHost = '127.0.0.1';
-export const usualPort = 8484;
+export const defaultHost = '127.0.0.1';
+export const defaultPort = 8484;
 
 /** Schema of a server's address, or several with commas between them. */
 const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
@@ -30,12 +30,12 @@ export const clusterSettings = z.object({
 
 export const linkSettings = clusterSettings.extend({
   PORT: setting.optionalInteger(
-    `Port of the router; without it, that of the cluster in this folder, else ${usualPort}`,
+    `Port of the router; without it, that of the cluster in this folder, else ${defaultPort}`,
     1,
     65_535,
   ),
   HOST: setting.optionalText(
-    `Address the router listens on; without it, that of the cluster in this folder, else ${usualHost}`,
+    `Address the router listens on; without it, that of the cluster in this folder, else ${defaultHost}`,
   ),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
@@ -72,8 +72,8 @@ export const upSettings = linkSettings
   // A credential is for one component, and this command runs all of them.
   .omit({ NATS_CREDENTIALS: true })
   .extend({
-    PORT: setting.integer('Port of the router', usualPort, 1, 65_535),
-    HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', usualHost),
+    PORT: setting.integer('Port of the router', defaultPort, 1, 65_535),
+    HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', defaultHost),
     NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine', ['nats:', 'tls:']),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),
     ADMIN_PORT: setting.optionalInteger(

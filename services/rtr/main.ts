@@ -9,17 +9,17 @@ import { findProviders } from '../cloud-worker/providers/find-providers.ts';
 import { adminLink } from './commands/admin-link.ts';
 import { adminCommands } from './commands/admin/admin-commands.ts';
 import type { AdminOptions, RunAdminCommand } from './commands/admin/admin-context.ts';
-import { everybodysBatches } from './commands/admin/everybodys-batches.ts';
-import { everybodysFiles } from './commands/admin/everybodys-files.ts';
+import { allBatchesCommand } from './commands/admin/everybodys-batches.ts';
+import { allFilesCommand } from './commands/admin/everybodys-files.ts';
 import { keysCommand } from './commands/admin/keys-command.ts';
-import { givenToken, namedRouter, withAdmin } from './commands/admin/with-admin.ts';
+import { readGivenToken, namedRouter, withAdmin } from './commands/admin/with-admin.ts';
 import { batchesCommand } from './commands/batches/batches-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { withClient } from './commands/client/with-client.ts';
 import { credentialsCommand } from './commands/credentials/credentials-command.ts';
 import { diagnosisText } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
-import { endWithReader } from './commands/end-with-reader.ts';
+import { exitOnBrokenPipe } from './commands/end-with-reader.ts';
 import { failureObject, failureText, reportUsageAsJson } from './commands/failure.ts';
 import { filesCommand } from './commands/files/files-command.ts';
 import { setup } from './commands/setup.ts';
@@ -33,7 +33,7 @@ import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { up } from './up/up.ts';
 
-process.stdout.on('error', endWithReader);
+process.stdout.on('error', exitOnBrokenPipe);
 
 const root = dirname(dirname(import.meta.dirname));
 const folder = join(root, '.rtr');
@@ -94,7 +94,7 @@ program
   .addOption(new Option('--role <role>', 'the role the credential is meant for').choices(roles))
   .addOption(json)
   .action(async (options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
-    takeBrokerOptions(options);
+    applyBrokerOptions(options);
     const config = loadConfig(upSettings, { ...process.env, NATS_URL: undefined, NATS_URL_FILE: undefined });
     const { PORT: port, HOST: host, REDIS_URL: redisUrl, ENGINE_URLS: engineUrls } = config;
     const { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA } = loadConfig(clusterSettings, process.env);
@@ -138,8 +138,8 @@ admin
   .action((options: { email?: string; resetSecondFactor?: true; json?: true }) =>
     withKeys(options, (context) => adminLink(context, options)),
   );
-admin.addCommand(everybodysBatches(withAdminApi));
-admin.addCommand(everybodysFiles(withAdminApi));
+admin.addCommand(allBatchesCommand(withAdminApi));
+admin.addCommand(allFilesCommand(withAdminApi));
 
 program
   .command('store')
@@ -158,7 +158,7 @@ program
   .option('--nats <url>', 'address of the broker, instead of NATS_URL')
   .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
   .action((kind: keyof typeof workers, options: { nats?: string; credentials?: string }) => {
-    takeBrokerOptions(options);
+    applyBrokerOptions(options);
     return runService(workers[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
   });
 program.addCommand(batchesCommand(withKey));
@@ -212,7 +212,7 @@ function withAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promi
 /** Whether the user names a router, or has a token of one. */
 function namesRouter(options: AdminOptions): boolean {
   const config = loadConfig(adminSettings, process.env);
-  return namedRouter(config, options) !== undefined || givenToken(config, options) !== undefined;
+  return namedRouter(config, options) !== undefined || readGivenToken(config, options) !== undefined;
 }
 
 function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<void> {
@@ -222,7 +222,7 @@ function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<v
 }
 
 /** Sets environment variables from the command-line options that override them. */
-function takeBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
+function applyBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
   if (nats !== undefined) process.env['NATS_URL'] = nats;
   if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
 }
@@ -258,7 +258,7 @@ function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
   // Writing to a closed terminal fails; the children must be stopped even so.
-  process.stdout.off('error', endWithReader);
+  process.stdout.off('error', exitOnBrokenPipe);
   for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
   return { stop: stop.signal, kill: kill.signal };
 }

@@ -2,8 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { SchemaProblem } from '#shared/worker/schemas/compile-schema.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
-import { checkOfStrangers, type SchemaCheck } from '#shared/worker/schemas/strangers-schema.ts';
-import { fieldPath } from './tool.ts';
+import { createSchemaCheck, type SchemaCheck } from '#shared/worker/schemas/untrusted-schema.ts';
+import { inputPath } from './tool.ts';
 
 /**
  * Checks an input.
@@ -17,7 +17,7 @@ export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
  * @throws InvalidSchemaError for a schema whose mistake shows at once, such as a type that does not exist
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
-  const check = checkOfStrangers({ schema, isChecked: false });
+  const check = createSchemaCheck({ schema, isChecked: false });
   return async (input, bytes) => {
     const problems = await problemsOf(check, input, bytes);
     if (problems.length > 0) throw refusal(problems);
@@ -42,17 +42,17 @@ function refusal(errors: readonly SchemaProblem[]): RouterError {
   const steps = worst.instancePath.split('/').slice(1).map(unescapeStep);
   switch (worst.keyword) {
     case 'required': {
-      const param = fieldPath([...steps, String(worst.params['missingProperty'])]);
+      const param = inputPath([...steps, String(worst.params['missingProperty'])]);
       return new RouterError('missing_parameter', `Missing required parameter: '${param}'.`, { param });
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const extra = worst.params['additionalProperty'] ?? worst.params['unevaluatedProperty'];
-      const param = fieldPath([...steps, String(extra)]);
+      const param = inputPath([...steps, String(extra)]);
       return new RouterError('unsupported_parameter', `Unknown parameter: '${param}'.`, { param });
     }
     default: {
-      const param = fieldPath(steps);
+      const param = inputPath(steps);
       return new RouterError('invalid_request', `Invalid value for '${param}': ${expectation(worst)}.`, { param });
     }
   }

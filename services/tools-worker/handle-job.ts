@@ -6,14 +6,14 @@ import { noUsage } from '#shared/core/usage.ts';
 import { parseToolCall, type ToolCall } from '#shared/formats/tools/tool-call.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
-import type { ConnectedServers } from './mcp/connected-servers.ts';
+import type { LinkedServers } from './mcp/linked-servers.ts';
 import { failedOutput, type Tool, type ToolOutput } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
 
 export interface HandleJobOptions {
   tools: Pick<ToolSet, 'get' | 'checkOf'>;
   /** The servers with people's MCP account links. They check the input themselves. */
-  connected: Pick<ConnectedServers, 'run'>;
+  connected: Pick<LinkedServers, 'run'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
   /** Maximum bytes of one tool's output. */
@@ -26,7 +26,7 @@ const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const { length: bytes } = job.body;
-    const call = parseToolCall(readRequest(job).given);
+    const call = parseToolCall(readRequest(job).request);
     const runTool = job.connection ? connected.run(job.connection) : await checked(tools, call, bytes);
     const progress = job.stream ? progressTo(reply) : () => undefined;
     const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));

@@ -5,10 +5,10 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { toolsWorkerConfig } from './config.ts';
 import { createHandleJob } from './handle-job.ts';
 import { readMcpConfig, readMcpServers } from '#shared/registry/mcp-servers.ts';
-import { ConnectedServers } from './mcp/connected-servers.ts';
-import { McpLink, watchServers } from './mcp/mcp-link.ts';
+import { LinkedServers } from './mcp/linked-servers.ts';
+import { McpLink, addServerMetrics } from './mcp/mcp-link.ts';
 import { ToolFolder } from './own/tool-folder.ts';
-import { ToolPace, watchFailingTools } from './tool-pace.ts';
+import { ToolBreakers, addFailingToolsMetric } from './tool-breakers.ts';
 import { ToolSet } from './tool-set.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
@@ -38,24 +38,24 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
     mcp.servers.filter(({ kind }) => kind === 'oauth'),
     mcp.servers.filter(({ kind }) => kind !== 'oauth'),
   ];
-  const connected = new ConnectedServers(own, { maxMessageBytes, log });
+  const connected = new LinkedServers(own, { maxMessageBytes, log });
   const links = shared.map((entry) => new McpLink({ entry, log, maxMessageBytes, onChange }));
-  watchServers(admin.registry, () => links);
+  addServerMetrics(admin.registry, () => links);
   releases.add('MCP servers', async () => {
     await Promise.all(links.map((link) => link.close()));
   });
   await gathered(links);
   const set = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log, connected.infos);
   tools = set;
-  const pace = new ToolPace({ log, onChange: announce });
-  releases.add('pace of tools', () => pace.close());
-  watchFailingTools(admin.registry, () => pace.failing);
+  const breaker = new ToolBreakers({ log, onChange: announce });
+  releases.add('circuit breakers of tools', () => breaker.close());
+  addFailingToolsMetric(admin.registry, () => breaker.failing);
 
   return {
     kind: 'tools',
     formats: [toolsFormat.name],
     coalesceMs: 0,
-    handler: pace.watch(
+    handler: breaker.watch(
       createHandleJob({
         tools: set,
         connected,
@@ -65,10 +65,10 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
     ),
     facts: () => ({
       models: [],
-      tools: pace.restrict(set.infos),
+      tools: breaker.restrict(set.infos),
       slots: config.SLOTS,
       accepting: true,
-      reason: reasonOf(pace.failing),
+      reason: reasonOf(breaker.failing),
     }),
   };
 });

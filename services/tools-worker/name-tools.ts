@@ -1,6 +1,6 @@
 import type { ServerContent } from './mcp/server-content.ts';
 import type { Tool } from './tool.ts';
-import { validNames } from '#shared/core/valid-names.ts';
+import { assignValidNames } from '#shared/core/valid-names.ts';
 
 /** A source of tools: the shipped ones, a folder, or an MCP server. */
 export interface ToolSource {
@@ -28,25 +28,25 @@ export interface NamedTool {
 /**
  * Gives every tool a unique name. A name of several sources stays with the first source without a prefix; the other sources put their
  * prefix before it, so that a name always means the same server. Availability does not change names. Then each name is made valid, see
- * `validNames`.
+ * `assignValidNames`.
  * @returns the tools by name, and in `dropped` the names that still clash, each of which belongs to the first tool
  */
 export function nameTools(sources: readonly ToolSource[]): { named: Map<string, NamedTool>; dropped: string[] } {
   const given = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();
   const dropped: string[] = [];
-  const users = Map.groupBy(
+  const sourcesByName = Map.groupBy(
     sources.flatMap(({ tools }) => [...new Set(tools.map(({ name }) => name))]),
     (name) => name,
   );
   for (const { prefix, server, tools, available } of sources) {
     for (const tool of tools) {
-      const isShared = (users.get(tool.name)?.length ?? 0) > 1;
+      const isShared = (sourcesByName.get(tool.name)?.length ?? 0) > 1;
       const name = isShared && prefix !== undefined ? `${prefix}_${tool.name}` : tool.name;
       if (given.has(name)) dropped.push(name);
       else given.set(name, { tool, server, available });
     }
   }
-  const valid = validNames([...given.keys()]);
+  const valid = assignValidNames([...given.keys()]);
   const named = [...given].map(([givenName, facts]): NamedTool => {
     const name = valid.get(givenName) ?? givenName;
     return { ...facts, name, givenName: name === givenName ? undefined : givenName };

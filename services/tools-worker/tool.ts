@@ -43,7 +43,7 @@ export function failedOutput(message: string): ToolOutput {
 }
 
 /** Returns the path of a place in a tool's input, as errors show it: `input.items[0].name`. */
-export function fieldPath(steps: readonly PropertyKey[]): string {
+export function inputPath(steps: readonly PropertyKey[]): string {
   const path = steps.map((step) => (isIndex(step) ? `[${String(step)}]` : `.${String(step)}`));
   return `input${path.join('')}`;
 }

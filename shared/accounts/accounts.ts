@@ -11,8 +11,8 @@ import { UserStore } from './people/user-store.ts';
 import { NameLock } from './redis/name-lock.ts';
 import { StoreMarker } from './redis/store-marker.ts';
 import { RegistryVersions } from './registry-versions/registry-versions.ts';
-import { warnOfUnreadable, type ReportUnreadable } from './redis/stored-records.ts';
-import { SessionStore } from './sign-in/session-store.ts';
+import { warnUnreadable, type ReportUnreadable } from './redis/stored-records.ts';
+import { SignInSessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
 
 /** The stores of accounts in Redis. Of a record that a newer release wrote, they read the fields that this release defines. */
@@ -22,7 +22,7 @@ export interface Accounts {
   teams: TeamStore;
   invitations: InvitationStore;
   links: LinkStore;
-  sessions: SessionStore;
+  sessions: SignInSessionStore;
   guard: SignInGuard;
   settings: ConsoleSettingsStore;
   audit: AuditTrail;
@@ -38,7 +38,7 @@ export interface Accounts {
  * @param prefix start of all names in Redis
  * @param report is called with every record that cannot be read
  */
-export function openAccounts(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable): Accounts {
+export function openAccounts(redis: Redis, prefix: string, report: ReportUnreadable = warnUnreadable): Accounts {
   const users = new UserStore(redis, prefix, report);
   const invitations = new InvitationStore(redis, prefix, report);
   const settings = new ConsoleSettingsStore(redis, prefix, report);
@@ -52,7 +52,7 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     teams: new TeamStore(redis, prefix, report),
     invitations,
     links: new LinkStore(redis, prefix, users, invitations),
-    sessions: new SessionStore(redis, prefix, { users, idleMs, report }),
+    sessions: new SignInSessionStore(redis, prefix, { users, idleMs, report }),
     guard: new SignInGuard(redis, prefix),
     settings,
     registryVersions: new RegistryVersions(redis, prefix, report),

@@ -43,20 +43,20 @@ export function lastUnits(unit: PeriodUnit, count: number, now: number): Period 
 /** Returns the beginnings of the units that overlap a time span, oldest first. @param to exclusive; all in ms since 1970 */
 export function unitsBetween(unit: PeriodUnit, from: number, to: number): number[] {
   const times: number[] = [];
-  for (let time = beginningOf(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);
+  for (let time = findBeginning(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);
   return times;
 }
 
 /** Returns the shortest period of whole units that contains a time span. */
 export function periodAround(unit: PeriodUnit, { from, to }: Period): Period {
-  return { from: beginningOf(unit, from), to: nextBeginning(unit, to - 1) };
+  return { from: findBeginning(unit, from), to: nextBeginning(unit, to - 1) };
 }
 
 /** How long totals are kept after their period: days for 400 days, months for ten years. */
 const keptMs: Record<Step, number> = { day: 400 * dayMs, month: 3_653 * dayMs };
 
 /** Returns the beginning of the unit that contains a time, both in ms since 1970. */
-export function beginningOf(unit: PeriodUnit, at: number): number {
+export function findBeginning(unit: PeriodUnit, at: number): number {
   if (unit !== 'month') return Math.floor(at / unitMs[unit]) * unitMs[unit];
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
@@ -64,7 +64,7 @@ export function beginningOf(unit: PeriodUnit, at: number): number {
 
 /** Returns the beginning of the unit after the one that contains a time. */
 export function nextBeginning(unit: PeriodUnit, at: number): number {
-  if (unit !== 'month') return beginningOf(unit, at) + unitMs[unit];
+  if (unit !== 'month') return findBeginning(unit, at) + unitMs[unit];
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
@@ -75,6 +75,6 @@ export function periodName(step: Step, beginning: number): string {
 }
 
 /** Returns when a period's totals expire, in ms since 1970. */
-export function expiryOf(step: Step, beginning: number): number {
+export function computeExpiry(step: Step, beginning: number): number {
   return beginning + keptMs[step];
 }

@@ -50,7 +50,7 @@ export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOpt
 /** Returns the options for an address. The cast is needed because the library's type permits no undefined option. */
 function addressOf(url: string, ca: string | undefined): RedisOptions {
   const options = redisOptions(url, ca) as RedisOptions;
-  // The failover detector may end a connection for good (see `revive` in connect-redis.ts), and these connections belong to the library. A
+  // The failover detector may end a connection for good (see `reconnectAfterEnd` in connect-redis.ts), and these connections belong to the library. A
   // primary that sentinels have replaced closes its connections, or refuses to write; then the sentinels are asked for the new one.
   return 'sentinels' in options ? { ...options, failoverDetector: false } : options;
 }

@@ -33,13 +33,13 @@ const longestRetryMs = 60_000;
  * Maximum of tries of a job, practically without end: what it needs comes back at some time, and the job itself decides when it is too
  * late.
  */
-const attempts = 1_000_000;
+const maxTries = 1_000_000;
 
 /** Returns the library's options of a job. A job that is over is removed: its outcome is in the records that it was for. */
-export function optionsOf({ id, priority }: Pick<BackgroundJob, 'id' | 'priority'>): JobsOptions {
+export function jobOptions({ id, priority }: Pick<BackgroundJob, 'id' | 'priority'>): JobsOptions {
   return {
     jobId: id,
-    attempts,
+    attempts: maxTries,
     backoff: { type: 'custom' },
     removeOnComplete: true,
     removeOnFail: true,

@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { producerConnection, queuePrefix, type BackgroundAccess } from './background-access.ts';
 import {
   backgroundQueues,
-  optionsOf,
+  jobOptions,
   type BackgroundJob,
   type BackgroundQueue,
   type RepeatedJob,
@@ -31,7 +31,7 @@ export interface FailingJob {
 }
 
 /** Maximum of jobs of one queue that are searched for failures. */
-const lookedAt = 300;
+const maxSearched = 300;
 
 const longestReason = 300;
 
@@ -64,28 +64,28 @@ export class BackgroundJobs {
 
   /** Adds a job, unless one with its id waits or runs. */
   async add(job: BackgroundJob): Promise<void> {
-    await asked(this.#queues[job.queue].add(job.queue, job.data, optionsOf(job)));
+    await callQueue(this.#queues[job.queue].add(job.queue, job.data, jobOptions(job)));
   }
 
   /** Adds the jobs of one queue, 500 in one call, without those whose id waits or runs. */
   async addAll(queue: BackgroundQueue, jobs: readonly Omit<BackgroundJob, 'queue'>[]): Promise<void> {
     for (let first = 0; first < jobs.length; first += addedAtOnce) {
       const some = jobs.slice(first, first + addedAtOnce);
-      await asked(
-        this.#queues[queue].addBulk(some.map((job) => ({ name: queue, data: job.data, opts: optionsOf(job) }))),
+      await callQueue(
+        this.#queues[queue].addBulk(some.map((job) => ({ name: queue, data: job.data, opts: jobOptions(job) }))),
       );
     }
   }
 
   /** Adds `job`, which begins when the others are done, and the others: all or nothing. */
-  async addAfter(job: BackgroundJob, others: readonly BackgroundJob[]): Promise<void> {
+  async addAfter(job: BackgroundJob, first: readonly BackgroundJob[]): Promise<void> {
     const flowOf = (each: BackgroundJob) => ({
       name: each.queue,
       queueName: each.queue,
       data: each.data,
-      opts: optionsOf(each),
+      opts: jobOptions(each),
     });
-    await asked(this.#flows.add({ ...flowOf(job), children: others.map(flowOf) }));
+    await callQueue(this.#flows.add({ ...flowOf(job), children: first.map(flowOf) }));
   }
 
   /**
@@ -94,17 +94,17 @@ export class BackgroundJobs {
    */
   async repeat({ queue, id, data, everyMs }: RepeatedJob): Promise<void> {
     const opts = { attempts: 1, removeOnComplete: true, removeOnFail: true };
-    await asked(this.#queues[queue].upsertJobScheduler(id, { every: everyMs }, { name: queue, data, opts }));
+    await callQueue(this.#queues[queue].upsertJobScheduler(id, { every: everyMs }, { name: queue, data, opts }));
   }
 
   /** Removes a job that waits. A running job stays. */
   async remove({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<void> {
-    await asked(this.#queues[queue].remove(id));
+    await callQueue(this.#queues[queue].remove(id));
   }
 
   /** Returns whether a job runs, or waits to begin or to be tried again. False for a job that does not exist, or that waits for others. */
   async isUnderWay({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
-    const state = await asked(this.#queues[queue].getJobState(id));
+    const state = await callQueue(this.#queues[queue].getJobState(id));
     return state !== 'unknown' && state !== 'waiting-children';
   }
 
@@ -115,7 +115,7 @@ export class BackgroundJobs {
 
   /** Returns the priority of the job that a worker of a queue would take next; 0 if no job with a priority waits. */
   async nextPriority(queue: BackgroundQueue): Promise<number> {
-    const [next] = await asked(this.#queues[queue].getPrioritized(0, 0));
+    const [next] = await callQueue(this.#queues[queue].getPrioritized(0, 0));
     return next?.priority ?? 0;
   }
 
@@ -125,9 +125,9 @@ export class BackgroundJobs {
   }
 
   /** Returns the jobs of a queue that have failed and wait for another try, the next one first. */
-  async failing(queue: BackgroundQueue, most: number): Promise<FailingJob[]> {
-    const delayed = await asked(this.#queues[queue].getDelayed(0, lookedAt - 1));
-    const failed = delayed.filter(({ attemptsMade }) => attemptsMade > 0).slice(0, most);
+  async listFailing(queue: BackgroundQueue, max: number): Promise<FailingJob[]> {
+    const delayed = await callQueue(this.#queues[queue].getDelayed(0, maxSearched - 1));
+    const failed = delayed.filter(({ attemptsMade }) => attemptsMade > 0).slice(0, max);
     return failed.map(({ id = '', attemptsMade: failures, processedOn: lastAt, failedReason }) => ({
       id,
       failures,
@@ -139,14 +139,14 @@ export class BackgroundJobs {
 
   /** Tries a job now that waits for another try. @returns false if it does not wait, or not any more */
   async tryNow({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
-    const job = await asked(this.#queues[queue].getJob(id));
-    if (!job || !(await asked(job.isDelayed()))) return false;
+    const job = await callQueue(this.#queues[queue].getJob(id));
+    if (!job || !(await callQueue(job.isDelayed()))) return false;
     try {
-      await asked(job.promote());
+      await callQueue(job.promote());
       return true;
     } catch (error) {
       // The time of its next try has come in between.
-      if (await asked(job.isDelayed())) throw error;
+      if (await callQueue(job.isDelayed())) throw error;
       return false;
     }
   }
@@ -156,13 +156,15 @@ export class BackgroundJobs {
   }
 
   async #count(name: BackgroundQueue): Promise<QueueCounts> {
-    const counts = await asked(this.#queues[name].getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'));
+    const counts = await callQueue(
+      this.#queues[name].getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'),
+    );
     const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
     return { waiting: wait + prioritized, active, delayed, failed };
   }
 }
 
-async function asked<T>(answer: Promise<T>): Promise<T> {
+async function callQueue<T>(answer: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   // Before the first connection, the library waits for one for ever.
   const timer = setTimeout(() => late.reject(new Error('no answer in time')), longestMs);

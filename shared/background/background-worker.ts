@@ -14,13 +14,13 @@ const lockMs = 20_000;
 const lookMs = 5_000;
 
 /** Practically without end: a job goes to another worker however often that was necessary. */
-const mostStalls = 1_000_000;
+const maxStalls = 1_000_000;
 
 /** Milliseconds that running jobs, and Redis, get when the worker is closed. Unfinished jobs then go to another worker. */
 const closeMs = 10_000;
 
 /** Thrown by a handler to run its job again later. It does not count as a failure. */
-export class LaterError extends Error {
+export class RunLaterError extends Error {
   override name = 'LaterError';
   readonly ms: number;
 
@@ -44,7 +44,7 @@ export interface BackgroundWorkerOptions<Data> {
 }
 
 /** The counts and the end of a worker of a queue, whatever its jobs are. */
-export interface WorkOnQueue {
+export interface QueueWorker {
   /** Jobs that were taken from a worker because it did not renew its lock. */
   stalled: number;
   /** Tries that failed. */
@@ -53,7 +53,7 @@ export interface WorkOnQueue {
   close(): Promise<void>;
 }
 
-export class BackgroundWorker<Data> implements WorkOnQueue {
+export class BackgroundWorker<Data> implements QueueWorker {
   readonly #worker: Worker<Data>;
   readonly #log: Logger;
   stalled = 0;
@@ -68,7 +68,7 @@ export class BackgroundWorker<Data> implements WorkOnQueue {
       concurrency,
       lockDuration: lockMs,
       stalledInterval: lookMs,
-      maxStalledCount: mostStalls,
+      maxStalledCount: maxStalls,
       settings: { backoffStrategy: (failures) => retryMs(failures) },
     });
     this.#worker.on('error', (error) => this.#log.debug({ err: error }, 'the queue is away'));
@@ -99,7 +99,7 @@ export class BackgroundWorker<Data> implements WorkOnQueue {
     try {
       await handle(job.data);
     } catch (error) {
-      if (!(error instanceof LaterError)) throw error;
+      if (!(error instanceof RunLaterError)) throw error;
       await job.moveToDelayed(Date.now() + error.ms, token);
       throw new DelayedError();
     }

@@ -13,7 +13,7 @@ export function validationJob(batch: string): BackgroundJob<BatchJob> {
 }
 
 /** The order of a batch's slices among those of other batches. */
-export interface SliceTurns {
+export interface SliceOrder {
   /** Unfinished batches of its owner: together they progress as fast as one batch of another owner. */
   ofOwner: number;
   /** Priority of the slice that is next in line when the batch begins; 0 if none waits. */
@@ -25,7 +25,7 @@ export interface SliceTurns {
  * for a long one. A batch begins behind the slice that is next in line, so that a stream of short batches does not hold back the rest of a
  * long one.
  */
-export function sliceJob(batch: string, slice: number, { ofOwner, next = 0 }: SliceTurns): BackgroundJob<SliceJob> {
+export function sliceJob(batch: string, slice: number, { ofOwner, next = 0 }: SliceOrder): BackgroundJob<SliceJob> {
   const priority = next + (slice + 1) * Math.max(1, ofOwner);
   return { queue: 'batch-slices', id: `${batch}-${slice}`, data: { batch, slice }, priority };
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client';
 import type {
-  ConnectionStore,
-  NewConnection,
-  StoredConnection,
-} from '#shared/accounts/connections/connection-store.ts';
+  McpAccountLinkStore,
+  NewMcpAccountLink,
+  StoredMcpAccountLink,
+} from '#shared/accounts/connections/mcp-account-link-store.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
-import { connectionOf, reasonOf, secretsSchema, type ConnectionSecrets } from './connections.ts';
+import { toMcpAccountLink, describeError, secretsSchema, type McpAccountLinkSecrets } from './mcp-account-links.ts';
 import { refreshGrant } from './grants.ts';
 
 /** Milliseconds before its expiry from which on a token is refreshed before it is used: the call may wait in a queue. */
@@ -26,7 +26,7 @@ const final = new Set<string>([
 ]);
 
 export interface CurrentTokenOptions {
-  store: ConnectionStore;
+  store: McpAccountLinkStore;
   fetch: GuardedFetch;
   log: Logger;
 }
@@ -91,37 +91,37 @@ export class CurrentTokens {
         if (isFresh) return { token: secrets.access };
         return connection ? 'expired' : 'none';
       }
-      return this.#renew({ person, server, refused }, connection, secrets, holder);
+      return this.#refreshAsHolder({ person, server, refused }, connection, secrets, holder);
     }
     throw new RouterError('upstream_failed', `The connection to the MCP server '${server}' is being refreshed.`);
   }
 
-  async #renew(
+  async #refreshAsHolder(
     { person, server, refused }: { person: string; server: string; refused: string | undefined },
-    connection: StoredConnection,
-    { grantor, access, refresh }: ConnectionSecrets,
+    connection: StoredMcpAccountLink,
+    { grantor, access, refresh }: McpAccountLinkSecrets,
     holder: string,
   ): Promise<CurrentToken> {
     const { store, fetch, log } = this.#options;
     const { url, connectedAt, refreshedAt, expiresAt = Infinity } = connection;
-    const over: NewConnection = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
+    const over: NewMcpAccountLink = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
     const isUsable = access !== refused && expiresAt > Date.now();
-    let next: NewConnection | undefined;
+    let next: NewMcpAccountLink | undefined;
     let result: CurrentToken | RouterError = isUsable ? { token: access } : 'expired';
     try {
       if (refresh !== undefined) {
         const tokens = await refreshGrant(grantor, refresh, fetch);
-        next = connectionOf(tokens, { url, connectedAt }, grantor);
+        next = toMcpAccountLink(tokens, { url, connectedAt }, grantor);
         result = { token: tokens.access_token };
       } else if (!isUsable) next = over;
     } catch (error) {
-      log.info({ server, reason: reasonOf(error) }, 'a connection to an MCP server could not be refreshed');
+      log.info({ server, reason: describeError(error) }, 'a connection to an MCP server could not be refreshed');
       if (error instanceof OAuthError && final.has(error.code)) {
         next = over;
         result = 'expired';
       } else if (!isUsable) {
         const message = `The authorization server of the MCP server '${server}' does not refresh the connection now.`;
-        result = new RouterError('upstream_failed', message, { cause: new Error(reasonOf(error)) });
+        result = new RouterError('upstream_failed', message, { cause: new Error(describeError(error)) });
       }
     }
     await store.endRefresh(person, server, connection, holder, next);
@@ -129,8 +129,8 @@ export class CurrentTokens {
     return result;
   }
 
-  #secretsOf(person: string, server: string, connection: StoredConnection): ConnectionSecrets | undefined {
-    return secretsSchema.safeParse(this.#options.store.secretsOf(person, server, connection)).data;
+  #secretsOf(person: string, server: string, connection: StoredMcpAccountLink): McpAccountLinkSecrets | undefined {
+    return secretsSchema.safeParse(this.#options.store.openSecrets(person, server, connection)).data;
   }
 }
 
@@ -138,7 +138,7 @@ export class CurrentTokens {
  * Returns whether a token expires before it may be used: within a minute, or, if it lives for less than two minutes, within half of that
  * time.
  */
-function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredConnection): boolean {
+function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredMcpAccountLink): boolean {
   const left = expiresAt - Date.now();
   return left < Math.min(earlyMs, (expiresAt - refreshedAt) / 2);
 }

@@ -12,7 +12,7 @@ import { version } from '#shared/core/version.ts';
 import { ConnectError } from './connect-error.ts';
 
 /** The source of tokens for a server. */
-export interface ServerGrantor {
+export interface TokenSource {
   /** The issuer name of the authorization server. */
   issuer: string;
   metadata: AuthorizationServerMetadata;
@@ -30,7 +30,7 @@ const method = 'S256';
  * Connect Discovery) describe how to request tokens.
  * @throws ConnectError when one of these is missing, names another server than it is for, or lacks PKCE; as `fetch` does
  */
-export async function discoverServer(url: string, fetch: GuardedFetch): Promise<ServerGrantor> {
+export async function discoverServer(url: string, fetch: GuardedFetch): Promise<TokenSource> {
   const challenge = extractWWWAuthenticateParams(await askWithoutToken(url, fetch));
   const metadataUrl = challenge.resourceMetadataUrl;
   const resource = await discoverOAuthProtectedResourceMetadata(

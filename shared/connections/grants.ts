@@ -26,7 +26,7 @@ export const grantorSchema = z.object({
   redirectUrl: z.string(),
 });
 
-export type Grantor = z.output<typeof grantorSchema>;
+export type AuthorizationClient = z.output<typeof grantorSchema>;
 
 /** The fields on revocation in metadata of either kind (RFC 8414, 2). */
 const revocation = z.object({
@@ -35,9 +35,9 @@ const revocation = z.object({
 });
 
 /** The state of a person on the way to the authorization server. */
-export const attemptSchema = z.object({ grantor: grantorSchema, verifier: z.string() });
+export const pendingGrantSchema = z.object({ grantor: grantorSchema, verifier: z.string() });
 
-export type Attempt = z.output<typeof attemptSchema>;
+export type PendingGrant = z.output<typeof pendingGrantSchema>;
 
 /** Returns the address at which a person grants access, and what is needed when they come back. */
 export async function beginGrant(
@@ -45,7 +45,7 @@ export async function beginGrant(
   redirectUrl: string,
   state: string,
   fetch: GuardedFetch,
-): Promise<Attempt & { authorizationUrl: URL }> {
+): Promise<PendingGrant & { authorizationUrl: URL }> {
   const { issuer, metadata, resource, scope: named } = await discoverServer(url, fetch);
   const scope = withRefresh(scopes?.join(' ') ?? named, metadata);
   const client =
@@ -65,7 +65,7 @@ export async function beginGrant(
 
 /** Exchanges a code for tokens. @param iss the issuer that the answer names (RFC 9207); undefined if it names none */
 export function redeemCode(
-  { grantor: { metadata, client, resource, redirectUrl }, verifier }: Attempt,
+  { grantor: { metadata, client, resource, redirectUrl }, verifier }: PendingGrant,
   { code, iss }: { code: string; iss: string | undefined },
   fetch: GuardedFetch,
 ): Promise<OAuthTokens> {
@@ -82,7 +82,11 @@ export function redeemCode(
 }
 
 /** Requests new tokens. The refresh token stays the same if the server issues no other. */
-export function refreshGrant(grantor: Grantor, refreshToken: string, fetch: GuardedFetch): Promise<OAuthTokens> {
+export function refreshGrant(
+  grantor: AuthorizationClient,
+  refreshToken: string,
+  fetch: GuardedFetch,
+): Promise<OAuthTokens> {
   const { metadata, client, resource } = grantor;
   return refreshAuthorization(metadata.issuer, {
     metadata,
@@ -95,7 +99,7 @@ export function refreshGrant(grantor: Grantor, refreshToken: string, fetch: Guar
 
 /** Makes the authorization server revoke a token, and those that were made with it (RFC 7009). Returns false if it offers no way. */
 export async function revokeGrant(
-  { metadata, client }: Grantor,
+  { metadata, client }: AuthorizationClient,
   [token, hint]: readonly [string, 'refresh_token' | 'access_token'],
   fetch: GuardedFetch,
 ): Promise<boolean> {
@@ -120,7 +124,7 @@ async function register(
   redirectUrl: string,
   scope: string | undefined,
   fetch: GuardedFetch,
-): Promise<Grantor['client']> {
+): Promise<AuthorizationClient['client']> {
   if (metadata.registration_endpoint === undefined)
     throw new ConnectError(
       'The authorization server takes no registrations: an administrator must configure a client.',

@@ -1,4 +1,4 @@
-import { endOfString } from './json-lists.ts';
+import { findStringEnd } from './json-lists.ts';
 
 /**
  * Counts of a JSON text: `values` are elements of lists and fields of objects; `groups` are lists and objects, which cost more to parse.
@@ -12,7 +12,7 @@ export interface ValueCounts {
  * The limits of a request: enough values for the token ids of the largest embeddings, and as many lists and objects as a process parses
  * and checks within 0.2 s, during which it serves no other request.
  */
-export const maxOfRequest: ValueCounts = { values: 500_000, groups: 100_000 };
+export const maxRequestValues: ValueCounts = { values: 500_000, groups: 100_000 };
 
 const comma = 0x2c;
 const quote = 0x22;
@@ -20,13 +20,13 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /** Whether a JSON text in UTF-8 has more values than `max`, without parsing it. Stops at the first value beyond. */
-export function hasMoreValues(text: Buffer, max: ValueCounts = maxOfRequest): boolean {
+export function hasMoreValues(text: Buffer, max: ValueCounts = maxRequestValues): boolean {
   // Each value takes at least a byte.
   if (text.length <= Math.min(max.values, max.groups)) return false;
   let { values, groups } = max;
   for (let at = 0; at < text.length; at += 1) {
     const byte = text[at];
-    if (byte === quote) at = endOfString(text, at + 1);
+    if (byte === quote) at = findStringEnd(text, at + 1);
     else if (byte === comma) values -= 1;
     else if (byte === openBracket || byte === openBrace) {
       values -= 1;

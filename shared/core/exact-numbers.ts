@@ -10,10 +10,10 @@ declare global {
 }
 
 /** Texts of those numbers of an object or array that `JSON.stringify` would write differently, by name or index. */
-const numbersAsGiven = Symbol('numbers as given');
+const exactNumbers = Symbol('numbers as given');
 
 interface Holder {
-  [numbersAsGiven]?: Map<string, string>;
+  [exactNumbers]?: Map<string, string>;
 }
 
 /**
@@ -44,14 +44,14 @@ export function writeExact(value: unknown): string {
 
 function keepNumber(this: Holder, key: string, value: unknown, { source }: { source?: string }): unknown {
   if (typeof value !== 'number' || source === undefined || source === JSON.stringify(value)) return value;
-  this[numbersAsGiven] ??= new Map();
-  this[numbersAsGiven].set(key, source);
+  this[exactNumbers] ??= new Map();
+  this[exactNumbers].set(key, source);
   return value;
 }
 
 function givenNumber(this: Holder, key: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
-  const given = this[numbersAsGiven]?.get(key);
+  const given = this[exactNumbers]?.get(key);
   // The value may have been replaced since.
   return given !== undefined && Object.is(Number(given), value) ? JSON.rawJSON(given) : value;
 }

@@ -18,7 +18,7 @@ const kinds: Readonly<Record<string, string>> = {
  * Describes what is wrong with an input, for a person, as the rest of a sentence: `must be a number`. For schemas without messages of
  * their own; pass it to `safeParse` as `error`.
  */
-export function inputPhrase(issue: Issue): string {
+export function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'is missing' : `must be ${kinds[issue.expected] ?? issue.expected}`;
@@ -45,7 +45,7 @@ export function inputPhrase(issue: Issue): string {
 
 /** Describes the same as a sentence: `This must be a number.` */
 export function inputSentence(issue: Issue): string {
-  return issue.code === 'unrecognized_keys' ? 'There is no such field.' : `This ${inputPhrase(issue)}.`;
+  return issue.code === 'unrecognized_keys' ? 'There is no such field.' : `This ${describeIssue(issue)}.`;
 }
 
 function sizePhrase(origin: string, bound: string, size: number | bigint): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseExact, writeExact } from './exact-numbers.ts';
-import { isJsonObject, mostLevels, type Json, type JsonObject } from './json.ts';
+import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
 
 /** Lists at the top of a JSON object by name, each with the number of fields of all objects in it. */
 export type ListSizes = Readonly<Record<string, number>>;
@@ -90,7 +90,7 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
     switch (text[at]) {
       case 0x22: // "
         stringStart = at + 1;
-        stringEnd = endOfString(text, stringStart);
+        stringEnd = findStringEnd(text, stringStart);
         at = stringEnd;
         break;
       case 0x3a: // :
@@ -100,7 +100,7 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
       case 0x5b: // [
       case 0x7b: // {
         levels += 1;
-        if (levels > mostLevels) return undefined;
+        if (levels > maxLevels) return undefined;
         if (levels !== 2 || text[at] !== 0x5b || !Object.hasOwn(lists, name)) break;
         if (found.some((list) => list.name === name)) return undefined;
         open = { name, start: at + 1 };
@@ -121,7 +121,7 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
 }
 
 /** Returns the position of the quote that ends a string. @param start the position after the quote that begins it */
-export function endOfString(text: Buffer, start: number): number {
+export function findStringEnd(text: Buffer, start: number): number {
   let at = start;
   for (const near = Math.min(start + shortLength, text.length); at < near; at += text[at] === backslash ? 2 : 1) {
     if (text[at] === quote) return at;

@@ -22,7 +22,7 @@ export interface JsonText {
 }
 
 /** Bytes of a text up to which it is always parsed as a whole. */
-export const maxWhole = 64 * 1024;
+export const maxWholeBytes = 64 * 1024;
 
 /** Characters of a long string that its replacement keeps at its start. */
 const startLength = 32;
@@ -34,13 +34,13 @@ const startLength = 32;
  * @throws SyntaxError
  */
 export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
-  if (text.length <= maxWhole) return wholeText(text);
+  if (text.length <= maxWholeBytes) return wholeText(text);
   return (unread && parseWithoutLists(text, unread)) ?? parseInParts(text) ?? wholeText(text);
 }
 
 function wholeText(text: Buffer): JsonText {
   const whole = text.toString();
-  const stringify = writerOf(whole);
+  const stringify = chooseWriter(whole);
   const write = (object: JsonObject): Buffer[] => [Buffer.from(stringify(object))];
   return { value: parseExact(whole), write, skim: (check) => check(), hasUnreadLists: false };
 }
@@ -65,7 +65,7 @@ function parseInParts(text: Buffer): JsonText | undefined {
   });
   skeleton += text.toString('utf8', from);
   const value = parseExact(skeleton);
-  const stringify = writerOf(skeleton);
+  const stringify = chooseWriter(skeleton);
   const state: Passing = { mark, strings, isSkimmed: false };
   if (!putBack(value, state)) return undefined;
   return {
@@ -130,7 +130,7 @@ function skim<Result>(state: Passing, run: () => Result): Result {
 }
 
 /** Chooses the writer for an object whose numbers came in a text; `JSON.stringify` is faster. */
-function writerOf(text: string): (object: JsonObject) => string {
+function chooseWriter(text: string): (object: JsonObject) => string {
   return mayChangeNumbers(text) ? writeExact : JSON.stringify;
 }
 

@@ -13,10 +13,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * Maximum levels of nested arrays and objects in a JSON value. Far more than any request needs, and far fewer than fill the stack of
  * `JSON.stringify`, which recurses for each level while `JSON.parse` does not.
  */
-export const mostLevels = 500;
+export const maxLevels = 500;
 
 /** Whether a JSON value is nested too deeply to be written again. */
-export function nestsTooDeeply(value: Json | undefined, levels = mostLevels): boolean {
+export function nestsTooDeeply(value: Json | undefined, levels = maxLevels): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   for (const inner of Array.isArray(value) ? value : Object.values(value)) {

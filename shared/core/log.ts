@@ -19,7 +19,7 @@ const writeEveryMs = 50;
 /** Milliseconds for the last lines if the process ends and its reader is slow. */
 const maxLastWriteMs = 1_000;
 
-const lastWrites: (() => void)[] = [];
+const exitWrites: (() => void)[] = [];
 
 const redacted = (): string => '[redacted]';
 
@@ -78,7 +78,7 @@ function batchLines(): { write: (line: string) => void } {
     isBroken = true;
     lines = '';
   });
-  if (lastWrites.push(() => writeLast(lines)) === 1) process.on('exit', () => lastWrites.forEach((write) => write()));
+  if (exitWrites.push(() => writeLast(lines)) === 1) process.on('exit', () => exitWrites.forEach((write) => write()));
   return {
     write: (line) => {
       if (isBroken) return;

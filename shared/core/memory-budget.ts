@@ -2,7 +2,7 @@
  * Returns one of `parts` equal parts of the memory limit; infinite without a limit.
  * @param memoryBytes the limit; 0 without one
  */
-export function shareOfMemory(parts: number, memoryBytes: number): number {
+export function computeMemoryShare(parts: number, memoryBytes: number): number {
   return memoryBytes > 0 ? Math.floor(memoryBytes / parts) : Number.POSITIVE_INFINITY;
 }
 
@@ -28,7 +28,7 @@ export class MemoryBudget {
     return true;
   }
 
-  give(amount: number): void {
+  release(amount: number): void {
     this.#taken -= amount;
   }
 }

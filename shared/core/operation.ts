@@ -37,7 +37,7 @@ export function does(model: Parameters<typeof operationsOf>[0], operation: Opera
 }
 
 /** Returns the operations that a worker announces for a model; nothing if the model only generates. */
-export function announcedOperations(found: readonly ModelOperation[]): { operations?: ModelOperation[] } {
+export function toAnnouncedOperations(found: readonly ModelOperation[]): { operations?: ModelOperation[] } {
   const isPlain = found.length === 1 && found[0] === 'generate';
   return isPlain ? {} : { operations: modelOperations.filter((operation) => found.includes(operation)) };
 }

@@ -1,5 +1,5 @@
 /** Names in lower case. */
-export type GivenHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Visible ASCII and spaces: what any server may send in a header. */
 const plainText = /^[\x20-\x7e]+$/;
@@ -8,7 +8,7 @@ const plainText = /^[\x20-\x7e]+$/;
  * Returns the headers that have one of these names and one value of plain text.
  * @param names in lower case; a name that ends in `*` is a prefix
  */
-export function pickHeaders(headers: GivenHeaders, names: readonly string[]): Record<string, string> {
+export function pickHeaders(headers: RawHeaders, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (!names.some((known) => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : name === known))) continue;

@@ -26,6 +26,6 @@ export interface RequestPurpose {
 }
 
 /** Returns the purpose with this name; undefined for any other value, such as a purpose of a later program. */
-export function purposeNamed(name: unknown): Purpose | undefined {
+export function parsePurpose(name: unknown): Purpose | undefined {
   return purposes.find((purpose) => purpose === name);
 }

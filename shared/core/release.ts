@@ -15,7 +15,7 @@ export class Releases {
   }
 
   /** Runs all releases, last in first out, and resolves with the errors of failed ones. Further calls join the first. */
-  run(): Promise<Error[]> {
+  releaseAll(): Promise<Error[]> {
     this.#running ??= this.#runAll();
     return this.#running;
   }

@@ -17,7 +17,7 @@ const hostHeader = /^(?:(?<name>[\w.-]+)|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
  * @param publicUrl `PUBLIC_URL`; the address of the request if unset
  * @throws RouterError `invalid_request` for a request whose `Host` is not a host name
  */
-export function routerAddress(request: AddressedRequest, publicUrl: string | undefined): string {
+export function resolveRouterAddress(request: AddressedRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/$/, '');
   const host = request.get('host') ?? '';
   const found = hostHeader.exec(host);

@@ -17,7 +17,7 @@ export async function runService(
   const stop = async (code: number): Promise<void> => {
     if (stopping) process.exit(1);
     stopping = true;
-    const failures = await releases.run();
+    const failures = await releases.releaseAll();
     for (const failure of failures) report(failure);
     process.exit(failures.length > 0 ? 1 : code);
   };

@@ -23,8 +23,8 @@ const sliceBytes = 256 * 1024;
  * texts of a conversation stay equal for prompt caches.
  * @param key 32 bytes
  */
-export function sealer(key: Uint8Array): Sealer {
-  const [encryption, derivation] = [derive(key, 'encryption'), derive(key, 'nonce')];
+export function createSealer(key: Uint8Array): Sealer {
+  const [encryption, derivation] = [deriveKey(key, 'encryption'), deriveKey(key, 'nonce')];
   const unsealBytes = (sealed: string): Buffer | undefined => {
     const bytes = Buffer.from(sealed, 'base64url');
     if (bytes.length < nonceBytes + tagBytes) return undefined;
@@ -78,13 +78,13 @@ async function* slicesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
 }
 
 /** Derives a key of 32 bytes for one purpose from another key (RFC 5869). */
-export function derive(key: Uint8Array, purpose: string): Buffer {
+export function deriveKey(key: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
 }
 
 /** Creates a sealer that seals with the first of several keys and opens texts of any of them; undefined without a key. */
-export function sealerOf(keys: readonly Uint8Array[]): Sealer | undefined {
-  const [newest, ...older] = keys.map(sealer);
+export function createMultiKeySealer(keys: readonly Uint8Array[]): Sealer | undefined {
+  const [newest, ...older] = keys.map(createSealer);
   if (!newest) return undefined;
   const unsealBytes = (sealed: string): Buffer | undefined => {
     for (const each of [newest, ...older]) {

@@ -38,11 +38,11 @@ export function addUsage(one: Usage, other: Usage): Usage {
     ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
     completionTokens: one.completionTokens + other.completionTokens,
     reasoningTokens: one.reasoningTokens + other.reasoningTokens,
-    ...((one.units ?? other.units) && { units: mapUnits((unit) => unitsOf(one, unit) + unitsOf(other, unit)) }),
+    ...((one.units ?? other.units) && { units: mapUnits((unit) => getUnits(one, unit) + getUnits(other, unit)) }),
   };
 }
 
-export function unitsOf({ units: used }: Pick<Usage, 'units'>, unit: Unit): number {
+export function getUnits({ units: used }: Pick<Usage, 'units'>, unit: Unit): number {
   return used?.[unit] ?? 0;
 }
 

@@ -15,7 +15,7 @@ function isValid(name: string): boolean {
  * form of a name never depends on the order or the number of the other names.
  * @param names each once
  */
-export function validNames(names: readonly string[]): Map<string, string> {
+export function assignValidNames(names: readonly string[]): Map<string, string> {
   const wanted = new Map(names.map((name) => [name, name.replaceAll(/[^\w-]/g, '_')]));
   const users = Map.groupBy(wanted.values(), (name) => name);
   const chosen = [...wanted].map(([name, readable]): [string, string] => {

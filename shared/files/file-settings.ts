@@ -42,7 +42,7 @@ export const fileSettings = {
 export type FileSettings = z.output<z.ZodObject<typeof fileSettings>>;
 
 /** Returns the credentials for the S3 store; undefined if none are set. @throws ConfigError if only one of the two variables is set */
-export function s3CredentialsOf({
+export function readS3Credentials({
   FILES_S3_ACCESS_KEY_ID: accessKeyId,
   FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,
 }: FileSettings): { accessKeyId: string; secretAccessKey: string } | undefined {

@@ -2,7 +2,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Files } from './files.ts';
 
 /** Mean interval between two sweeps of a process, in milliseconds. */
-const everyMs = 60_000;
+const intervalMs = 60_000;
 
 /** Sweeps files about once a minute. Every process does; each object is given to one of them. */
 export class FileSweep {
@@ -15,7 +15,7 @@ export class FileSweep {
     this.#files = files;
     this.#log = log;
     // Processes that start together do not sweep together.
-    this.#timer = setInterval(() => this.#sweep(), everyMs * (0.75 + Math.random() / 2)).unref();
+    this.#timer = setInterval(() => this.#sweep(), intervalMs * (0.75 + Math.random() / 2)).unref();
   }
 
   close(): void {

@@ -10,8 +10,8 @@ import {
 import type { Measured } from '#shared/core/byte-meter.ts';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { mintFileId } from './file-id.ts';
-import { mimeTypeOf } from './mime-type-of.ts';
+import { createFileId } from './file-id.ts';
+import { detectMimeType } from './detect-mime-type.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 import { UploadMeter } from './upload-meter.ts';
 
@@ -62,7 +62,7 @@ interface ReceivedFile {
   description: FileDescription;
 }
 
-export interface FilesParts {
+export interface FilesDependencies {
   records: FileRecords;
   store: ObjectStore;
   fileBytes: number;
@@ -79,12 +79,12 @@ export type UploadOutcome = (typeof uploadOutcomes)[number];
 
 /** The files of owners: their records, their content, and the bounds of both. No content is held in memory as a whole. */
 export class Files {
-  readonly #parts: FilesParts;
+  readonly #parts: FilesDependencies;
   readonly uploads: Record<UploadOutcome, number> = { stored: 0, refused: 0, failed: 0 };
   /** Bytes of the uploads that became files. */
   storedBytes = 0;
 
-  constructor(parts: FilesParts) {
+  constructor(parts: FilesDependencies) {
     this.#parts = parts;
   }
 
@@ -151,8 +151,8 @@ export class Files {
    * Removes a file. Its content is removed as soon as the store answers and no batch holds it.
    * @returns whether the owner had it
    */
-  async remove(owner: string, id: string): Promise<boolean> {
-    const object = await this.#parts.records.remove(owner, id);
+  async delete(owner: string, id: string): Promise<boolean> {
+    const object = await this.#parts.records.delete(owner, id);
     if (object === undefined) return false;
     // Not awaited: the store may be away for long. The sweep removes what is left.
     if (object !== '') void this.#removeObject(object);
@@ -234,8 +234,8 @@ export class Files {
     const { lines, start } = meter;
     const createdAt = Date.now();
     const lifeMs = Math.min(expiresAfterMs ?? Infinity, keepMs ?? Infinity);
-    const type = mimeTypeOf(name, mimeType, start);
-    const facts = { id: mintFileId(), object, purpose, name, mimeType: type, ...measured, lines, createdAt };
+    const type = detectMimeType(name, mimeType, start);
+    const facts = { id: createFileId(), object, purpose, name, mimeType: type, ...measured, lines, createdAt };
     return lifeMs === Infinity ? facts : { ...facts, expiresAt: createdAt + lifeMs };
   }
 
@@ -273,7 +273,7 @@ export class Files {
     const { records, store, log } = this.#parts;
     try {
       await store.delete(object);
-      await records.removed(object);
+      await records.noteRemoved(object);
       return true;
     } catch (error) {
       log.warn({ err: error, object }, 'the content of a file could not be removed, trying again');

@@ -1,7 +1,7 @@
 import type { FileBounds, FileRecords } from '#shared/accounts/files/file-records.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { s3CredentialsOf, type FileSettings } from './file-settings.ts';
+import { readS3Credentials, type FileSettings } from './file-settings.ts';
 import { Files } from './files.ts';
 import type { ObjectStore } from './object-store.ts';
 import { SealedObjectStore } from './sealed-object-store.ts';
@@ -53,5 +53,5 @@ async function openStore({ settings, prefix, objects }: OpenFilesOptions): Promi
   // Loaded on demand: loading the S3 client takes a tenth of the time in which a process starts.
   const { S3ObjectStore } = await import('./s3-object-store.ts');
   const folder = `${prefix}/`;
-  return new S3ObjectStore({ bucket, folder, region, endpoint, credentials: s3CredentialsOf(settings) });
+  return new S3ObjectStore({ bucket, folder, region, endpoint, credentials: readS3Credentials(settings) });
 }

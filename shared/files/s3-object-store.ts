@@ -50,7 +50,7 @@ export class S3ObjectStore implements ObjectStore {
   async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
     const meter = new ByteMeter();
     const caught: { error?: unknown } = {};
-    const source = Readable.from(noting(meter.pass(body), caught), { objectMode: false, highWaterMark: 64 * 1024 });
+    const source = Readable.from(noteErrors(meter.pass(body), caught), { objectMode: false, highWaterMark: 64 * 1024 });
     const upload = new Upload({
       client: this.#client,
       params: { ...this.#at(name), Body: source },
@@ -83,13 +83,13 @@ export class S3ObjectStore implements ObjectStore {
     try {
       const command = new GetObjectCommand({ ...this.#at(name), ...range });
       const { Body: body } = await this.#client.send(command, signal ? { abortSignal: signal } : {});
-      return body instanceof Readable ? reading(body) : nothing();
+      return body instanceof Readable ? wrapErrors(body) : emptyStream();
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof S3ServiceException)) throw storeError(error);
       if (error.name === 'NoSuchKey' || error.$metadata.httpStatusCode === 404) return undefined;
       // The range begins behind the last byte.
-      if (error.$metadata.httpStatusCode === 416) return nothing();
+      if (error.$metadata.httpStatusCode === 416) return emptyStream();
       throw storeError(error);
     }
   }
@@ -130,7 +130,7 @@ export class S3ObjectStore implements ObjectStore {
  * Passes a body on and notes the errors of the body, because the library replaces them by errors of its own. An error that a failed request
  * throws into the generator, to end it, is not noted.
  */
-async function* noting(body: AsyncIterable<Uint8Array>, caught: { error?: unknown }): AsyncGenerator<Uint8Array> {
+async function* noteErrors(body: AsyncIterable<Uint8Array>, caught: { error?: unknown }): AsyncGenerator<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -146,7 +146,7 @@ async function* noting(body: AsyncIterable<Uint8Array>, caught: { error?: unknow
   }
 }
 
-async function* reading(body: Readable): AsyncGenerator<Uint8Array> {
+async function* wrapErrors(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of body) yield piece as Uint8Array;
   } catch (error) {
@@ -154,7 +154,7 @@ async function* reading(body: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyStream(): AsyncGenerator<Uint8Array> {}
 
 /** The store's own message stays in the log: it may name the bucket. */
 function storeError(cause: unknown): RouterError {

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqua
 import { buffer } from 'node:stream/consumers';
 import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { inChunks } from '#shared/core/in-chunks.ts';
+import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 
 /** Bytes of a chunk, and the bytes that sealing adds to each. */
@@ -91,7 +91,7 @@ async function* seal(
   yield Buffer.concat([salt, check]);
   let held: Uint8Array | undefined;
   let index = 0;
-  for await (const chunk of inChunks(body, chunkBytes)) {
+  for await (const chunk of splitIntoChunks(body, chunkBytes)) {
     if (held) yield sealChunk(key, index++, false, held);
     held = chunk;
   }
@@ -117,7 +117,7 @@ async function* open(
   let held: Uint8Array | undefined;
   let index = first;
   let bytes = 0;
-  for await (const chunk of inChunks(sealed, sealedBytes)) {
+  for await (const chunk of splitIntoChunks(sealed, sealedBytes)) {
     bytes += chunk.length;
     if (held) yield openChunk(key, index++, false, held);
     held = chunk;

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { startBytes } from './mime-type-of.ts';
+import { startBytes } from './detect-mime-type.ts';
 
 /** Bytes that one step reserves: Redis is called once for each few mebibytes of an upload. */
 const largestStep = 4 * 1024 * 1024;

@@ -5,7 +5,7 @@ export interface BackgroundRequest {
   /** Returns the request's text as it is served: streamed, and without the field that asks for the background. */
   body: () => Buffer;
   /** Returns the answer's object in the state before any work. */
-  queued: (id: string) => JsonObject;
+  queuedAnswer: (id: string) => JsonObject;
 }
 
 export const backgroundStates = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
@@ -28,20 +28,20 @@ export interface BackgroundAnswers {
   /** Returns the events of a queued answer. The first event has the number 0. */
   queuedEvents: (queued: JsonObject) => NumberedEvents;
   /** Returns the event that reports the state `in_progress`. */
-  begunEvents: (queued: JsonObject, number: number) => NumberedEvents;
+  inProgressEvent: (queued: JsonObject, number: number) => NumberedEvents;
   /** Returns the number of the last numbered event; undefined if no event has a number. */
   lastNumber: (events: string) => number | undefined;
   /** Returns the events with a number above `number`. */
   eventsAfter: (events: string, number: number) => string;
   /** Returns the offset of the event that ends the stream; -1 if the events do not include it. */
-  endAt: (events: string) => number;
+  endOffset: (events: string) => number;
   /**
    * Reads the event that ends a stream, and marks its answer as made in the background before it is stored.
    * @param queued the answer's object before any work
    * @returns undefined for any other event
    */
-  ending: (event: string, queued: JsonObject) => EndingEvent | undefined;
-  failure: (error: RouterError, queued: JsonObject, number: number) => EndingEvent;
+  readEnding: (event: string, queued: JsonObject) => EndingEvent | undefined;
+  failureEvent: (error: RouterError, queued: JsonObject, number: number) => EndingEvent;
   /** Returns an error event that ends a stream without an answer, so that the client discards the events that it has received. */
   brokenEvent: (error: { code: string; message: string }, number: number) => string;
 }

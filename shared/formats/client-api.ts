@@ -78,6 +78,6 @@ export interface ModelCard {
 }
 
 /** Whether a model generates answers. Lists of models to converse with leave the other models out. */
-export function generates({ operations }: Pick<ModelCard, 'operations'>): boolean {
+export function generatesAnswers({ operations }: Pick<ModelCard, 'operations'>): boolean {
   return operations.includes('generate');
 }

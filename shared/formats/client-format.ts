@@ -72,7 +72,7 @@ export interface AnswerFormat {
    */
   answerHeaders?: readonly string[];
   /** Returns the headers that report how much of the key's limits is left. */
-  limitHeaders: (standing: LimitStanding) => Record<string, string>;
+  limitHeaders: (status: LimitStatus) => Record<string, string>;
   /** Opens one streamed answer. Called once per request, before the answer's first byte. */
   openStream: (opening: StreamOpening) => StreamedAnswer;
 }
@@ -166,7 +166,7 @@ export interface LimitLeft {
 }
 
 /** How much of a client's limits of requests and tokens is left; undefined without such a limit. */
-export interface LimitStanding {
+export interface LimitStatus {
   /** When the amounts were read, in ms since 1970. */
   at: number;
   requests: LimitLeft | undefined;

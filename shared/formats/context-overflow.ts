@@ -29,9 +29,9 @@ export function contextOverflow(counts: Overflow): RouterError {
 
 /**
  * Returns the message of a context overflow.
- * @param what the client's word for its input
+ * @param inputName the client's word for its input
  */
-export function overflowText({ input, output, maximum }: Overflow, what = 'input'): string {
+export function overflowText({ input, output, maximum }: Overflow, inputName = 'input'): string {
   const limit =
     maximum === undefined
       ? "This model's maximum context length is exceeded."
@@ -42,13 +42,13 @@ export function overflowText({ input, output, maximum }: Overflow, what = 'input
         ? ''
         : ` However, you requested ${output} tokens in the completion.`
       : output === undefined
-        ? ` However, your ${what} resulted in ${input} tokens.`
-        : ` However, you requested ${input + output} tokens (${input} in the ${what}, ${output} in the completion).`;
-  return `${limit}${asked} Please reduce the length of the ${what}.`;
+        ? ` However, your ${inputName} resulted in ${input} tokens.`
+        : ` However, you requested ${input + output} tokens (${input} in the ${inputName}, ${output} in the completion).`;
+  return `${limit}${asked} Please reduce the length of the ${inputName}.`;
 }
 
 /** Reads the counts of an error that `contextOverflow` returned; undefined for any other error. */
-export function overflowIn(details: ErrorDetails['details']): Overflow | undefined {
+export function readOverflow(details: ErrorDetails['details']): Overflow | undefined {
   if (details?.error_code !== overflowCode) return undefined;
   const count = (field: string): number | undefined =>
     details[field] === undefined ? undefined : Number(details[field]);
@@ -56,8 +56,8 @@ export function overflowIn(details: ErrorDetails['details']): Overflow | undefin
 }
 
 /** Whether an error reports a context overflow with the maximum but without the number of input tokens. */
-export function lacksInput(error: unknown): error is RouterError {
-  const counts = error instanceof RouterError ? overflowIn(error.details) : undefined;
+export function lacksInputTokens(error: unknown): error is RouterError {
+  const counts = error instanceof RouterError ? readOverflow(error.details) : undefined;
   return counts?.maximum !== undefined && counts.input === undefined;
 }
 
@@ -65,8 +65,8 @@ export function lacksInput(error: unknown): error is RouterError {
  * Adds the number of input tokens to a context overflow. Returns the same error if input and output would fit, because then that number
  * does not explain the error.
  */
-export function withInput(error: RouterError, input: number): RouterError {
-  const counts = overflowIn(error.details) ?? {};
+export function withInputTokens(error: RouterError, input: number): RouterError {
+  const counts = readOverflow(error.details) ?? {};
   const doesFit = input + (counts.output ?? 0) <= (counts.maximum ?? Infinity);
   return doesFit ? error : contextOverflow({ ...counts, input });
 }
@@ -86,7 +86,7 @@ export function outputTooLarge(message: string, maximum: number): RouterError {
 }
 
 /** What an upstream reports about the largest acceptable output: the number of tokens, or the context that must hold input and output. */
-export type MostOutput =
+export type OutputBound =
   | { tokens: number; context?: undefined }
   | {
       tokens?: undefined;
@@ -96,8 +96,8 @@ export type MostOutput =
     };
 
 /** Reads from the details of an error how many output tokens would be accepted; undefined for an error about something else. */
-export function mostOutput(details: ErrorDetails['details']): MostOutput | undefined {
+export function maxOutput(details: ErrorDetails['details']): OutputBound | undefined {
   if (details?.error_code === tooLarge) return { tokens: Number(details['maximum_output_tokens']) };
-  const { input, output, maximum } = overflowIn(details) ?? {};
+  const { input, output, maximum } = readOverflow(details) ?? {};
   return maximum === undefined || output === undefined ? undefined : { context: maximum, input };
 }

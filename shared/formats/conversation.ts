@@ -18,7 +18,7 @@ const endLength = 512;
  * @param name the field of the body that names the conversation; anything but a non-empty text counts as absent
  * @param texts the texts of the start, in order; the digest covers the length and both ends of each
  */
-export function conversationOf(name: unknown, texts: Iterable<string>): Conversation {
+export function digestConversation(name: unknown, texts: Iterable<string>): Conversation {
   const read: string[] = [];
   for (const text of texts) {
     if (read.length === maxTexts) break;

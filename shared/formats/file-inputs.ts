@@ -15,9 +15,9 @@ export interface InputFile {
 }
 
 /** A file for `FileParts.withFile`. `data` is a placeholder for its content. */
-export type MarkedFile = Omit<InputFile, 'content'> & { data: string };
+export type PlaceholderFile = Omit<InputFile, 'content'> & { data: string };
 
-export interface FileParts {
+export interface FilePartFormat {
   /** Names of the fields that lead to content parts, at any depth. */
   fields: readonly string[];
   /** Returns the id of the file that a content part names; undefined for any other part. */
@@ -26,7 +26,7 @@ export interface FileParts {
    * Returns the content part with the file in place of its id.
    * @throws RouterError `invalid_request` for a kind of file that the part cannot contain
    */
-  withFile: (part: JsonObject, file: MarkedFile, param: string) => JsonObject;
+  withFile: (part: JsonObject, file: PlaceholderFile, param: string) => JsonObject;
   paramOf: (path: FieldPath) => string;
   /** Returns the error for an id that no file of the key's owner has. */
   notFound: (id: string, param: string) => RouterError;
@@ -44,7 +44,7 @@ export interface FileInputs {
    * `withFile` does
    */
   inline: (files: ReadonlyMap<string, InputFile>) => Buffer;
-  notFound: FileParts['notFound'];
+  notFound: FilePartFormat['notFound'];
 }
 
 /** Every request that names a file contains this text. */
@@ -54,7 +54,7 @@ const sign = Buffer.from('"file_id"');
 export function findFileInputs(
   body: Buffer,
   { value, write }: Pick<JsonText, 'value' | 'write'>,
-  parts: FileParts,
+  parts: FilePartFormat,
 ): FileInputs | undefined {
   if (!isJsonObject(value) || !body.includes(sign)) return undefined;
   const inputs: FileInput[] = [];
@@ -69,7 +69,7 @@ export function findFileInputs(
 function inline(
   request: JsonObject,
   files: ReadonlyMap<string, InputFile>,
-  { parts, write }: { parts: FileParts; write: JsonText['write'] },
+  { parts, write }: { parts: FilePartFormat; write: JsonText['write'] },
 ): Buffer {
   // A mark that is chosen after the text exists cannot occur in the text.
   const mark = randomUUID();
@@ -100,7 +100,7 @@ function fillIn(text: Buffer, mark: string, contents: readonly Uint8Array[]): Bu
 type ReplacePart = (part: JsonObject, id: string, param: string) => JsonObject;
 
 /** Returns the value with its content parts replaced. Values without replaced parts are not copied. */
-function replaceParts(value: Json, path: FieldPath, parts: FileParts, replace: ReplacePart): Json {
+function replaceParts(value: Json, path: FieldPath, parts: FilePartFormat, replace: ReplacePart): Json {
   if (Array.isArray(value)) {
     const items = value.map((item, at) => replaceParts(item, [...path, at], parts, replace));
     return items.every((item, at) => item === value[at]) ? value : items;

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
-import { hasMoreValues, maxOfRequest } from '#shared/core/count-values.ts';
+import { hasMoreValues, maxRequestValues } from '#shared/core/count-values.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
 import { checkSpelling } from './validation/check-spelling.ts';
-import { findFileInputs, type FileParts } from './file-inputs.ts';
+import { findFileInputs, type FilePartFormat } from './file-inputs.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 
 /**
@@ -13,12 +13,12 @@ import type { HostedRequest } from './hosted/hosted-request.ts';
  * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply, `body_too_large` for too many values
  */
 export function parseJsonBody(body: Buffer): unknown {
-  const { value, skim } = parseBody(body);
+  const { value, skim } = parseBodyText(body);
   if (skim(() => nestsTooDeeply(value as Json))) throw nestedTooDeeply();
   return value;
 }
 
-function parseBody(body: Buffer): JsonText {
+function parseBodyText(body: Buffer): JsonText {
   if (body.length === 0) throw new RouterError('invalid_json', 'The request has no body; a JSON object is expected.');
   if (hasMoreValues(body)) throw tooManyValues();
   if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
@@ -41,10 +41,10 @@ function parseBody(body: Buffer): JsonText {
 export function readJsonRequest(
   body: Buffer,
   check: (parsed: unknown, skim: JsonText['skim'], bytes: number) => RequestParameters,
-  fileParts?: FileParts,
+  fileParts?: FilePartFormat,
   findHosted: (parsed: unknown) => HostedRequest | undefined = () => undefined,
 ): ClientRequest {
-  const text = parseBody(body);
+  const text = parseBodyText(body);
   const { value: parsed, skim } = text;
   checkSpelling(parsed);
   try {
@@ -60,7 +60,7 @@ export function readJsonRequest(
 }
 
 function tooManyValues(): RouterError {
-  const { values, groups } = maxOfRequest;
+  const { values, groups } = maxRequestValues;
   return new RouterError(
     'body_too_large',
     `The request body has more than ${values} values, or more than ${groups} lists and objects.`,

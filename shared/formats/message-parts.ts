@@ -28,7 +28,7 @@ export interface MessageParts {
   /** Returns the messages of a whole answer; an empty list for a body without them, such as an error. */
   answer: (body: JsonObject) => PartedMessage[];
   /** Joins the events of a stream into the whole answer. The stream may be cut off. */
-  joined: (events: readonly JsonObject[]) => JsonObject;
+  joinEvents: (events: readonly JsonObject[]) => JsonObject;
 }
 
 export type Modality = 'image' | 'audio' | 'video' | 'document';
@@ -40,8 +40,8 @@ export function textParts(text: Json | undefined, type: 'text' | 'reasoning' = '
 /** @param input the arguments as an object or JSON text, or another text */
 export function toolCallPart(id: Json | undefined, name: Json | undefined, input: Json | undefined): MessagePart {
   const read = typeof input === 'string' ? readJson(input) : input;
-  const given = isJsonObject(read) ? read : (input ?? null);
-  return { type: 'tool_call', ...named('id', id), name: textOf(name), arguments: given };
+  const parsedInput = isJsonObject(read) ? read : (input ?? null);
+  return { type: 'tool_call', ...named('id', id), name: textOrEmpty(name), arguments: parsedInput };
 }
 
 /** @param response a text, or parts */
@@ -66,7 +66,7 @@ export function bytesPart(modality: Modality, mimeType: Json | undefined, length
   return { type: 'blob', modality, ...named('mime_type', mimeType), content: '', 'rtr.length': length };
 }
 
-export function textOf(value: Json | undefined): string {
+export function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -80,12 +80,12 @@ export function contentParts(content: Json | undefined, partOf: (part: JsonObjec
 }
 
 /** Converts the content of a tool's result: a text stays a text. */
-export function responseOf(content: Json | undefined, partOf: (part: JsonObject) => MessagePart[]): Json {
+export function toolResponse(content: Json | undefined, partOf: (part: JsonObject) => MessagePart[]): Json {
   return typeof content === 'string' ? content : contentParts(content, partOf);
 }
 
 /** Removes messages without parts. */
-export function saying(messages: readonly PartedMessage[]): PartedMessage[] {
+export function withoutEmptyMessages(messages: readonly PartedMessage[]): PartedMessage[] {
   return messages.filter(({ parts }) => parts.length > 0);
 }
 

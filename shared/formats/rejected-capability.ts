@@ -9,11 +9,11 @@ export type RejectedCapability =
 
 const errorCode = 'capability_rejected';
 
-export function rejectedCapability(capability: RejectedCapability): NonNullable<ErrorDetails['details']> {
+export function rejectionDetails(capability: RejectedCapability): NonNullable<ErrorDetails['details']> {
   return { error_code: errorCode, capability };
 }
 
-export function rejectedIn(details: ErrorDetails['details']): string | undefined {
+export function readRejectedCapability(details: ErrorDetails['details']): string | undefined {
   const capability = details?.error_code === errorCode ? details['capability'] : undefined;
   return typeof capability === 'string' ? capability : undefined;
 }

@@ -17,7 +17,7 @@ export interface RelayedAnswer {
  */
 export type ReadRelayed = (events: readonly JsonObject[]) => RelayedAnswer | string;
 
-export class RelayedParts {
+export class RelayedAnswerBuilder {
   id = '';
   created: number | undefined;
   inputTokens: number | undefined;
@@ -34,13 +34,13 @@ export class RelayedParts {
   }
 }
 
-export function typeOf(part: Json | undefined): string {
+export function typeName(part: Json | undefined): string {
   const type = isJsonObject(part) ? part['type'] : undefined;
   return typeof type === 'string' ? type : 'unknown';
 }
 
 /** Whether a field is absent, null or empty. */
-export function saysNothing(value: Json | undefined): boolean {
+export function isEmptyField(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
   return isJsonObject(value) && Object.keys(value).length === 0;

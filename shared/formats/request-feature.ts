@@ -15,12 +15,12 @@ export interface RequestFeature<Request extends JsonObject = JsonObject> {
 
 export interface RequestFeatures<Request extends JsonObject = JsonObject> {
   /** Returns names of the kinds of parts in a request's content, collected in one pass. */
-  partsOf: (request: Request) => ReadonlySet<string>;
+  collectParts: (request: Request) => ReadonlySet<string>;
   all: readonly RequestFeature<Request>[];
 }
 
-export function featuresIn<Request extends JsonObject>(
-  { partsOf, all }: RequestFeatures<Request>,
+export function findFeatures<Request extends JsonObject>(
+  { collectParts: partsOf, all }: RequestFeatures<Request>,
   request: Request,
 ): string[] {
   const parts = partsOf(request);

@@ -13,9 +13,9 @@ export interface RequestSigns {
   compacts: boolean;
 }
 
-const length = 64;
+const startLength = 64;
 
 /** Returns the first characters of a text as a copy. A slice would keep the whole text in memory. */
 export function startOfText(text: string): string {
-  return Buffer.from(text.slice(0, length)).toString();
+  return Buffer.from(text.slice(0, startLength)).toString();
 }

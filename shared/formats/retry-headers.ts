@@ -7,7 +7,7 @@ const defaultRetryAfter = 2;
  * The longest delay, in seconds, after which a client should retry by itself. A longer one means that an upstream account has used up its
  * allowance.
  */
-const longestWait = 60;
+const maxSelfRetrySeconds = 60;
 
 /**
  * Returns the headers that say whether and when clients should retry; the SDKs of OpenAI and Anthropic obey them. `retry-after` is between
@@ -15,7 +15,7 @@ const longestWait = 60;
  * clients should not retry by themselves.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
-  if (!errorTable[error.code].clientMayRetry || error.hadEffects || isLongLimit(error)) {
+  if (!errorTable[error.code].clientMayRetry || error.hadEffects || outlastsRetries(error)) {
     // Clients do not retry these by themselves; the time is for people, so it has no upper limit.
     const seconds = Math.ceil(error.retryAfter ?? 0);
     return { 'x-should-retry': 'false', ...(seconds > 0 && { 'retry-after': String(seconds) }) };
@@ -27,8 +27,8 @@ export function retryHeaders(error: RouterError, status: number): Record<string,
 }
 
 /** Whether an upstream's limit lasts too long for a client to wait for its end. */
-export function isLongLimit({ code, retryAfter }: RouterError): boolean {
-  return code === 'rate_limit_exceeded' && retryAfter !== undefined && retryAfter > longestWait;
+export function outlastsRetries({ code, retryAfter }: RouterError): boolean {
+  return code === 'rate_limit_exceeded' && retryAfter !== undefined && retryAfter > maxSelfRetrySeconds;
 }
 
 export interface ErrorAnswer<Body> {

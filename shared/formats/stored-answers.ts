@@ -21,7 +21,7 @@ export interface StoreRequest {
   resolved: (history: readonly JsonObject[], input: readonly JsonObject[]) => Buffer;
 }
 
-export interface ReadAnswer {
+export interface StorableAnswer {
   answer: JsonObject;
   /** The JSON text as received. */
   text: Uint8Array;
@@ -37,14 +37,14 @@ export interface StoredAnswers {
    * Returns the offset in a piece of the event that ends a stream; -1 if the piece contains no beginning of it. The piece starts at the
    * beginning of a line. Called for every piece.
    */
-  lastEventAt: (piece: Uint8Array) => number;
+  lastEventOffset: (piece: Uint8Array) => number;
   /** Bytes of the longest beginning that identifies such an event. */
-  lastEventMark: number;
+  lastEventMarkBytes: number;
   /** Reads the answer from the event that ends a stream; undefined for an answer not worth storing. */
-  readLastEvent: (event: Buffer) => ReadAnswer | undefined;
+  readLastEvent: (event: Buffer) => StorableAnswer | undefined;
   /** Reads an answer that is not streamed; undefined for an answer not worth storing. */
-  readWhole: (bytes: Buffer) => ReadAnswer | undefined;
-  outputOf: (answer: JsonObject) => readonly JsonObject[];
+  readWhole: (bytes: Buffer) => StorableAnswer | undefined;
+  output: (answer: JsonObject) => readonly JsonObject[];
   /** Returns the answer as it is stored: with the id of the previous answer. Returns the same object if nothing changes. */
   storedForm: (answer: JsonObject, previous: string | undefined) => JsonObject;
   /** Returns the items of a request's input as they are stored: without credentials. */

@@ -1,8 +1,8 @@
 import { LineCounter, parseDocument, stringify, type Document, type YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import { editableSections, maxRegistryBytes, whyNotEditable } from './editable-sections.ts';
-import { lineOf, type RegistryProblem } from './registry-problem.ts';
-import { noProtoFields, plainValue, protoFields } from './plain-value.ts';
+import { findLine, type RegistryProblem } from './registry-problem.ts';
+import { noProtoFields, toPlainValue, findProtoFields } from './plain-value.ts';
 import { registrySchema } from './registry.ts';
 
 /** A proposed registry: the text of a file, or the same as JSON. */
@@ -37,8 +37,8 @@ function check(text: string): CheckedRegistry {
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(syntaxProblem) };
   // The JSON form, which is what gets stored.
-  const said = plainValue(document);
-  const unnameable = protoFields(said).map((path): Mistake => ({ path, message: noProtoFields }));
+  const said = toPlainValue(document);
+  const unnameable = findProtoFields(said).map((path): Mistake => ({ path, message: noProtoFields }));
   const problems = [...foreignSections(said), ...unnameable, ...mistakesOf(said)].map(({ path, message }) =>
     problemAt(document, lines, path, message),
   );
@@ -63,7 +63,7 @@ function foreignSections(said: unknown): Mistake[] {
 
 function mistakesOf(said: unknown): Mistake[] {
   const { error } = registrySchema.safeParse(said);
-  return (error?.issues ?? []).filter(({ path: [section] }) => !isForeign(section)).map(mistakeOf);
+  return (error?.issues ?? []).filter(({ path: [section] }) => !isForeign(section)).map(toMistake);
 }
 
 function isForeign(section: PropertyKey | undefined): boolean {
@@ -71,7 +71,7 @@ function isForeign(section: PropertyKey | undefined): boolean {
 }
 
 /** Converts an issue. For an unknown field, the path names the field itself, not its parent. */
-function mistakeOf(issue: z.core.$ZodIssue): Mistake {
+function toMistake(issue: z.core.$ZodIssue): Mistake {
   const { message } = issue;
   return { path: issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path, message };
 }
@@ -83,7 +83,7 @@ function problemAt(
   message: string,
 ): RegistryProblem {
   const field = path.map(String).join('.');
-  const line = lineOf(document, path, lines);
+  const line = findLine(document, path, lines);
   return { ...(field !== '' && { field }), ...(line !== undefined && { line }), message };
 }
 

@@ -48,7 +48,7 @@ export interface OauthServer {
 }
 
 /** Entries of a file by name, unchecked. */
-export type WrittenServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type RawServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface OauthServers {
   servers: OauthServer[];
@@ -66,7 +66,7 @@ export interface McpServers {
  * Reads a file in the form that MCP clients share: `{"mcpServers": {"name": {"command", "args", "env"} | {"url", "headers"}}}`.
  * @throws ConfigError if the file as a whole cannot be used
  */
-export function readMcpConfig(path: string): WrittenServers {
+export function readMcpConfig(path: string): RawServers {
   const parsed = file.safeParse(readJson(path));
   if (!parsed.success) throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
   const { mcpServers } = parsed.data;
@@ -81,7 +81,7 @@ export function readMcpConfig(path: string): WrittenServers {
  * Checks entries. `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with `"disabled": true`
  * are skipped.
  */
-export function readMcpServers(written: WrittenServers, environment: Environment): McpServers {
+export function readMcpServers(written: RawServers, environment: Environment): McpServers {
   const config: McpServers = { servers: [], refused: [] };
   for (const [name, fields] of Object.entries(written)) {
     if (fields['disabled'] === true) continue;
@@ -93,7 +93,7 @@ export function readMcpServers(written: WrittenServers, environment: Environment
 }
 
 /** Reads the entries with account links. The tools workers report other mistakes of these entries. */
-export function readOauthServers(written: WrittenServers, environment: Environment): OauthServers {
+export function readOauthServers(written: RawServers, environment: Environment): OauthServers {
   const read: OauthServers = { servers: [], refused: [] };
   for (const [name, { url, auth, disabled, oauth }] of Object.entries(written)) {
     if (disabled === true || auth !== 'oauth') continue;
@@ -107,7 +107,7 @@ export function readOauthServers(written: WrittenServers, environment: Environme
 }
 
 /** @returns the entry, or the reason why it is invalid */
-function readEntry(name: string, written: WrittenServers[string], environment: Environment): McpServerEntry | string {
+function readEntry(name: string, written: RawServers[string], environment: Environment): McpServerEntry | string {
   // Only the ingress has the variables of a client.
   const { value, missing } = expandVariables({ ...written, oauth: undefined }, environment);
   if (missing.length > 0) return unset(missing);

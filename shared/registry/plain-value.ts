@@ -4,7 +4,7 @@ import type { Document } from 'yaml';
  * Converts a YAML document to plain JSON values.
  * @throws Error with a sentence, for aliases that expand to too much, or for an alias of something that contains it
  */
-export function plainValue(document: Document): unknown {
+export function toPlainValue(document: Document): unknown {
   const said: unknown = document.toJS() ?? {};
   let text: string;
   try {
@@ -19,11 +19,11 @@ export function plainValue(document: Document): unknown {
  * Finds the paths of fields that are named `__proto__`. A JavaScript object has no such field of its own, so schemas drop these fields
  * silently.
  */
-export function protoFields(said: unknown, path: readonly string[] = []): string[][] {
+export function findProtoFields(said: unknown, path: readonly string[] = []): string[][] {
   if (typeof said !== 'object' || said === null) return [];
   return Object.entries(said).flatMap(([name, value]) => {
     const place = [...path, name];
-    return name === '__proto__' ? [place] : protoFields(value, place);
+    return name === '__proto__' ? [place] : findProtoFields(value, place);
   });
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument, type Document } from 'yaml';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { shownSections } from './editable-sections.ts';
-import { noProtoFields, plainValue, protoFields } from './plain-value.ts';
+import { noProtoFields, toPlainValue, findProtoFields } from './plain-value.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
 /**
@@ -46,10 +46,10 @@ export function parseRegistryFile(text: string, file: string): ReadRegistry {
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message }) => `${file}: ${message}`).join('\n'));
   const said = valueOf(document, file);
-  const [unnameable] = protoFields(said);
+  const [unnameable] = findProtoFields(said);
   if (unnameable) throw new ConfigError(`${file}: ${unnameable.join('.')}: ${noProtoFields}`);
   const parsed = registrySchema.safeParse(said);
-  if (parsed.success) return { registry: parsed.data, shown: shownOf(said) };
+  if (parsed.success) return { registry: parsed.data, shown: pickShownSections(said) };
   const sentences = parsed.error.issues.map(
     ({ path, message }) => `${file}: ${path.map(String).join('.') || 'the file'}: ${message}`,
   );
@@ -58,7 +58,7 @@ export function parseRegistryFile(text: string, file: string): ReadRegistry {
 
 function valueOf(document: Document, file: string): unknown {
   try {
-    return plainValue(document);
+    return toPlainValue(document);
   } catch (cause) {
     throw new ConfigError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
@@ -66,7 +66,7 @@ function valueOf(document: Document, file: string): unknown {
   }
 }
 
-function shownOf(said: unknown): Record<string, unknown> {
+function pickShownSections(said: unknown): Record<string, unknown> {
   if (typeof said !== 'object' || said === null) return {};
   return Object.fromEntries(Object.entries(said).filter(([section]) => shownSections.includes(section)));
 }

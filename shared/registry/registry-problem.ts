@@ -9,13 +9,13 @@ export interface RegistryProblem {
 }
 
 /** Formats a problem as one sentence that names the line or the field. */
-export function problemSentence({ field, line, message }: RegistryProblem): string {
+export function formatProblem({ field, line, message }: RegistryProblem): string {
   const place = [...(line === undefined ? [] : [`line ${line}`]), ...(field === undefined ? [] : [field])].join(', ');
   return place === '' ? message : `${place}: ${message}`;
 }
 
 /** Returns the line of a field, from 1; for a missing field, the line of the nearest parent. */
-export function lineOf(document: Document, path: readonly PropertyKey[], lines: LineCounter): number | undefined {
+export function findLine(document: Document, path: readonly PropertyKey[], lines: LineCounter): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
   for (const step of path) {

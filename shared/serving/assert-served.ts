@@ -5,7 +5,7 @@ import type { RegistryTarget } from '#shared/registry/registry.ts';
 import { modelNotFound, type ResolvedModel } from './resolve-model.ts';
 
 /** Phrases for error messages about a model that cannot do an operation. */
-const wants: Partial<Record<Operation, string>> = {
+const unsupportedPhrases: Partial<Record<Operation, string>> = {
   complete: 'does not continue texts',
   embed: 'gives no embeddings',
   rank: 'ranks no documents',
@@ -30,7 +30,7 @@ export function assertServed(
 ): void {
   if (model.kind === 'auto') return;
   const served = servedBy(model.targets, operation, workers);
-  if (served === 'otherwise') throw doesOtherwise(name, operation);
+  if (served === 'otherwise') throw wrongOperation(name, operation);
   if (served === 'never' && !model.isRegistered && !workers.isKnownModel(name)) throw modelNotFound(name);
 }
 
@@ -54,7 +54,7 @@ function servedBy(
   return served;
 }
 
-function doesOtherwise(name: string, operation: Operation): RouterError {
-  const what = wants[operation] ?? 'generates no answers';
+function wrongOperation(name: string, operation: Operation): RouterError {
+  const what = unsupportedPhrases[operation] ?? 'generates no answers';
   return new RouterError('invalid_request', `Invalid value for 'model': \`${name}\` ${what}.`, { param: 'model' });
 }

@@ -1,4 +1,4 @@
-import type { LimitStanding } from '#shared/formats/client-format.ts';
+import type { LimitStatus } from '#shared/formats/client-format.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
@@ -13,7 +13,7 @@ export interface RequestOrigin {
 
 export interface Caller extends RequestOrigin {
   /** Called before the answer or a refusal with the status of the tightest limits. */
-  onStanding(standing: LimitStanding): void;
+  onLimitStatus(status: LimitStatus): void;
   /** Called before the router calls a tool that may change something: after this, a repetition of the request would call it again. */
   onEffects?(): void;
   isGone(): boolean;

@@ -1,5 +1,5 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
@@ -170,7 +170,7 @@ function grouped(sorted: readonly Candidate[]): Candidate[] {
 }
 
 function compare(a: Candidate, b: Candidate): number {
-  return compareFit(a, b) || freeSlots(b.pool, b.model) - freeSlots(a.pool, a.model);
+  return compareFit(a, b) || countFreeSlots(b.pool, b.model) - countFreeSlots(a.pool, a.model);
 }
 
 function compareFit(a: Candidate, b: Candidate): number {

@@ -1,5 +1,5 @@
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
-import { highestCostOf, type TokenPrice } from '#shared/accounts/prices/model-price.ts';
+import { computeMaxCost, type TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
@@ -10,7 +10,7 @@ const assumedOutput = 8_192;
 /** The input is estimated at four bytes per token; texts with three are common. */
 const inputMargin = 4 / 3;
 
-export type PriceOf = (tier: Tier | undefined, model: string) => TokenPrice | undefined;
+export type PriceLookup = (tier: Tier | undefined, model: string) => TokenPrice | undefined;
 
 /**
  * Estimates the maximum that a request may use: its estimated input, and the output limit of the request or the model (8,192 tokens if
@@ -19,7 +19,7 @@ export type PriceOf = (tier: Tier | undefined, model: string) => TokenPrice | un
 export function estimateAmount(
   { needs, maxOutput, units }: Pick<RequestParameters, 'needs' | 'maxOutput' | 'units'>,
   placements: readonly Pick<Placement, 'pool' | 'model'>[],
-  priceOf: PriceOf,
+  priceOf: PriceLookup,
 ): Amount {
   const input = Math.ceil(needs.inputTokens * inputMargin);
   let amount: Amount = { tokens: input + (maxOutput ?? assumedOutput), cost: 0 };
@@ -29,7 +29,7 @@ export function estimateAmount(
     const before = index === 0 ? { tokens: 0, cost: 0 } : amount;
     amount = {
       tokens: Math.max(before.tokens, input + output),
-      cost: Math.max(before.cost, highestCostOf(input, output, priceOf(pool.tier, model), units)),
+      cost: Math.max(before.cost, computeMaxCost(input, output, priceOf(pool.tier, model), units)),
     };
   }
   return amount;

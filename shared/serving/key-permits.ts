@@ -15,7 +15,7 @@ export interface KeyPermits {
  * Reads the permits of a key, within those of its owner. `auto` is always permitted: it chooses among the models of the list, or among
  * all models if the list contains `auto`. A registry name on the list is permitted with all its targets.
  */
-export function permitsOf({
+export function readKeyPermits({
   models,
   ownerModels = [],
   tiers,

@@ -1,6 +1,6 @@
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
-import { mapUnits, unitsOf, type Unit, type Usage } from '#shared/core/usage.ts';
+import { mapUnits, getUnits, type Unit, type Usage } from '#shared/core/usage.ts';
 
 /** Maximum input tokens that an engine adds: the template of the conversation, and the part of images beyond their estimate. */
 const addedByEngine = 32_768;
@@ -31,7 +31,7 @@ export interface UsageBounds extends Pick<RequestParameters, 'needs' | 'units'> 
  * Caps the usage that a worker reported to what is possible. Each token has at least a byte of text. So the body limits the input; the
  * output is limited by the limits of the request and the model, or by the bytes of the answer if these are more.
  */
-export function possibleUsage(
+export function capUsage(
   usage: Usage,
   { attempt, answerBytes }: Pick<JobReport, 'attempt' | 'answerBytes'>,
   { needs, units, maxOutput, bodyBytes }: UsageBounds,
@@ -66,6 +66,6 @@ export function possibleUsage(
     }),
     completionTokens,
     reasoningTokens: Math.min(completionTokens, usage.reasoningTokens),
-    ...(usage.units && { units: mapUnits((unit) => Math.min(maxUnits[unit], unitsOf(usage, unit))) }),
+    ...(usage.units && { units: mapUnits((unit) => Math.min(maxUnits[unit], getUnits(usage, unit))) }),
   };
 }

@@ -5,14 +5,14 @@ import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { PriceOf } from './estimate-amount.ts';
+import type { PriceLookup } from './estimate-amount.ts';
 import { wasRefused } from './was-refused.ts';
-import { costOfRequest, placeOf, usageRecordOf, type FinishedRequest } from './usage-record-of.ts';
+import { costOfRequest, getPlacementFacts, buildUsageRecord, type FinishedRequest } from './usage-record.ts';
 
 export interface RecordParts {
   log: Logger;
   metrics: { countJob(format: string, report: JobReport): void; countRule(rule: string): void };
-  priceOf: PriceOf;
+  priceOf: PriceLookup;
   ledger: Pick<UsageLedger, 'add'>;
   /** Called for a refused job, see `wasRefused`; the ledger records all others. */
   noteRefusal: (refusal: Refusal) => void;
@@ -21,19 +21,19 @@ export interface RecordParts {
 /**
  * Creates the function that records a finished request: it commits the reservation, writes ledger, metrics and trace, and logs one line.
  */
-export function recordRequests({ log, metrics, priceOf, ledger, noteRefusal }: RecordParts) {
+export function createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal }: RecordParts) {
   return (request: FinishedRequest): void => {
     const { origin, format, operation, asked, purpose, report, usage, reservation } = request;
     const { requestId, identity, trace } = origin;
     const { attempts, state, error } = report;
-    const { model, rule, tier, worker } = placeOf(report);
+    const { model, rule, tier, worker } = getPlacementFacts(report);
     const cost = costOfRequest(request, priceOf);
     // This comes first: a reservation that is neither committed nor released is renewed as long as this process lives.
     reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
     metrics.countJob(format, report);
     if (rule !== undefined) metrics.countRule(rule);
 
-    const entry = usageRecordOf(request, cost);
+    const entry = buildUsageRecord(request, cost);
     if (error && wasRefused(report)) noteRefusal({ requestId, error, key: identity, asked });
     else ledger.add(entry);
 

@@ -6,7 +6,7 @@ import type { Registry } from '#shared/registry/registry.ts';
  * Returns the model name of a request. An alias under which a model list shows another model stands for that model, unless a model or
  * the registry uses the alias as its own name.
  */
-export function requestedName(
+export function resolveRequestedName(
   { model, nameBehind }: Pick<RequestParameters, 'model' | 'nameBehind'>,
   models: Registry['models'],
   workers: Pick<LiveWorkers, 'isKnownModel'>,

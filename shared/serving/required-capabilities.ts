@@ -20,7 +20,7 @@ export function hasAll({ capabilities }: Pick<ModelInfo, 'capabilities'>, requir
 }
 
 /** Names what a model without a capability cannot take, for error messages. */
-export function inWords(capability: Capability): string {
+export function describeCapability(capability: Capability): string {
   switch (capability) {
     case 'tools':
       return 'tools of the client';
@@ -34,7 +34,7 @@ export function inWords(capability: Capability): string {
 }
 
 /** Returns the code of a missing capability for clients that can continue without it; undefined if there is no code. */
-export function asRejected(capability: Capability): RejectedCapability | undefined {
+export function toRejectedCapability(capability: Capability): RejectedCapability | undefined {
   switch (capability) {
     case 'vision':
       return 'image_block';

@@ -1,11 +1,11 @@
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { tightest } from '#shared/accounts/limits/measures.ts';
+import { findTightestLimit } from '#shared/accounts/limits/measures.ts';
 import type { Caller } from './caller.ts';
-import type { LimitStanding } from '#shared/formats/client-format.ts';
+import type { LimitStatus } from '#shared/formats/client-format.ts';
 
 /** The amount of a request that counts only against limits on the number of requests. */
-export const nothing: Amount = { tokens: 0, cost: 0 };
+export const zeroAmount: Amount = { tokens: 0, cost: 0 };
 
 /**
  * Reserves the amount of a request against the limits of its key and the key's owner. Call it only for keys with limits.
@@ -13,13 +13,13 @@ export const nothing: Amount = { tokens: 0, cost: 0 };
  */
 export async function reserve(
   limits: Pick<LimitKeeper, 'reserve'>,
-  caller: Pick<Caller, 'identity' | 'onStanding'>,
+  caller: Pick<Caller, 'identity' | 'onLimitStatus'>,
   amount: () => Amount,
 ): Promise<Reservation> {
   const { limits: parties } = caller.identity;
   const verdict = await limits.reserve(parties, amount());
   try {
-    caller.onStanding(standingOf(verdict.uses));
+    caller.onLimitStatus(summarizeUses(verdict.uses));
   } catch (error) {
     if (verdict.granted) verdict.reservation.release();
     throw error;
@@ -29,10 +29,10 @@ export async function reserve(
 }
 
 /** Computes the status of the tightest limits of all parties. */
-function standingOf(uses: readonly PartyUse[]): LimitStanding {
+function summarizeUses(uses: readonly PartyUse[]): LimitStatus {
   return {
     at: uses[0]?.at ?? Date.now(),
-    requests: tightest(uses, ['requestsPerMinute']),
-    tokens: tightest(uses, ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth']),
+    requests: findTightestLimit(uses, ['requestsPerMinute']),
+    tokens: findTightestLimit(uses, ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth']),
   };
 }

@@ -3,7 +3,7 @@ import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
-import { ruleFor, type RoutingRule } from './rule-for.ts';
+import { findRule, type RoutingRule } from './find-rule.ts';
 
 export const autoModel = 'auto';
 
@@ -39,13 +39,13 @@ export function resolveModel(
   random: () => number = Math.random,
 ): ResolvedModel {
   if (name === autoModel) {
-    const rule = ruleFor(auto, asked, autoModel);
+    const rule = findRule(auto, asked, autoModel);
     return { kind: 'auto', rule: rule && { ...rule, targets: drawOrder(rule.targets, random) } };
   }
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {}, hedge: [] };
   const { defaults, hedge } = entry;
-  const rule = ruleFor(entry, asked, `models.${name}`);
+  const rule = findRule(entry, asked, `models.${name}`);
   const targets = drawOrder(rule?.targets ?? entry.targets, random);
   return { kind: 'named', rule: rule?.path, targets, isRegistered: true, defaults, hedge };
 }

@@ -5,7 +5,7 @@ import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
-import { nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -13,33 +13,33 @@ import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import type { Registry } from '#shared/registry/registry.ts';
-import type { PeoplesTools } from './connected/peoples-tools.ts';
-import { affinityOf, type NamedSession } from './affinity-of.ts';
+import type { PersonalTools } from './connected/personal-tools.ts';
+import { computeAffinity, type NamedSession } from './compute-affinity.ts';
 import { HedgedJob } from './hedging/hedged-job.ts';
 import type { Hedges } from './hedging/hedges.ts';
-import { estimateAmount, type PriceOf } from './estimate-amount.ts';
-import { lanesOf } from './lanes-of.ts';
-import type { FinishedRequest } from './usage-record-of.ts';
+import { estimateAmount, type PriceLookup } from './estimate-amount.ts';
+import { findLanes } from './find-lanes.ts';
+import type { FinishedRequest } from './usage-record.ts';
 import type { Caller } from './caller.ts';
-import { runningTurn } from './running-turn.ts';
-import { senderOf } from './sender-of.ts';
-import { nothing, reserve } from './reserve.ts';
+import { createRunningTurn } from './running-turn.ts';
+import { getQueueSender } from './queue-sender.ts';
+import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
-import { splitting } from './splitting/split-job.ts';
-import { tiersFor } from './tiers-for.ts';
-import { usedTokens } from './used-tokens.ts';
+import { createSplitDispatcher } from './splitting/split-job.ts';
+import { findTiers } from './find-tiers.ts';
+import { computeUsage } from './used-tokens.ts';
 
 /** One object per process. */
-export interface ServingParts {
+export interface ServingComponents {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   workers: LiveWorkers;
   registry: () => Registry;
   limits: Pick<LimitKeeper, 'reserve'>;
-  priceOf: PriceOf;
+  priceOf: PriceLookup;
   hedges: Hedges;
   ownerKeys: Pick<OwnerKeys, 'ofGrant'>;
   /** The tools of the MCP servers that each person has linked; undefined if there are none. */
-  connected?: PeoplesTools | undefined;
+  connected?: PersonalTools | undefined;
   /** Milliseconds that a request waits while no worker can serve it. */
   noWorkerMs: number;
   /** Called once for every dispatched request, when it has ended. */
@@ -79,11 +79,11 @@ export interface ModelSink extends JobSink {
  * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves, dispatches
  * and records.
  * @returns the running request; undefined if the caller has left
- * @throws RouterError `permission_denied`, the error of `whyNoLane` if no worker can serve the request in time, or as `lanesOf` and
+ * @throws RouterError `permission_denied`, the error of `explainNoLane` if no worker can serve the request in time, or as `lanesOf` and
  * `reserve` do
  */
 export async function serveModel(
-  { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, noWorkerMs, record }: ServingParts,
+  { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, noWorkerMs, record }: ServingComponents,
   request: ModelRequest,
   sink: ModelSink,
   caller: Caller,
@@ -92,18 +92,18 @@ export async function serveModel(
   const { needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
   const { auto } = registry();
-  const { name, model, permits, place, whyNone } = lanesOf({ workers, registry, priceOf }, request, identity);
+  const { name, model, permits, place, whyNone } = findLanes({ workers, registry, priceOf }, request, identity);
   const waits = { noWorkerMs, maxWaitMs };
-  const none = place(nobody).length > 0 ? undefined : whyNone(waits);
+  const none = place(noWorkers).length > 0 ? undefined : whyNone(waits);
   if (none && !none.waits) throw none.error;
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
   const counts = operation === 'count_tokens';
   const maxOutput = outputLimit(parameters, model);
   const amount = () =>
-    counts ? nothing : estimateAmount({ needs, maxOutput, units: parameters.units }, place(nobody), priceOf);
+    counts ? zeroAmount : estimateAmount({ needs, maxOutput, units: parameters.units }, place(noWorkers), priceOf);
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
-  const sender = senderOf(identity);
+  const sender = getQueueSender(identity);
   // A count of tokens is not a turn of a conversation.
   const turn = counts ? undefined : sentFor.turn;
   const job = {
@@ -117,25 +117,27 @@ export async function serveModel(
     maxWaitMs,
     class: classOf(parameters, identity.class),
     sender,
-    turn: turn && runningTurn(turn, identity),
+    turn: turn && createRunningTurn(turn, identity),
     // JSON that must match a grammar cannot be continued in its middle.
     continues: stream && !needs.json && request.continues !== false,
     answerId: request.answerId,
     unread: unreadOf(parameters, model),
     ownerKey: sealsAnswers ? ownerKeys.ofGrant(storeOwnerOf(identity)) : undefined,
     // A count of tokens uses no prompt cache.
-    affinity: counts ? undefined : parameters.conversation && affinityOf(identity, session, parameters.conversation),
+    affinity: counts
+      ? undefined
+      : parameters.conversation && computeAffinity(identity, session, parameters.conversation),
     whyUnplaced: () => whyNone(waits)?.error,
-    tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
+    tiers: () => findTiers(model, { auto, workers, permits, placements: place(noWorkers) }),
   };
   const bounds = { needs, maxOutput, units: parameters.units, bodyBytes: body.length };
   const onOver = (reported: JobReport, reserved: Reservation | undefined): void => {
-    const usage = usedTokens(reported, bounds, sink.relayedTokens);
+    const usage = computeUsage(reported, bounds, sink.relayedTokens);
     const report = reported.end ? { ...reported, end: { ...reported.end, usage } } : reported;
     const { purpose } = sentFor;
     record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };
-  const split = splitting(dispatcher, request.divisible, model.kind === 'named' ? model.defaults : {});
+  const split = createSplitDispatcher(dispatcher, request.divisible, model.kind === 'named' ? model.defaults : {});
   if (split) return runJob(split, job, body, sink, caller, reservation, onOver);
   if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
     return runJob(dispatcher, job, body, sink, caller, reservation, onOver);

@@ -1,4 +1,4 @@
-import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
@@ -7,14 +7,14 @@ import type { Caller } from './caller.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { HostedLoop } from './hosted/hosted-loop.ts';
 import type { ListedTool } from './list-tools.ts';
-import { planHosted } from './hosted/plan-hosted.ts';
+import { planHostedTools } from './hosted/plan-hosted.ts';
 import { runHostedCall } from './hosted/run-hosted-call.ts';
-import { permitsOf } from './key-permits.ts';
-import { requestedName } from './requested-name.ts';
+import { readKeyPermits } from './key-permits.ts';
+import { resolveRequestedName } from './requested-name.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 import type { RunningRequest } from './run-job.ts';
 import { waitForTools } from './wait-for-tools.ts';
-import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from './serve-model.ts';
+import { serveModel, type ModelRequest, type ModelSink, type ServingComponents } from './serve-model.ts';
 
 /** A validated request, with a parser for further requests of its format and operation. */
 export interface ServableRequest extends ModelRequest {
@@ -27,10 +27,10 @@ export interface ServableRequest extends ModelRequest {
  * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them: each turn of the model,
  * and each call, is then a job of its own, with its own reservation and its own record.
  * @returns the running request; undefined if the caller has left
- * @throws RouterError as `serveModel`, `planHosted` and, for tools of an MCP server, `waitForTools` do
+ * @throws RouterError as `serveModel`, `planHostedTools` and, for tools of an MCP server, `waitForTools` do
  */
 export async function serveRequest(
-  parts: ServingParts,
+  parts: ServingComponents,
   request: ServableRequest,
   sink: ModelSink,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function serveRequest(
   const { hosted, operation, read } = request;
   if (!hosted) return serveModel(parts, request, sink, caller);
   const registry = parts.registry();
-  const name = requestedName(request.parameters, registry.models, parts.workers);
+  const name = resolveRequestedName(request.parameters, registry.models, parts.workers);
   const model = resolveModel(name, registry, request.sentFor);
   const wantsServer = hosted.tools.some(({ kind }) => kind === 'mcp');
   if (wantsServer) await waitForTools(parts, caller);
@@ -47,12 +47,12 @@ export async function serveRequest(
   if (!runnable) return serveModel(parts, { ...request, resolved: model }, sink, caller);
   if (runnable.length === 0) return serveModel(parts, { ...withoutNeed(request), resolved: model }, sink, caller);
   if (operation === 'generate') return runLoop(parts, { ...request, hosted }, runnable, model, sink, caller);
-  const counted = { ...request, ...read(hosted.asFunctions(bodyOf(request, model), runnable)), resolved: model };
+  const counted = { ...request, ...read(hosted.withFunctions(bodyOf(request, model), runnable)), resolved: model };
   return serveModel(parts, withoutNeed(counted), sink, caller);
 }
 
 function plan(
-  { workers, registry, priceOf }: ServingParts,
+  { workers, registry, priceOf }: ServingComponents,
   { hosted, parameters: { needs }, operation, format }: ModelRequest & { hosted: HostedRequest },
   model: ResolvedModel,
   { identity }: Caller,
@@ -60,13 +60,13 @@ function plan(
 ): RunnableTool[] | undefined {
   const { auto, hosted_tools: hostedTools } = registry();
   const pools = [...workers.pools()];
-  const rules = { auto, priceOf, permits: permitsOf(identity).allowsLane };
-  const placements = chooseLanes({ model, needs, operation, format }, rules, pools, nobody);
-  return planHosted(hosted, { settings: hostedTools, pools, format, identity, model, placements, connected });
+  const rules = { auto, priceOf, permits: readKeyPermits(identity).allowsLane };
+  const placements = chooseLanes({ model, needs, operation, format }, rules, pools, noWorkers);
+  return planHostedTools(hosted, { settings: hostedTools, pools, format, identity, model, placements, connected });
 }
 
 function runLoop(
-  parts: ServingParts,
+  parts: ServingComponents,
   request: ServableRequest & { hosted: HostedRequest },
   runnable: readonly RunnableTool[],
   model: ResolvedModel,
@@ -76,10 +76,10 @@ function runLoop(
   const { hosted_tools: settings } = parts.registry();
   const { requestId, identity, trace } = caller;
   // The headers that report the limit status were sent with the first turn.
-  const later: Caller = { requestId, identity, trace, onStanding: () => undefined, isGone: () => caller.isGone() };
+  const later: Caller = { requestId, identity, trace, onLimitStatus: () => undefined, isGone: () => caller.isGone() };
   sink.keepBody?.();
   return HostedLoop.begin({
-    answer: request.hosted.open(bodyOf(request, model), runnable),
+    answer: request.hosted.createAnswer(bodyOf(request, model), runnable),
     sink,
     stream: request.parameters.stream,
     count: () => request.openStream({ requestId }),
@@ -117,7 +117,11 @@ function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObjec
 }
 
 /** Prefers the model of the turn before, as long as it is served: the next turn continues its text. */
-function stayingWith({ pool, model, rule }: Placement, asked: ResolvedModel, { workers }: ServingParts): ResolvedModel {
+function stayingWith(
+  { pool, model, rule }: Placement,
+  asked: ResolvedModel,
+  { workers }: ServingComponents,
+): ResolvedModel {
   const { tier } = pool;
   if (tier === 'tools') return asked;
   const isServed = [...workers.pools()].some(

@@ -3,18 +3,21 @@ import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
-import { isCalled } from '#shared/broker/contract/announcement.ts';
+import { hasToolName } from '#shared/broker/contract/announcement.ts';
 import { requireToolsTier } from './key-permits.ts';
-import { isToolDenied, toolDenied, toolPermitsOf, type ToolPermits } from './tool-permits.ts';
+import { isToolDenied, toolDenied, readToolPermits, type ToolPermits } from './tool-permits.ts';
 import type { Caller } from './caller.ts';
-import { senderOf } from './sender-of.ts';
-import { nothing, reserve } from './reserve.ts';
+import { getQueueSender } from './queue-sender.ts';
+import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
-import type { ServingParts } from './serve-model.ts';
+import type { ServingComponents } from './serve-model.ts';
 import type { ToolRequest } from './tool-request.ts';
-import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 
-export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record' | 'connected' | 'noWorkerMs'>;
+export type ToolComponents = Pick<
+  ServingComponents,
+  'dispatcher' | 'workers' | 'limits' | 'record' | 'connected' | 'noWorkerMs'
+>;
 
 /**
  * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches and records.
@@ -23,7 +26,7 @@ export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' |
  * MCP server that the caller's person has not linked, or as `reserve` does
  */
 export async function serveTool(
-  parts: ToolParts,
+  parts: ToolComponents,
   request: ToolRequest,
   sink: JobSink,
   caller: Caller,
@@ -34,7 +37,7 @@ export async function serveTool(
   requireToolsTier(identity);
   const serve = await connected?.find(tool, caller);
   if (serve) return serve(request, sink, caller);
-  const permits = toolPermitsOf(identity);
+  const permits = readToolPermits(identity);
   if (isToolDenied(permits, tool, workers.pools())) throw toolDenied(tool);
   if (!workers.isKnownTool(tool)) {
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
@@ -48,18 +51,18 @@ export interface ToolJob extends ToolRequest, Pick<JobRequest, 'place' | 'connec
 
 /** Reserves, dispatches and records one tool call. @throws RouterError as `reserve` does */
 export async function runToolJob(
-  { dispatcher, limits, record }: ToolParts,
+  { dispatcher, limits, record }: ToolComponents,
   { tool, body, stream, place, connection }: ToolJob,
   sink: JobSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
   const { requestId, identity, trace } = caller;
-  const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, () => nothing);
+  const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, () => zeroAmount);
   const operation = 'execute_tool';
   const { name: format } = toolsFormat;
   const job = {
     ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
-    sender: senderOf(identity),
+    sender: getQueueSender(identity),
     place,
     connection,
     tiers: () => ['tools'] as const,
@@ -89,9 +92,9 @@ export function chooseToolLanes(
     .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))
     .flatMap((pool) => {
       const tool = isServing(pool, avoid)
-        ? pool.tools.find((each) => isCalled(each, called) && allows(each))
+        ? pool.tools.find((each) => hasToolName(each, called) && allows(each))
         : undefined;
       return tool ? [{ pool, model: tool.name }] : [];
     })
-    .sort((a, b) => freeSlots(b.pool, b.model) - freeSlots(a.pool, a.model));
+    .sort((a, b) => countFreeSlots(b.pool, b.model) - countFreeSlots(a.pool, a.model));
 }

@@ -1,5 +1,5 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { isCalled, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { hasToolName, type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { contentName } from '#shared/broker/contract/server-content.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -11,7 +11,7 @@ export interface ToolPermits {
 }
 
 /** Parses a key's list of tools: names of tools, and `<server>/*` for all tools of an MCP server. */
-export function toolPermitsOf({ tools }: Pick<KeyIdentity, 'tools'>): ToolPermits {
+export function readToolPermits({ tools }: Pick<KeyIdentity, 'tools'>): ToolPermits {
   if (tools === undefined) return { allows: () => true, mayAllow: () => true };
   const entries = new Set(tools);
   const hasServers = tools.some((entry) => entry.endsWith(contentName('')));
@@ -24,7 +24,7 @@ export function toolPermitsOf({ tools }: Pick<KeyIdentity, 'tools'>): ToolPermit
 
 /** Whether a key may not call a tool of this name, considering the tools of the connected workers. */
 export function isToolDenied(permits: ToolPermits, called: string, pools: Iterable<LivePool>): boolean {
-  const offered = [...pools].flatMap(({ tools }) => tools.filter((tool) => isCalled(tool, called)));
+  const offered = [...pools].flatMap(({ tools }) => tools.filter((tool) => hasToolName(tool, called)));
   return offered.length > 0 ? !offered.some((tool) => permits.allows(tool)) : !permits.mayAllow(called);
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isServing, nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { isServing, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
@@ -20,15 +20,19 @@ export async function waitForTools(
   { workers, noWorkerMs }: WaitForToolsParts,
   caller: { isGone(): boolean },
 ): Promise<void> {
-  for (const endsAt = performance.now() + noWorkerMs; areAway(workers) && !caller.isGone(); await sleep(lookEveryMs)) {
+  for (
+    const endsAt = performance.now() + noWorkerMs;
+    areToolsAway(workers) && !caller.isGone();
+    await sleep(lookEveryMs)
+  ) {
     if (performance.now() < endsAt) continue;
     const message = 'No worker that has the tools is connected.';
     throw new RouterError('no_worker_available', message, { retryAfter: 10 });
   }
 }
 
-function areAway(workers: WaitForToolsParts['workers']): boolean {
+function areToolsAway(workers: WaitForToolsParts['workers']): boolean {
   if (!workers.lostPools().some(({ tools }) => tools.length > 0)) return false;
-  for (const pool of workers.pools()) if (pool.tier === 'tools' && isServing(pool, nobody)) return false;
+  for (const pool of workers.pools()) if (pool.tier === 'tools' && isServing(pool, noWorkers)) return false;
   return true;
 }

@@ -2,10 +2,10 @@ import { isLimited, type ModelInfo } from '#shared/broker/contract/announcement.
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { does } from '#shared/core/operation.ts';
-import { rejectedCapability } from '#shared/formats/rejected-capability.ts';
+import { rejectionDetails } from '#shared/formats/rejected-capability.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { isAllowed, type LaneRequest, type LaneRules } from './choose-lanes.ts';
-import { asRejected, hasAll, inWords, requiredCapabilities } from './required-capabilities.ts';
+import { toRejectedCapability, hasAll, describeCapability, requiredCapabilities } from './required-capabilities.ts';
 
 /** Milliseconds of `noWorkerMs` above which the operator is assumed to start workers on demand. */
 const startMs = 60_000;
@@ -43,7 +43,7 @@ interface Offer {
  * no worker.
  * @param name the model's name, as the client writes it
  */
-export function whyNoLane(
+export function explainNoLane(
   name: string,
   request: LaneRequest,
   rules: LaneRules,
@@ -73,11 +73,11 @@ export function whyNoLane(
     return { waits, error: unavailable(message) };
   }
   const unmet = required.filter((each) => !allowed.some((offer) => hasAll(offer.model, [each])));
-  const what = (unmet.length > 0 ? unmet : required).map(inWords).join(' and ');
-  const rejected = unmet.flatMap((each) => asRejected(each) ?? [])[0];
+  const what = (unmet.length > 0 ? unmet : required).map(describeCapability).join(' and ');
+  const rejected = unmet.flatMap((each) => toRejectedCapability(each) ?? [])[0];
   const error = new RouterError('unsupported_parameter', `No connected model takes ${what}.`, {
     param: 'model',
-    details: rejected && rejectedCapability(rejected),
+    details: rejected && rejectionDetails(rejected),
   });
   return { waits, error };
 }
@@ -99,11 +99,11 @@ function offersOf(
 }
 
 /** Decides against a wait only if all workers report when they take jobs again, and the first of these times is too late. */
-function whyNoneAccepts(offers: readonly Offer[], mostMs: number): NoLane {
+function whyNoneAccepts(offers: readonly Offer[], maxMs: number): NoLane {
   const workers = offers.flatMap(({ pool }) => Array.from(pool.workers, ({ announcement }) => announcement));
   const resumes = Math.min(...workers.map(({ resumesAt }) => resumesAt ?? 0));
   const waitMs = Math.max(0, resumes - Date.now());
-  const waits = waitMs <= mostMs;
+  const waits = waitMs <= maxMs;
   const retryAfter = waitMs === 0 ? askAgainSeconds : Math.ceil(waitMs / 1000);
   const other = workers.find(({ reason }) => !isLimited(reason));
   if (other) {

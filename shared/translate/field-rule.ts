@@ -46,7 +46,7 @@ export interface RuledFields {
   refused: ReadonlyMap<string, string>;
 }
 
-export function withoutRuled(request: JsonObject, { known }: RuledFields): JsonObject {
+export function withoutRuledFields(request: JsonObject, { known }: RuledFields): JsonObject {
   // A spread copy keeps numbers exactly as received, see `parseExact`.
   const rest: JsonObject = { ...request };
   for (const field of Object.keys(rest)) if (known.has(field)) delete rest[field];

@@ -1,7 +1,7 @@
 import type { Ending, StreamTranslation } from './translation.ts';
 
 /** Maximum characters of an opening to hold back. A longer opening is relayed at once. */
-const mostHeld = 64 * 1024;
+const maxHeld = 64 * 1024;
 
 /**
  * Wraps a translation so that its opening, everything before the first content, is held back and sent together with that content. Until
@@ -15,7 +15,7 @@ export function holdOpening(translation: StreamTranslation): StreamTranslation {
   function pass(text: string): string {
     if (open) return text;
     held += text;
-    open = translation.hasContent || held.length > mostHeld;
+    open = translation.hasContent || held.length > maxHeld;
     return open ? takeHeld() : '';
   }
 

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { featureKey } from '#shared/formats/request-feature.ts';
-import type { Target, Translation } from './translation.ts';
+import type { ModelTraits, Translation } from './translation.ts';
 
 /**
  * Returns the features of client formats that an upstream does not take: those whose example the translation refuses. The announcement
@@ -9,17 +9,17 @@ import type { Target, Translation } from './translation.ts';
  * @param translations one for each client format
  * @returns keys of the features, see `featureKey`
  */
-export function lackedFeatures<Request>(translations: readonly Translation<Request>[], target: Target): string[] {
+export function lackedFeatures<Request>(translations: readonly Translation<Request>[], traits: ModelTraits): string[] {
   return translations.flatMap((translation) => {
     const { name: format, features } = translation.client;
-    const lacked = (features?.all ?? []).filter(({ example }) => refuses(translation, example, target));
+    const lacked = (features?.all ?? []).filter(({ example }) => refuses(translation, example, traits));
     return lacked.map(({ name }) => featureKey(name, format));
   });
 }
 
-function refuses<Request>({ request }: Translation<Request>, example: JsonObject, target: Target): boolean {
+function refuses<Request>({ request }: Translation<Request>, example: JsonObject, traits: ModelTraits): boolean {
   try {
-    request({ model: target.model, ...example }, target);
+    request({ model: traits.model, ...example }, traits);
     return false;
   } catch (error) {
     if (error instanceof RouterError && error.code === 'unsupported_parameter') return true;

@@ -6,7 +6,7 @@ import type { FieldRule } from './field-rule.ts';
 import type { UpstreamFormat } from './upstream-format.ts';
 
 /** The context of an answer: the fields that the router sets, and the functions that a translation needs. */
-export interface Minted {
+export interface AnswerContext {
   /** The answer's id in the client's format, such as `chatcmpl-…`. */
   id: string;
   /** Name of the model that serves the request. */
@@ -29,7 +29,7 @@ export interface Minted {
 }
 
 /** The model traits that a request is translated for. */
-export interface Target {
+export interface ModelTraits {
   /** The upstream's name for the model. */
   model: string;
   /** The model's limit of output tokens; undefined if unknown. */
@@ -120,15 +120,15 @@ export interface Translation<Request = JsonObject> {
    * Translates a client's request for the upstream.
    * @throws RouterError with status 400 that names a field the upstream cannot serve
    */
-  request: (body: JsonObject, target: Target) => Request;
+  request: (body: JsonObject, traits: ModelTraits) => Request;
   /**
    * Translates an upstream's answer that is not streamed.
    * @throws RouterError `upstream_failed` if the body is not an answer
    */
-  reply: (body: JsonObject, minted: Minted) => { body: JsonObject; ending: Ending };
+  reply: (body: JsonObject, answerContext: AnswerContext) => { body: JsonObject; ending: Ending };
   /** Describes the end of a streamed answer of plain bytes, which pass as received. Replaces `stream` for such answers. */
-  bytes?: { ending: (minted: Minted) => Ending; mayBeEmpty?: boolean };
-  stream: (minted: Minted) => StreamTranslation;
+  bytes?: { ending: (answerContext: AnswerContext) => Ending; mayBeEmpty?: boolean };
+  stream: (answerContext: AnswerContext) => StreamTranslation;
   /** Returns the path in the client's request of an address in the upstream's request, for error messages. */
   pathOfAddress?: (body: JsonObject, address: string) => string | undefined;
 }

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
+import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 export function unsupportedInChat(param: string, what: string): RouterError {
   return new RouterError(
@@ -16,6 +16,6 @@ export function unsupportedInChat(param: string, what: string): RouterError {
 export function unsupportedInMessages(param: string, what: string, rejected?: RejectedCapability): RouterError {
   return new RouterError('unsupported_parameter', `${param}: the model that serves this request cannot take ${what}`, {
     param,
-    details: rejected && rejectedCapability(rejected),
+    details: rejected && rejectionDetails(rejected),
   });
 }

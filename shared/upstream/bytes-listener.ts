@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import type { Listener } from './exchange.ts';
-import { errorBody } from './whole-listener.ts';
+import type { AnswerListener } from './exchange.ts';
+import { createErrorBody } from './whole-listener.ts';
 
 /** Receives an answer of plain bytes, such as sound, and passes it on as it comes. */
-export class BytesListener implements Listener {
+export class BytesListener implements AnswerListener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #head: (headers: Record<string, string>) => void;
   readonly #write: (piece: Uint8Array) => void;
-  readonly #errorBody = errorBody();
+  readonly #errorBody = createErrorBody();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;

@@ -14,7 +14,7 @@ const maxCounted = 1024 * 1024;
  */
 export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {
   const { countTokens } = await import('./o200k-tokens.ts');
-  const { texts, flat } = partsOf(request);
+  const { texts, flat } = splitTexts(request);
   let chars = 0;
   let counted = 0;
   let tokens = 0;
@@ -29,7 +29,7 @@ export async function countWithTokenizer(request: JsonObject, signal: AbortSigna
 }
 
 /** Splits a request into its texts, and the tokens of everything else. */
-function partsOf({ messages, tools }: JsonObject): { texts: string[]; flat: number } {
+function splitTexts({ messages, tools }: JsonObject): { texts: string[]; flat: number } {
   const texts: string[] = Array.isArray(tools) && tools.length > 0 ? [JSON.stringify(tools)] : [];
   let flat = 0;
   for (const message of Array.isArray(messages) ? messages : []) {

@@ -9,7 +9,7 @@ import { RouterError } from '#shared/core/errors.ts';
 export type Progress = 'nothing' | 'more' | 'finished' | 'complete';
 
 /** Receives an answer as it arrives. If a method throws, the connection closes and the exchange fails. */
-export interface Listener {
+export interface AnswerListener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
   onData(chunk: Buffer): Progress;
   /**
@@ -41,7 +41,7 @@ const drainMs = 1000;
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the answer is complete. Rejects with the signal's reason, a RouterError, or the connection's error. */
   readonly done: Promise<void>;
-  readonly #listener: Listener;
+  readonly #listener: AnswerListener;
   readonly #timeouts: ExchangeTimeouts;
   readonly #signal: AbortSignal;
   readonly #outcome: { resolve: () => void; reject: (reason: unknown) => void };
@@ -60,7 +60,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #held: (() => void) | undefined;
   #timer: NodeJS.Timeout;
 
-  constructor(listener: Listener, timeouts: ExchangeTimeouts, signal: AbortSignal) {
+  constructor(listener: AnswerListener, timeouts: ExchangeTimeouts, signal: AbortSignal) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.done = promise;
     this.#outcome = { resolve, reject };

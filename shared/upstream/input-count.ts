@@ -1,4 +1,4 @@
-const mostMs = 50;
+const maxMs = 50;
 
 /**
  * The input tokens of a request whose answer must begin with them: counted by the upstream while it reads the input for the answer, or
@@ -22,11 +22,11 @@ export class InputCount {
     return this.#tokens;
   }
 
-  /** Resolves when the tokens are counted, or after `mostMs`; undefined if they are counted already. */
+  /** Resolves when the tokens are counted, or after `maxMs`; undefined if they are counted already. */
   wait(): Promise<void> | undefined {
     if (!this.#counted || this.#isSettled) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, mostMs);
+    const timer = setTimeout(resolve, maxMs);
     void this.#counted.then(() => {
       clearTimeout(timer);
       resolve();

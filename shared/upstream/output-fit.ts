@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { mostOutput } from '#shared/formats/context-overflow.ts';
+import { maxOutput } from '#shared/formats/context-overflow.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
@@ -13,10 +13,10 @@ const fittedFormats: ReadonlySet<HttpUpstreamFormat> = new Set([chatUpstream, co
 const limitFields = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
 
 /** Minimum tokens that a limit is lowered to. With less room, clients should rather shorten the conversation. */
-const leastTokens = 1_024;
+const minTokens = 1_024;
 
 /** Maximum fits of one request: if the upstream does not report the length of the input, the first fit may be too little. */
-const mostFits = 2;
+const maxFits = 2;
 
 /** A request with a limit of output tokens that its upstream may accept. */
 export interface Fitted {
@@ -47,7 +47,7 @@ export class OutputFit {
   }
 
   /** Returns undefined for a request without such a limit, or of a format whose requests are not fitted. */
-  static of(parts: OutputFitParts): OutputFit | undefined {
+  static createFor(parts: OutputFitParts): OutputFit | undefined {
     const isLimited = limitFields.some((field) => typeof parts.request[field] === 'number');
     return isLimited && fittedFormats.has(parts.format) ? new OutputFit(parts) : undefined;
   }
@@ -60,14 +60,14 @@ export class OutputFit {
   /** Returns the request to send after this error; undefined if a lower limit would not help, or would leave too little. */
   async after(error: unknown): Promise<Fitted | undefined> {
     const parts = this.#parts;
-    const most = error instanceof RouterError ? mostOutput(error.details) : undefined;
-    if (!parts || !most || this.#fits === mostFits) return undefined;
+    const most = error instanceof RouterError ? maxOutput(error.details) : undefined;
+    if (!parts || !most || this.#fits === maxFits) return undefined;
     const fields = limitFields.filter((field) => typeof parts.request[field] === 'number');
     const room = most.tokens ?? most.context - (most.input ?? (await parts.countInput()));
     // The count here may be lower than the upstream's.
     const limit = this.#fits === 0 ? room : Math.min(room, Math.floor(this.#limit / 2));
     const asked = Math.max(...fields.map((field) => Number(parts.request[field])));
-    if (limit < leastTokens || limit >= Math.min(asked, this.#limit)) return undefined;
+    if (limit < minTokens || limit >= Math.min(asked, this.#limit)) return undefined;
     this.#fits += 1;
     this.#limit = limit;
     const lowered = fields.flatMap((field) => (Number(parts.request[field]) > limit ? [[field, limit]] : []));

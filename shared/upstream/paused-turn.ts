@@ -10,7 +10,7 @@ import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-
 import { parseUpstreamEvent } from '#shared/translate/upstreams/parse-upstream-json.ts';
 
 /** Maximum continuations of one turn. A turn that is paused once more ends as if it were complete. */
-const mostContinuations = 8;
+const maxContinuations = 8;
 
 export interface PausedTurnParts {
   upstream: HttpUpstreamFormat;
@@ -36,7 +36,7 @@ export class PausedTurn {
   }
 
   /** Returns undefined for a request whose turn cannot pause, or whose client continues it. */
-  static of(parts: PausedTurnParts): PausedTurn | undefined {
+  static createFor(parts: PausedTurnParts): PausedTurn | undefined {
     const { tools } = parts.request;
     const runsTools = Array.isArray(tools) && tools.some(isRunByUpstream);
     return parts.upstream === messagesUpstream && parts.client !== messagesFormat && runsTools
@@ -57,8 +57,8 @@ export class PausedTurn {
   /** Adds a message of the turn. Returns whether the turn must be continued. */
   add(message: JsonObject): boolean {
     this.#content.push(...(Array.isArray(message['content']) ? message['content'] : []));
-    this.#usage = sumOf(this.#usage, isJsonObject(message['usage']) ? message['usage'] : {});
-    const isPaused = message['stop_reason'] === 'pause_turn' && this.#continuations < mostContinuations;
+    this.#usage = addUsageCounts(this.#usage, isJsonObject(message['usage']) ? message['usage'] : {});
+    const isPaused = message['stop_reason'] === 'pause_turn' && this.#continuations < maxContinuations;
     if (isPaused) this.#continuations += 1;
     return isPaused;
   }
@@ -71,7 +71,7 @@ export class PausedTurn {
     return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), said] });
   }
 
-  whole(): { content: Json[]; usage: JsonObject } {
+  wholeTurnFields(): { content: Json[]; usage: JsonObject } {
     return { content: this.#content, usage: this.#usage };
   }
 }
@@ -125,7 +125,7 @@ export class PausedStream implements StreamTranslation {
     this.#events = [];
     this.#isPaused = this.#turn.add(message);
     if (this.#isPaused) return '';
-    return this.#inner.event(JSON.stringify({ ...event, usage: this.#turn.whole().usage }));
+    return this.#inner.event(JSON.stringify({ ...event, usage: this.#turn.wholeTurnFields().usage }));
   }
 }
 
@@ -136,11 +136,11 @@ function isRunByUpstream(tool: Json): boolean {
 }
 
 /** Adds counts, including those of nested objects. Other fields take the later value. */
-function sumOf(usage: JsonObject, more: JsonObject): JsonObject {
+function addUsageCounts(usage: JsonObject, more: JsonObject): JsonObject {
   const sums = Object.entries(more).map(([field, count]) => {
     const before = usage[field];
     if (typeof count === 'number' && typeof before === 'number') return [field, before + count];
-    return [field, isJsonObject(count) && isJsonObject(before) ? sumOf(before, count) : count];
+    return [field, isJsonObject(count) && isJsonObject(before) ? addUsageCounts(before, count) : count];
   });
   return overlayUsage(usage, Object.fromEntries(sums) as JsonObject);
 }

@@ -3,10 +3,10 @@ import type { ListSizes } from '#shared/core/json-lists.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 
-const nothing = Buffer.alloc(0);
+const emptyBytes = Buffer.alloc(0);
 
 export interface ReadRequest extends Pick<JsonText, 'hasUnreadLists'> {
-  given: JsonObject;
+  request: JsonObject;
   /** Writes the upstream's request, translated from this one. */
   write: JsonText['write'];
   /** Runs a check of the request that does not read long strings to their ends. */
@@ -22,14 +22,14 @@ export interface ReadRequest extends Pick<JsonText, 'hasUnreadLists'> {
  */
 export function readRequest(job: { body: Buffer }, unread?: ListSizes): ReadRequest {
   const { body } = job;
-  job.body = nothing;
+  job.body = emptyBytes;
   const parsed = parse(body, unread);
   const given = parsed?.value;
   if (!parsed || !isJsonObject(given)) throw new RouterError('internal', 'The job has no JSON object for a body.');
   if (parsed.skim(() => nestsTooDeeply(given)))
     throw new RouterError('invalid_request', 'The request is nested too deeply.');
   const { write, skim, hasUnreadLists } = parsed;
-  return { given, write, skim, hasUnreadLists };
+  return { request: given, write, skim, hasUnreadLists };
 }
 
 function parse(body: Buffer, unread: ListSizes | undefined): JsonText | undefined {

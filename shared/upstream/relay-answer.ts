@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { Ending, Minted, Translation } from '#shared/translate/translation.ts';
+import type { Ending, AnswerContext, Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { BytesListener } from './bytes-listener.ts';
-import type { Listener } from './exchange.ts';
+import type { AnswerListener } from './exchange.ts';
 import { GenerationSpan, type Generation } from './generation-span.ts';
 import type { OutputFit } from './output-fit.ts';
 import { PausedStream, type PausedTurn } from './paused-turn.ts';
@@ -26,7 +26,7 @@ export interface RelayOptions {
   http: Pick<UpstreamHttp, 'send'>;
   upstream: HttpUpstreamFormat;
   translation: Pick<Translation, 'reply' | 'stream' | 'bytes'>;
-  minted: Minted;
+  answerContext: AnswerContext;
   /** Whether the request to the upstream asks for a stream. */
   stream: boolean;
   timeouts: AnswerTimeouts;
@@ -95,16 +95,17 @@ function contextHeaders({ traceparent, tracestate }: TraceContext): Record<strin
 }
 
 async function relay(options: RelayOptions, request: UpstreamRequest, signal: AbortSignal): Promise<Ending> {
-  const { http, upstream, translation, minted, stream, timeouts, write, head, room, ready, onHead, turn } = options;
+  const { http, upstream, translation, answerContext, stream, timeouts, write, head, room, ready, onHead, turn } =
+    options;
   const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
   if (stream && translation.bytes) {
     const listener = new BytesListener(upstream, head, write);
     await http.send(request, withHead(listener, onHead, { room }), streamTimeouts, signal);
     listener.end(translation.bytes.mayBeEmpty);
-    return translation.bytes.ending(minted);
+    return translation.bytes.ending(answerContext);
   }
   if (stream) {
-    const inner = translation.stream(minted);
+    const inner = translation.stream(answerContext);
     const paused = turn && new PausedStream(inner, turn);
     for (let sent = request; ; sent = { ...request, body: turn?.continuation() ?? [] }) {
       const listener = new StreamListener(upstream, paused ?? inner, write);
@@ -114,7 +115,7 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
     }
   }
   const answerTimeouts = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
-  const held = wholeAnswers.open();
+  const held = wholeAnswers.reserve();
   const receive = async (sent: UpstreamRequest): Promise<JsonObject> => {
     const listener = new WholeListener(upstream, held.grow);
     await http.send(sent, withHead(listener, onHead), answerTimeouts, signal);
@@ -123,7 +124,7 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
   try {
     let answer = await receive(request);
     while (turn?.add(answer) === true) answer = await receive({ ...request, body: turn.continuation() });
-    const { body, ending } = translation.reply({ ...answer, ...turn?.whole() }, minted);
+    const { body, ending } = translation.reply({ ...answer, ...turn?.wholeTurnFields() }, answerContext);
     write(writeAnswer(upstream, body));
     return ending;
   } finally {
@@ -133,10 +134,10 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
 
 /** Wraps a listener so that `onHead` is called before its `onStart`, with the waits before and after its `onData`. */
 function withHead(
-  listener: Listener,
+  listener: AnswerListener,
   onHead: RelayOptions['onHead'],
   { room, ready }: Pick<RelayOptions, 'room' | 'ready'> = {},
-): Listener {
+): AnswerListener {
   if (!onHead && !room && !ready) return listener;
   return {
     room,

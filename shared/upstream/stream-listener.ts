@@ -2,20 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import type { Listener, Progress } from './exchange.ts';
+import type { AnswerListener, Progress } from './exchange.ts';
 import { SseReader } from './sse-reader.ts';
-import { errorBody } from './whole-listener.ts';
+import { createErrorBody } from './whole-listener.ts';
 
 /**
  * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived; events that arrive together are
  * written in one piece. Events before the first content are written together with it.
  */
-export class StreamListener implements Listener {
+export class StreamListener implements AnswerListener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #translation: StreamTranslation;
   readonly #write: (text: string) => void;
   readonly #reader = new SseReader();
-  readonly #errorBody = errorBody();
+  readonly #errorBody = createErrorBody();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;

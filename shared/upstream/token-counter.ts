@@ -14,13 +14,13 @@ const besideMs = 5_000;
 const refusedMs = 60_000;
 
 /** Maximum bytes of a request that is sent a second time to be counted. */
-const mostBesideBytes = 1024 * 1024;
+const maxBesideBytes = 1024 * 1024;
 
 /** Size and lifetime (milliseconds) of the cache of counts. */
 const cached = { max: 1_000, ttl: 10 * 60_000 };
 
 /** Maximum number of answers per model that calibrate our counts, and maximum bytes of their requests. */
-const lessons = { perModel: 20, maxBytes: 64 * 1024 };
+const calibrationLimits = { perModel: 20, maxBytes: 64 * 1024 };
 
 export const countedFormat = chatUpstream;
 
@@ -68,8 +68,8 @@ export class TokenCounter {
    * @param bytes length of the request in JSON
    * @returns undefined if the upstream cannot count, or the request is too long to be sent twice
    */
-  beside(request: JsonObject, bytes: number, signal: AbortSignal): Promise<number | undefined> | undefined {
-    if (!this.#ask || bytes > mostBesideBytes || performance.now() < this.#refusedUntil) return undefined;
+  countAtUpstream(request: JsonObject, bytes: number, signal: AbortSignal): Promise<number | undefined> | undefined {
+    if (!this.#ask || bytes > maxBesideBytes || performance.now() < this.#refusedUntil) return undefined;
     return this.#ask(request, AbortSignal.any([signal, AbortSignal.timeout(besideMs)])).catch((error: unknown) => {
       if (error instanceof UpstreamAnswerError) this.#refusedUntil = performance.now() + refusedMs;
       return undefined;
@@ -77,8 +77,8 @@ export class TokenCounter {
   }
 
   /** Counts like `beside`, for a request that is not written yet. */
-  countBeside(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
-    return this.beside(request, JSON.stringify(request).length, signal);
+  countObjectAtUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
+    return this.countAtUpstream(request, JSON.stringify(request).length, signal);
   }
 
   /**
@@ -87,8 +87,9 @@ export class TokenCounter {
    * @returns a function to call with the answer's own count; undefined if no (further) calibration is needed, so that the request need
    * not be kept
    */
-  lesson(request: JsonObject, model: string, bytes: number): ((promptTokens: number) => void) | undefined {
-    if (this.#ask || bytes > lessons.maxBytes || this.#scaleOf(model).lessons >= lessons.perModel) return undefined;
+  createCalibration(request: JsonObject, model: string, bytes: number): ((promptTokens: number) => void) | undefined {
+    if (this.#ask || bytes > calibrationLimits.maxBytes || this.#scaleOf(model).lessons >= calibrationLimits.perModel)
+      return undefined;
     // The tokens of an image do not depend on the tokenizer.
     if (JSON.stringify(request.messages).includes('"image_url"')) return undefined;
     return (promptTokens) => {

@@ -23,14 +23,14 @@ export interface UpstreamCall {
   ms: number;
 }
 
-export function outcomeOfStatus(status: number): UpstreamOutcome {
+export function classifyStatus(status: number): UpstreamOutcome {
   if (status === 429) return '429';
   if (status >= 500) return '5xx';
   if (status >= 400) return '4xx';
   return status >= 300 ? '3xx' : '2xx';
 }
 
-export function outcomeOfFailure(error: unknown, signal: AbortSignal): UpstreamOutcome {
+export function classifyFailure(error: unknown, signal: AbortSignal): UpstreamOutcome {
   if (signal.aborted) return 'aborted';
   if (isUnreachable(error)) return 'unreachable';
   return error instanceof RouterError && error.code === 'upstream_timeout' ? 'timeout' : 'broken';

@@ -27,7 +27,7 @@ export function isUnreachable(error: unknown): boolean {
  * Converts the error of a failed request to the upstream: the signal's reason after an abort; a RouterError for a timeout, a broken
  * connection or an unknown answer; any other error unchanged.
  */
-export function upstreamFailure(error: unknown, signal: AbortSignal): unknown {
+export function toJobError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof RouterError || !(error instanceof Error)) return error;
   // The upstream has begun nothing, so the job may wait for any worker, including this one once its upstream is back.

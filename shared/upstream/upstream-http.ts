@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
-import { outcomeOfFailure, outcomeOfStatus, type UpstreamCall } from './upstream-call.ts';
-import { Exchange, type ExchangeTimeouts, type Listener } from './exchange.ts';
+import { classifyFailure, classifyStatus, type UpstreamCall } from './upstream-call.ts';
+import { Exchange, type ExchangeTimeouts, type AnswerListener } from './exchange.ts';
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
 export interface UpstreamHttpOptions {
@@ -90,12 +90,12 @@ export class UpstreamHttp {
    * GETs a path that must answer 200 with a body of this shape.
    * @throws UpstreamAnswerError for any other answer
    */
-  async ask<T extends z.ZodType>(path: string, shape: T): Promise<z.output<T>> {
-    return fit(path, await this.get(path), shape);
+  async getJson<T extends z.ZodType>(path: string, shape: T): Promise<z.output<T>> {
+    return parseAnswer(path, await this.get(path), shape);
   }
 
   /** GETs a path that some versions lack; undefined unless the answer is 200 with a body of this shape. */
-  async askOptional<T extends z.ZodType>(path: string, shape: T): Promise<z.output<T> | undefined> {
+  async getOptionalJson<T extends z.ZodType>(path: string, shape: T): Promise<z.output<T> | undefined> {
     const { status, body } = await this.get(path);
     return status === 200 ? shape.safeParse(body).data : undefined;
   }
@@ -106,7 +106,7 @@ export class UpstreamHttp {
    */
   async send(
     { path, body, headers }: UpstreamRequest,
-    listener: Listener,
+    listener: AnswerListener,
     timeouts: ExchangeTimeouts,
     signal: AbortSignal,
   ): Promise<void> {
@@ -118,7 +118,7 @@ export class UpstreamHttp {
       const firstMs = firstAt === undefined ? undefined : firstAt - sentAt;
       this.#onOver?.({ outcome, firstMs, ms: performance.now() - sentAt });
     };
-    const bytes = bytesOf(body);
+    const bytes = countBytes(body);
     const isStreamed = body.length > 1 && bytes >= minStreamedBytes;
     this.#jobs.dispatch(
       {
@@ -132,10 +132,10 @@ export class UpstreamHttp {
     try {
       await exchange.done;
     } catch (error) {
-      report(outcomeOfFailure(error, signal));
+      report(classifyFailure(error, signal));
       throw error;
     }
-    report(outcomeOfStatus(exchange.status ?? 200));
+    report(classifyStatus(exchange.status ?? 200));
   }
 
   /** Closes all connections; running requests end with an error. */
@@ -148,14 +148,18 @@ export class UpstreamHttp {
  * Returns the answer's body if its status is 200 and it has this shape.
  * @throws UpstreamAnswerError otherwise
  */
-export function fit<T extends z.ZodType>(path: string, { status, body }: UpstreamAnswer, shape: T): z.output<T> {
+export function parseAnswer<T extends z.ZodType>(
+  path: string,
+  { status, body }: UpstreamAnswer,
+  shape: T,
+): z.output<T> {
   if (status !== 200) throw new UpstreamAnswerError(`the upstream answered ${path} with status ${status}`);
   const parsed = shape.safeParse(body);
   if (!parsed.success) throw new UpstreamAnswerError(`the upstream answered ${path} in an unknown shape`);
   return parsed.data;
 }
 
-export function bytesOf(body: UpstreamRequest['body']): number {
+export function countBytes(body: UpstreamRequest['body']): number {
   return body.reduce((sum, piece) => sum + piece.length, 0);
 }
 

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { shareOfMemory } from '#shared/core/memory-budget.ts';
+import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 
 /** Maximum bytes of one answer, far more than any model writes. */
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -20,16 +20,16 @@ export interface HeldAnswer {
 }
 
 /** Limits the bytes of all answers that a process holds until they are complete. */
-export class WholeAnswers {
+export class HeldAnswersBudget {
   readonly #maxBytes: number;
   #bytes = 0;
 
   /** @param memoryBytes the memory limit of this process; 0 without a limit */
   constructor(memoryBytes: number) {
-    this.#maxBytes = shareOfMemory(answerParts, memoryBytes);
+    this.#maxBytes = computeMemoryShare(answerParts, memoryBytes);
   }
 
-  open(): HeldAnswer {
+  reserve(): HeldAnswer {
     let held = 0;
     return {
       grow: (bytes) => {
@@ -48,4 +48,4 @@ export class WholeAnswers {
   }
 }
 
-export const wholeAnswers = new WholeAnswers(process.constrainedMemory());
+export const wholeAnswers = new HeldAnswersBudget(process.constrainedMemory());

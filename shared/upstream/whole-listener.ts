@@ -4,10 +4,10 @@ import { parseExact, writeExact } from '#shared/core/exact-numbers.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
-import type { Listener } from './exchange.ts';
+import type { AnswerListener } from './exchange.ts';
 
 /** Receives an answer that is one JSON object. */
-export class WholeListener implements Listener {
+export class WholeListener implements AnswerListener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #body: AnswerBody;
   #status = 0;
@@ -85,7 +85,7 @@ export class AnswerBody {
 const maxErrorBytes = 256 * 1024;
 
 /** Creates the body of an error, with a limit of its own. */
-export function errorBody(): AnswerBody {
+export function createErrorBody(): AnswerBody {
   let left = maxErrorBytes;
   return new AnswerBody((bytes) => {
     left -= bytes;

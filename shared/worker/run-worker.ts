@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { loadConfig, type Environment } from '#shared/core/load-config.ts';
 import { createLog, type Logger } from '#shared/core/log.ts';
-import { MemoryBudget, shareOfMemory } from '#shared/core/memory-budget.ts';
+import { MemoryBudget, computeMemoryShare } from '#shared/core/memory-budget.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { version } from '#shared/core/version.ts';
-import { Pace } from './pace.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { openWorkerAdmin, type WorkerAdmin } from './worker-admin.ts';
 import type { workerSettings } from './worker-settings.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
@@ -32,13 +32,13 @@ export interface WorkerContext<Config extends WorkerConfig> {
   releases: Releases;
   admin: WorkerAdmin;
   /** The circuit breaker. It follows the worker's jobs by itself, except tool calls. */
-  pace: Pick<Pace, 'healthy'>;
+  breaker: Pick<CircuitBreaker, 'healthy'>;
   /** Announces the worker's facts. Call it whenever they change; calls before the worker runs have no effect. */
   announce: () => void;
 }
 
 /** One worker, ready to be connected to the broker. */
-export interface WorkerParts extends Pick<WorkerOptions, 'kind' | 'formats' | 'handler'> {
+export interface WorkerDefinition extends Pick<WorkerOptions, 'kind' | 'formats' | 'handler'> {
   facts: () => WorkerFacts;
   /** Milliseconds for which pieces of a stream are combined; 0 sends each piece by itself. */
   coalesceMs: number;
@@ -52,7 +52,7 @@ export interface WorkerParts extends Pick<WorkerOptions, 'kind' | 'formats' | 'h
 export async function runWorker<Config extends WorkerConfig>(
   tier: Tier,
   configSchema: Config,
-  build: (context: WorkerContext<Config>) => Promise<WorkerParts>,
+  build: (context: WorkerContext<Config>) => Promise<WorkerDefinition>,
 ): Promise<void> {
   const service = `${tier}-worker`;
   await runService(async (environment, releases) => {
@@ -68,17 +68,17 @@ export async function runWorker<Config extends WorkerConfig>(
     const announce = (): void => {
       if (facts) worker?.update(facts());
     };
-    const pace = new Pace({ log, onChange: announce });
-    releases.add('pace', () => pace.close());
-    const context = { config: config as z.output<Config>, environment, log, releases, admin, pace, announce };
+    const breaker = new CircuitBreaker({ log, onChange: announce });
+    releases.add('circuit breaker', () => breaker.close());
+    const context = { config: config as z.output<Config>, environment, log, releases, admin, breaker, announce };
     const parts = await build(context);
-    facts = () => pace.restrict(parts.facts());
+    facts = () => breaker.restrict(parts.facts());
 
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
     const { kind, formats, coalesceMs } = parts;
     // Failures of one tool show nothing about the others: each tool has a circuit breaker of its own.
-    const handler = tier === 'tools' ? parts.handler : pace.watch(parts.handler);
+    const handler = tier === 'tools' ? parts.handler : breaker.watch(parts.handler);
     const options = {
       broker,
       log,
@@ -92,7 +92,7 @@ export async function runWorker<Config extends WorkerConfig>(
       tracing,
       meter: admin.metrics,
       memory: new FrameMemory(config.MAX_KEPT_BYTES),
-      bodies: new MemoryBudget(shareOfMemory(bodyParts, process.constrainedMemory())),
+      bodies: new MemoryBudget(computeMemoryShare(bodyParts, process.constrainedMemory())),
     };
     const started = startWorker({ ...options, ...facts() });
     releases.add('worker', async () => {

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 
 /** A job from its grant to its end. */
-export interface PacedJob {
+export interface WatchedJob {
   readonly stream: boolean;
   readonly startedAt: number;
   /** The number of `mark` calls before it. */
@@ -13,7 +13,7 @@ export interface PacedJob {
 
 /** Milliseconds without output after which streams are stuck: while the upstream has answered none yet, and the minimum afterwards. */
 const unknownMs = 30_000;
-const leastMs = 5_000;
+const minMs = 5_000;
 
 /** The multiple of the usual time to a first output after which streams are stuck. */
 const factor = 10;
@@ -29,7 +29,7 @@ const illMs = 10_000;
  * job has output either. Answers that are not streamed may take long and prove nothing.
  */
 export class SilentJobs {
-  readonly #running = new Set<PacedJob>();
+  readonly #running = new Set<WatchedJob>();
   #marks = 0;
   #hasSpoken = false;
   #spokeAt = 0;
@@ -43,11 +43,11 @@ export class SilentJobs {
     return this.#older;
   }
 
-  isOlder({ marks }: PacedJob): boolean {
+  isOlder({ marks }: WatchedJob): boolean {
     return marks < this.#marks;
   }
 
-  begin(stream: boolean): PacedJob {
+  begin(stream: boolean): WatchedJob {
     const startedAt = performance.now();
     const job = { stream, startedAt, marks: this.#marks, givenUp: new AbortController(), hasOutput: false };
     this.#running.add(job);
@@ -55,7 +55,7 @@ export class SilentJobs {
   }
 
   /** Records output of a job. Returns whether it is the job's first. */
-  spoke(job: PacedJob): boolean {
+  recordOutput(job: WatchedJob): boolean {
     this.#hasSpoken = true;
     if (job.hasOutput) return false;
     job.hasOutput = true;
@@ -63,7 +63,7 @@ export class SilentJobs {
     return true;
   }
 
-  end(job: PacedJob): void {
+  end(job: WatchedJob): void {
     this.#running.delete(job);
     if (this.isOlder(job)) this.#older -= 1;
   }
@@ -75,13 +75,13 @@ export class SilentJobs {
 
   /**
    * Looks for stuck streams, and gives up those without output while the upstream is unhealthy. Call it at short intervals.
-   * @param most how many stuck streams prove that the upstream is stuck
+   * @param minStuck how many stuck streams prove that the upstream is stuck
    */
-  tick(now: number, isHealthy: boolean, most: number): { isStuck: boolean; hasStuckProbe: boolean } {
+  checkStuckStreams(now: number, isHealthy: boolean, minStuck: number): { isStuck: boolean; hasStuckProbe: boolean } {
     if (this.#hasSpoken) this.#spokeAt = now;
     this.#hasSpoken = false;
     this.#illSince = isHealthy ? undefined : (this.#illSince ?? now);
-    const stuckMs = this.#usualMs === undefined ? unknownMs : Math.max(leastMs, this.#usualMs * factor);
+    const stuckMs = this.#usualMs === undefined ? unknownMs : Math.max(minMs, this.#usualMs * factor);
     const silentMs = now - this.#spokeAt;
     const isLost = this.#illSince !== undefined && Math.min(now - this.#illSince, silentMs) >= illMs;
     let stuck = 0;
@@ -94,7 +94,7 @@ export class SilentJobs {
       stuck += 1;
       if (!this.isOlder(job)) hasStuckProbe = true;
     }
-    return { isStuck: stuck >= most, hasStuckProbe };
+    return { isStuck: stuck >= minStuck, hasStuckProbe };
   }
 }
 

@@ -3,13 +3,13 @@ import type { Logger } from '#shared/core/log.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
-import { WorkerMetrics, type WorkerStanding } from './worker-metrics.ts';
+import { WorkerMetrics, type WorkerStatus } from './worker-metrics.ts';
 import type { Registry } from 'prom-client';
 import type { Releases } from '#shared/core/release.ts';
 import { version } from '#shared/core/version.ts';
 
 export interface AdministeredWorker {
-  standing: Omit<WorkerStanding, 'state'> & { accepting: boolean; draining: boolean; reason?: string | undefined };
+  status: Omit<WorkerStatus, 'state'> & { accepting: boolean; draining: boolean; reason?: string | undefined };
 }
 
 export interface AdministeredBroker {
@@ -39,16 +39,16 @@ export interface WorkerAdmin {
  */
 export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {
   let followed: { worker: AdministeredWorker; broker: AdministeredBroker } | undefined;
-  const standing = (): WorkerStanding => {
+  const status = (): WorkerStatus => {
     if (!followed) return { state: 'starting', slots: 0, busy: 0 };
     const { worker, broker } = followed;
-    const { slots, busy, accepting, draining, reason } = worker.standing;
+    const { slots, busy, accepting, draining, reason } = worker.status;
     const taking = isFailing(reason) ? 'failing' : accepting ? 'serving' : 'paused';
     const state = draining ? 'draining' : taking;
     return { state: broker.connected ? state : 'offline', slots, busy, reason };
   };
   const health = (): Readiness => {
-    const now = standing();
+    const now = status();
     return {
       ready: now.state === 'serving',
       facts: {
@@ -62,7 +62,7 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
     };
   };
   const registry = createServiceRegistry(service);
-  const metrics = new WorkerMetrics(registry, standing);
+  const metrics = new WorkerMetrics(registry, status);
   // A worker that waits for its engine is not connected to the broker yet, which must not raise an alert.
   watchDependencies(registry, { nats: () => followed?.broker.roundTripMs() });
   if (config.ADMIN_PORT !== undefined) {

@@ -16,7 +16,7 @@ const offerOutcomes = ['taken', 'refused'] as const;
  */
 const workerStates = ['starting', 'serving', 'paused', 'failing', 'draining', 'offline'] as const;
 
-export interface WorkerStanding {
+export interface WorkerStatus {
   state: (typeof workerStates)[number];
   slots: number;
   busy: number;
@@ -24,7 +24,7 @@ export interface WorkerStanding {
   reason?: string | undefined;
 }
 
-const mostModels = 100;
+const maxModels = 100;
 
 /** The metrics of every kind of worker. Label values are bounded: models beyond the hundredth count as `other`. */
 export class WorkerMetrics implements WorkerMeter {
@@ -38,13 +38,13 @@ export class WorkerMetrics implements WorkerMeter {
   readonly #upstream: Record<UpstreamOutcome, BoundCount>;
   readonly #upstreamFirst: BoundObservations;
   readonly #upstreamDuration: BoundObservations;
-  readonly #models = new BoundedNames(mostModels);
+  readonly #models = new BoundedNames(maxModels);
   readonly #jobCounts = new Map<string, BoundCount>();
   readonly #jobTimes = new Map<string, BoundObservations>();
   readonly #errorCounts = new Map<string, BoundCount>();
 
   /** @param standing returns the worker's current state and load */
-  constructor(registry: Registry, standing: () => WorkerStanding) {
+  constructor(registry: Registry, status: () => WorkerStatus) {
     const registers = [registry];
     this.#jobs = new BoundCounter({
       name: 'rtr_worker_jobs_total',
@@ -109,7 +109,7 @@ export class WorkerMetrics implements WorkerMeter {
       buckets: secondsBuckets,
       registers,
     }).bind({});
-    watchStanding(registry, standing);
+    watchStatus(registry, status);
   }
 
   claimed(outcome: ClaimOutcome['kind'], ms: number): void {
@@ -122,7 +122,7 @@ export class WorkerMetrics implements WorkerMeter {
   }
 
   finished({ format, operation, model: name, outcome, code, ms }: MeteredJob): void {
-    const model = this.#models.of(name);
+    const model = this.#models.labelFor(name);
     const labels = { format, operation, model };
     const key = `${format} ${operation} ${model}`;
     bound(this.#jobCounts, `${key} ${outcome}`, () => this.#jobs.bind({ ...labels, outcome })).add();
@@ -134,26 +134,26 @@ export class WorkerMetrics implements WorkerMeter {
     this.#pauses.add();
   }
 
-  asked({ outcome, firstMs, ms }: UpstreamCall): void {
+  countUpstreamRequest({ outcome, firstMs, ms }: UpstreamCall): void {
     this.#upstream[outcome].add();
     if (firstMs !== undefined) this.#upstreamFirst.observe(firstMs / 1000);
     this.#upstreamDuration.observe(ms / 1000);
   }
 }
 
-function watchStanding(registry: Registry, standing: () => WorkerStanding): void {
+function watchStatus(registry: Registry, status: () => WorkerStatus): void {
   const registers = [registry];
   const slots: Gauge = new Gauge({
     name: 'rtr_worker_slots',
     help: 'Jobs that the worker can serve at once',
     registers,
-    collect: () => slots.set(standing().slots),
+    collect: () => slots.set(status().slots),
   });
   const busy: Gauge = new Gauge({
     name: 'rtr_worker_busy_slots',
     help: 'Jobs that the worker is serving',
     registers,
-    collect: () => busy.set(standing().busy),
+    collect: () => busy.set(status().busy),
   });
   const states: Gauge<'state'> = new Gauge({
     name: 'rtr_worker_state',
@@ -161,7 +161,7 @@ function watchStanding(registry: Registry, standing: () => WorkerStanding): void
     labelNames: ['state'],
     registers,
     collect: () => {
-      const now = standing().state;
+      const now = status().state;
       for (const state of workerStates) states.set({ state }, state === now ? 1 : 0);
     },
   });

@@ -26,7 +26,7 @@ if (process.platform !== 'linux') {
 }
 const releases = new Releases();
 for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
-  process.once(signal, () => void releases.run().then(() => process.exit(1)));
+  process.once(signal, () => void releases.releaseAll().then(() => process.exit(1)));
 }
 
 let passed = false;
@@ -38,7 +38,8 @@ try {
     passed = await runBench();
   }
 } finally {
-  for (const failure of await releases.run()) process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
+  for (const failure of await releases.releaseAll())
+    process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
 }
 process.exit(passed ? 0 : 1);
 

@@ -59,10 +59,10 @@ const recovering = ['worker-kill', 'worker-stop', 'worker-cut'] as const;
 const rate = 15;
 
 /** Maximum number of workers that one request may kill. */
-const mostDeaths = 2;
+const maxDeaths = 2;
 
 /** Maximum share of failed requests. Measured shares are 11 to 28 %. */
-const mostFailed = 0.4;
+const maxFailed = 0.4;
 
 /** From this duration on, in milliseconds, some components are never killed, so that slow growth shows. */
 const soakMs = 300_000;
@@ -117,9 +117,9 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
       disturbances,
     ),
     ...judgeAgain(sentAgain, entries, disturbances),
-    ...judgePoison(sent, cluster.poisoned, mostDeaths),
+    ...judgePoison(sent, cluster.poisoned, maxDeaths),
     ...judgeBlame(sent, deaths, disturbances),
-    ...judgeFailures(sent, mostFailed),
+    ...judgeFailures(sent, maxFailed),
     ...judgeRecovery(probes),
     ...judgeCrashes([...cluster.ingresses, ...cluster.workers].map(({ part }) => part)),
     ...leftovers,

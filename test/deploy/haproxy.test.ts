@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { trustedBy } from '#services/ingress/http/trusted-hops.ts';
+import { trustProxySetting } from '#services/ingress/http/trusted-hops.ts';
 import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 import { serveHttp } from '../helpers/servers/serve-http.ts';
 import { until } from '../helpers/until.ts';
@@ -126,5 +126,5 @@ it('an ingress of Compose believes the one hop that its load balancer is, and no
     merge: true,
     maxAliasCount: -1,
   });
-  expect(trustedBy([services.ingress.environment.TRUSTED_PROXIES])).toBe(1);
+  expect(trustProxySetting([services.ingress.environment.TRUSTED_PROXIES])).toBe(1);
 });

@@ -13,7 +13,7 @@ import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { validationJob } from '#shared/background/batch-jobs.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
-import { fileIdOf } from '#shared/files/file-id.ts';
+import { parseFileId } from '#shared/files/file-id.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import {
@@ -47,7 +47,7 @@ beforeAll(() => {
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 
 function batchesIn(redis: Redis): Batches {
-  const bounds = { mostOpen: 100, keepMs: 60_000 };
+  const bounds = { maxOpen: 100, keepMs: 60_000 };
   return new Batches(redis, `${cluster.prefix}:`, { bounds, report: () => undefined });
 }
 
@@ -78,7 +78,7 @@ describe('a batch', () => {
     const { keyId: owner } = cluster;
     const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions', window: '24h' };
     const expiresAt = createdAt + 2_000;
-    const inputFile = fileIdOf(file.id) ?? '';
+    const inputFile = parseFileId(file.id) ?? '';
     await batches.create({ id, owner, key: owner, ...what, inputFile, createdAt, expiresAt, total: 0 });
     const access = { url: inject('redisUrl'), prefix: `${cluster.prefix}:`, log: createLog(silent) };
     const jobs = new BackgroundJobs(access);

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { heavyBytes } from '#services/batch-runner/heavy-work.ts';
-import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
+import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { until } from '../helpers/until.ts';
@@ -13,7 +13,8 @@ it('a large background response that two runners died with fails, and is not tri
   const input = 'x'.repeat(heavyBytes);
   const { id } = await client.responses.create({ model: 'demo', input, background: true });
   const { connection } = await openKeyStore(inject('redisUrl'));
-  for (const name of ['first', 'second']) await new BegunWork(connection.redis, `${cluster.prefix}:`, name).begin(id);
+  for (const name of ['first', 'second'])
+    await new UnfinishedWork(connection.redis, `${cluster.prefix}:`, name).begin(id);
   await cluster.addBatchRunner();
   await until(async () => (await client.responses.retrieve(id)).status === 'failed');
   const { error } = await client.responses.retrieve(id);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
-import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { createRouterKey, revokeKey } from '#services/rtr/commands/keys.ts';
@@ -244,7 +244,7 @@ describe('a key that is revoked on the command line', () => {
 it('no log line contains a key', async () => {
   const about = new Map([
     [cluster.key, 'with-a-key'],
-    [mintKey('router').raw, 'with-a-wrong-key'],
+    [generateKey('router').raw, 'with-a-wrong-key'],
   ]);
   for (const { process, url } of [{ process: cluster.ingress, url: cluster.url }, other]) {
     for (const [key, requestId] of about) {

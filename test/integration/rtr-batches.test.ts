@@ -127,7 +127,7 @@ describe('rtr batches', () => {
   it('lists more batches than one page of the API', async () => {
     const { raw: key, id: owner } = await cluster.addKey({});
     const { connection } = await openKeyStore(inject('redisUrl'));
-    const bounds = { mostOpen: 1_000, keepMs: 60_000 };
+    const bounds = { maxOpen: 1_000, keepMs: 60_000 };
     const batches = new Batches(connection.redis, `${cluster.prefix}:`, { bounds, report: () => undefined });
     const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions', window: '24h' };
     const made = Array.from({ length: 205 }, (_, at) => `batch_${at}`);

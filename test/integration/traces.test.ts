@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../helpers/accounts/read-all-values.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
@@ -266,7 +266,7 @@ it("an owner's key seals the answer's thinking, and is in no log, metric, trace 
     include: ['reasoning.encrypted_content'],
   });
   const key = new OwnerKeys(() => [sealSecret]).ofGrant(cluster.keyId) ?? '';
-  const { unseal } = sealer(Buffer.from(key, 'base64url'));
+  const { unseal } = createSealer(Buffer.from(key, 'base64url'));
   const sealed = output.map((item) => (item.type === 'reasoning' ? item.encrypted_content : undefined));
   expect(unseal(sealed.find((text) => typeof text === 'string') ?? '')).toContain('text');
 

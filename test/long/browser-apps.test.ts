@@ -33,7 +33,7 @@ describe('a web page of another origin, in Chromium', () => {
     [allowed, other] = [await context.newPage(), await context.newPage()];
     await Promise.all([allowed.goto(allowedOrigin), other.goto(otherOrigin)]);
   }, 120_000);
-  afterAll(() => releases.run());
+  afterAll(() => releases.releaseAll());
 
   const sdks = ['streamChat', 'streamMessage'];
 

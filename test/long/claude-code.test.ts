@@ -9,7 +9,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
-import { rejectedCapability } from '#shared/formats/rejected-capability.ts';
+import { rejectionDetails } from '#shared/formats/rejected-capability.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
@@ -236,7 +236,7 @@ describe('Claude Code on a native upstream', () => {
     [
       'an effort, by an error of the router',
       refusedBy(
-        new RouterError('invalid_request', 'Not known here.', { details: rejectedCapability('effort_unsupported') }),
+        new RouterError('invalid_request', 'Not known here.', { details: rejectionDetails('effort_unsupported') }),
       ),
       ({ body }) => body['output_config'] !== undefined,
     ],

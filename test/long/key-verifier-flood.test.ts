@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { least } from '../helpers/least.ts';
 
@@ -66,8 +66,8 @@ describe.each(['garbage', 'unknown ids', 'wrong secrets for one id', 'wrong secr
         for (let i = 0; i < 6; i++) cold.push(await make(`cold ${i}`));
 
         const wrongKeys = {
-          garbage: () => mintKey('user').raw.replace(/.$/, '!'),
-          'unknown ids': () => mintKey('user').raw,
+          garbage: () => generateKey('user').raw.replace(/.$/, '!'),
+          'unknown ids': () => generateKey('user').raw,
           'wrong secrets for one id': () => forged(target.raw),
           'wrong secrets for a key in use': () => forged(known.raw),
         };

@@ -18,7 +18,7 @@ it('finds items of 9,000 stored responses at once', async () => {
   for (let from = 0; from < responses; from += 300) {
     const kept = numbers.slice(from, from + 300).map((at) => {
       const id = `resp_${at}`;
-      return store.keep('ada', { id, response: { id, output: [] }, input: [{ id: `msg_${at}`, at }] });
+      return store.store('ada', { id, response: { id, output: [] }, input: [{ id: `msg_${at}`, at }] });
     });
     await Promise.all(kept);
   }

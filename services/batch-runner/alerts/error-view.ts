@@ -9,7 +9,7 @@ export const windowSeconds = 300;
 const silentMs = 60_000;
 
 /** Requests that ended in the last five minutes, and how many of them failed through the router or an upstream. */
-export interface ErrorsSeen {
+export interface ErrorRateSnapshot {
   requests: number;
   faults: number;
   /** Whether the whole five minutes are counted. */
@@ -37,7 +37,7 @@ export class ErrorView {
   }
 
   /** @param now in ms since 1970 */
-  read(now = Date.now()): ErrorsSeen {
+  read(now = Date.now()): ErrorRateSnapshot {
     const second = Math.floor(now / 1_000);
     const isWhole = performance.now() - this.#since >= windowSeconds * 1_000;
     return { requests: this.#requests.total(second), faults: this.#faults.total(second), isWhole };

@@ -2,7 +2,7 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Step } from '#shared/accounts/periods.ts';
-import { partyOfService, serviceAccountsOf } from '#shared/accounts/token-issuers/service-identity.ts';
+import { partyOfService, listServiceAccounts } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { ownerOfKey } from './owner-of-key.ts';
@@ -37,7 +37,7 @@ export async function watchedBudgets(
   { accounts: { keys, users, teams }, issuers }: BudgetSources,
   now: number,
 ): Promise<BudgetParty[]> {
-  const services = new Map(serviceAccountsOf(issuers()).map((account) => [account.name, account]));
+  const services = new Map(listServiceAccounts(issuers()).map((account) => [account.name, account]));
   const [allKeys, people, allTeams] = await Promise.all([keys.list(), users.list(), teams.list()]);
   return [
     ...[...liveKeysByParty(allKeys, now)].map(([party, { limits = {}, ...key }]) => {

@@ -14,7 +14,7 @@ const listenMs = 3_000;
 const provenMs = 3_000;
 
 /** Largest number of remembered lost workers, and the milliseconds for which each is remembered. */
-const mostLost = 10_000;
+const maxLost = 10_000;
 const lostKnownMs = 3_600_000;
 
 export interface WorkerProcess {
@@ -33,7 +33,7 @@ export interface Trouble {
 }
 
 /** The workers as one process sees them. */
-export interface WorkersSeen {
+export interface WorkersSnapshot {
   /** Workers that are certainly alive; `trouble` is undefined for a worker that serves. */
   alive: (WorkerProcess & { trouble: Trouble | undefined })[];
   /** Workers that have been silent for seconds without announcing their stop. */
@@ -64,7 +64,7 @@ export class WorkerView {
       if (loss !== 'silent') return;
       this.#lost.set(worker.id, { process: processOf(worker), at: performance.now() });
       const [oldest] = this.#lost.keys();
-      if (this.#lost.size > mostLost && oldest !== undefined) this.#lost.delete(oldest);
+      if (this.#lost.size > maxLost && oldest !== undefined) this.#lost.delete(oldest);
     });
     this.#stopListening = onIngressStats(broker, (ingress, { ejected }) => {
       if (ejected) this.#listed.set(ingress, { ejected, at: performance.now() });
@@ -76,7 +76,7 @@ export class WorkerView {
   }
 
   /** Returns the current view; undefined without a connection to the broker, or while too little was received. */
-  read(now = performance.now()): WorkersSeen | undefined {
+  read(now = performance.now()): WorkersSnapshot | undefined {
     const listenedMs = now - this.#since;
     if (!this.#broker.connected || listenedMs < listenMs) return undefined;
     for (const [ingress, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(ingress);
@@ -89,7 +89,7 @@ export class WorkerView {
     for (const [id, { at }] of this.#lost) if (known.has(id) || now - at > lostKnownMs) this.#lost.delete(id);
     return {
       alive: workers
-        .filter(({ life }) => now - life.provenAt < provenMs)
+        .filter(({ proofOfLife: life }) => now - life.provenAt < provenMs)
         .map((worker) => ({ ...processOf(worker), trouble: troubleOf(worker, ejected.get(worker.id)?.at(-1)) })),
       lost: Array.from(this.#lost.values(), ({ process }) => process),
       known,

@@ -10,7 +10,7 @@ export interface BatchParts {
   work: BatchWork;
   jobs: BackgroundJobs;
   objects: Pick<ObjectStore, 'get'>;
-  files: Pick<Files, 'receive' | 'remove' | 'removeReleased' | 'assertRoom'>;
+  files: Pick<Files, 'receive' | 'delete' | 'removeReleased' | 'assertRoom'>;
   /** Client formats that the lines of a batch may use. */
   formats: readonly ClientFormat[];
   /** Returns whether a worker serves a model, or has served it since this process began. */
@@ -19,6 +19,6 @@ export interface BatchParts {
   resultsKeptMs: number;
   /** Largest line of a batch in bytes, checked during validation. */
   maxLineBytes: number;
-  heavy: Pick<HeavyWork, 'open'>;
+  heavy: Pick<HeavyWork, 'createPiece'>;
   log: Logger;
 }

@@ -1,4 +1,4 @@
-import { isOver, stopOf, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
+import { isOver, stopReason, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { RunningLines } from './running-lines.ts';
 
@@ -37,14 +37,14 @@ export class BatchWatch {
 
   /** Outcome of the lines that were not run; undefined while they may still run. */
   get outcome(): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {
-    return this.#batch && stopOf(this.#batch);
+    return this.#batch && stopReason(this.#batch);
   }
 
   /**
    * Called after a line was recorded. @returns true once for each pause that the record shows and that this line has ended. A pause that
    * another slice has begun for all lines since then stays: this line had begun before.
    */
-  takePause(): boolean {
+  endPause(): boolean {
     const { pausedUntil, blockedUntil } = this.#batch ?? {};
     if (!this.#batch || pausedUntil === undefined || (blockedUntil !== undefined && !this.#wasBlocked)) return false;
     this.#batch = { ...this.#batch, pausedUntil: undefined };
@@ -69,6 +69,6 @@ export class BatchWatch {
   }
 
   #judge(): void {
-    if (this.#batch && (isOver(this.#batch) || stopOf(this.#batch) !== undefined)) this.#stopped.abort();
+    if (this.#batch && (isOver(this.#batch) || stopReason(this.#batch) !== undefined)) this.#stopped.abort();
   }
 }

@@ -1,19 +1,19 @@
-import { LaterError } from '#shared/background/background-worker.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
 import type { BatchProblem, BatchRecord, LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice, SliceResults } from '#shared/accounts/batches/slice.ts';
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
-import { linesOf } from '#shared/formats/batches/lines-of.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { readLines } from '#shared/formats/batches/read-lines.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import type { BatchFormats } from '#shared/formats/batches/formats-of.ts';
+import type { BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { Upload } from '#shared/files/files.ts';
 import { readLine } from '../lines/read-line.ts';
 import type { BatchParts } from './batch-parts.ts';
 
 /** Milliseconds after which a slice that has lost results is processed again. */
-const againMs = 1_000;
+const repeatMs = 1_000;
 
 interface EndingSlice {
   batch: BatchRecord;
@@ -52,7 +52,7 @@ export async function endSlice(
     const recorded = await work.recordedLines(id, number);
     const stop = outcome();
     const left = slice.lines - recorded.size;
-    if (left > 0 && !stop) throw new LaterError(againMs);
+    if (left > 0 && !stop) throw new RunLaterError(repeatMs);
     const lines = left > 0 && stop ? await stoppedLines(parts, ending, recorded, stop) : new Map<number, LineResult>();
     const counts = { recorded: recorded.size, cancelled: 0, expired: 0, ...(stop && { [stop]: left }) };
     const uploads: Partial<Record<Side, Upload>> = {};
@@ -67,7 +67,7 @@ export async function endSlice(
       if (end !== 'changed') return;
     } catch (error) {
       // If another runner has ended the slice meanwhile, its results are no longer in Redis.
-      if (!(await work.resultsOf(id, number))) throw error;
+      if (!(await work.readSliceResults(id, number))) throw error;
       return;
     } finally {
       for (const { discard } of Object.values(uploads)) await discard();
@@ -86,11 +86,11 @@ async function stoppedLines(
   if (!pieces) return undefined;
   const results = new Map<number, LineResult>();
   let line = 0;
-  for await (const { bytes } of linesOf(pieces, Infinity, slice.from)) {
+  for await (const { bytes } of readLines(pieces, Infinity, slice.from)) {
     if (!recorded.has(line)) {
       const requestId = `${batch.id}_${number}_${line}`;
-      const { customId } = await readLine(formats.batch, bytes, batch.endpoint, heavy.open(requestId));
-      const text = formats.batch.stopped(customId, requestId, outcome);
+      const { customId } = await readLine(formats.batch, bytes, batch.endpoint, heavy.createPiece(requestId));
+      const text = formats.batch.unfinished(customId, requestId, outcome);
       results.set(line, { outcome: 'errored', text });
     }
     line += 1;

@@ -1,14 +1,14 @@
-import { LaterError } from '#shared/background/background-worker.ts';
-import { stopOf, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
+import { stopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
 import type { BatchMove } from '#shared/accounts/batches/batch-work.ts';
 import type { SliceResults } from '#shared/accounts/batches/slice.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
 import type { Upload } from '#shared/files/files.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { releaseObjects } from './release-objects.ts';
-import { waitForRoom } from './wait-for-room.ts';
+import { pauseWithoutRoom } from './wait-for-room.ts';
 
 /** Problem of a batch that has lost results and is cancelled or out of time. */
 const resultsLost: BatchProblem = {
@@ -27,13 +27,13 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
   const { work, log } = parts;
   let batch = await work.find(id);
   if (batch?.state === 'running') {
-    if (batch.slicesLeft > 0) throw new LaterError(waitMs);
+    if (batch.slicesLeft > 0) throw new RunLaterError(waitMs);
     await work.move(id, { from: 'running', to: 'finishing', timed: 'finishingAt' });
     batch = await work.find(id);
   }
   if (batch?.state === 'finishing') {
     const joining = batch;
-    const joined = await waitForRoom(parts, id, () => joinSides(parts, joining));
+    const joined = await pauseWithoutRoom(parts, id, () => joinSides(parts, joining));
     try {
       const isMine = await work.move(id, endOf(joining, joined, parts.resultsKeptMs));
       if (isMine) {
@@ -123,7 +123,7 @@ async function joinSide(
   const { id, owner, slices } = batch;
   const results: string[] = [];
   for (let slice = 0; slice < slices; slice += 1) {
-    const of = await work.resultsOf(id, slice);
+    const of = await work.readSliceResults(id, slice);
     if (of) results.push(...of[side]);
     else leaveOut(`the results of slice ${slice} of ${id} cannot be read`);
   }
@@ -141,7 +141,7 @@ async function joinSide(
   }
 
   function leaveOut(reason: string): void {
-    if (stopOf(batch) === undefined) throw storeUnavailable(reason);
+    if (stopReason(batch) === undefined) throw storeUnavailable(reason);
     joined.isIncomplete = true;
   }
 }

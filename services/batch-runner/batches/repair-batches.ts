@@ -1,4 +1,4 @@
-import { progressedAt, stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { progressedAt, stopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { endingJob, sliceJob, validationJob } from '#shared/background/batch-jobs.ts';
@@ -8,7 +8,7 @@ import type { Logger } from '#shared/core/log.ts';
 const idleMs = 15_000;
 
 export interface RepairParts {
-  work: Pick<BatchWork, 'open' | 'doneSlices'>;
+  work: Pick<BatchWork, 'listOpen' | 'doneSlices'>;
   jobs: Pick<BackgroundJobs, 'add' | 'addAll' | 'isUnderWay' | 'nextPriority'>;
   log: Pick<Logger, 'warn'>;
 }
@@ -20,7 +20,7 @@ export interface RepairParts {
  * @throws RouterError `store_unavailable` if the batches cannot be listed
  */
 export async function repairBatches(parts: RepairParts, now = Date.now()): Promise<void> {
-  for (const batch of await parts.work.open()) {
+  for (const batch of await parts.work.listOpen()) {
     if (!isIdle(batch, now)) continue;
     try {
       await addMissing(parts, batch);
@@ -33,7 +33,7 @@ export async function repairBatches(parts: RepairParts, now = Date.now()): Promi
 /** Returns whether a batch is without progress that it should have made; a paused batch waits for the end of its pause. */
 function isIdle(batch: BatchRecord, now: number): boolean {
   if (now - progressedAt(batch) < idleMs) return false;
-  return (batch.pausedUntil ?? 0) <= now || stopOf(batch, now) !== undefined;
+  return (batch.pausedUntil ?? 0) <= now || stopReason(batch, now) !== undefined;
 }
 
 async function addMissing({ work, jobs }: RepairParts, batch: BatchRecord): Promise<void> {

@@ -1,17 +1,17 @@
-import { LaterError } from '#shared/background/background-worker.ts';
-import { stopOf, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
+import { stopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { readLines, type TextLine } from '#shared/formats/batches/read-lines.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import type { LineIdentities } from '../lines/line-identities.ts';
+import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import { LineMemory } from '../lines/line-memory.ts';
-import { recordPatiently } from '../lines/record-patiently.ts';
+import { recordThroughOutage } from '../lines/record-through-outage.ts';
 import { heavyBytes } from '../heavy-work.ts';
 import { readLine } from '../lines/read-line.ts';
 import { storeResult, type StoredResult } from '../lines/store-result.ts';
@@ -19,26 +19,26 @@ import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLinePa
 import type { Answer } from '../lines/answer-sink.ts';
 import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
-import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
+import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
 import type { RunningLines } from './running-lines.ts';
-import { SliceSeat, type SlicePause } from './slice-seat.ts';
-import { NoRoomError, waitForRoom } from './wait-for-room.ts';
+import { SliceSlot, type SlicePause } from './slice-slot.ts';
+import { NoRoomError, pauseWithoutRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is processed again when its runner stops. */
 const stoppingMs = 100;
 
 /** Longest time in milliseconds between two checks whether an exhausted limit allows requests again. */
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 
 export interface RunSliceParts extends BatchParts {
   lines: RunLineParts;
   parked: ParkedBatches;
   running: RunningLines;
-  identities: LineIdentities;
-  ledger: Pick<UsageLedger, 'entryOf'>;
+  identities: BackgroundIdentities;
+  ledger: Pick<UsageLedger, 'createEntry'>;
   ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
@@ -62,31 +62,32 @@ interface RunningSlice {
 export async function runSlice(parts: RunSliceParts, { batch: id, slice: number }: SliceJob): Promise<void> {
   const { work, stopping } = parts;
   const batch = await work.find(id);
-  if (batch?.state !== 'running' || (await work.resultsOf(id, number))) return;
+  if (batch?.state !== 'running' || (await work.readSliceResults(id, number))) return;
   // Another slice has found that a limit is exhausted.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
-  if (pausedMs > 0 && stopOf(batch) === undefined) throw new LaterError(parts.parked.block(id, number, pausedMs));
-  const slice = await work.slice(id, number);
-  const formats = formatsOf(batch, parts.formats);
+  if (pausedMs > 0 && stopReason(batch) === undefined)
+    throw new RunLaterError(parts.parked.block(id, number, pausedMs));
+  const slice = await work.readSlice(id, number);
+  const formats = findBatchFormats(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
   if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
   const running = { batch, formats, number, slice, sealer };
-  const outMs = stopOf(batch) === undefined ? parts.parked.enter(id, number) : undefined;
-  if (outMs !== undefined) throw new LaterError(outMs);
+  const outMs = stopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
+  if (outMs !== undefined) throw new RunLaterError(outMs);
   let isOver = false;
   const watch = new BatchWatch({ work, running: parts.running }, batch);
   try {
     const pauseMs = await runLines(parts, running, watch, AbortSignal.any([watch.signal, stopping]));
-    if (stopping.aborted) throw new LaterError(stoppingMs);
-    if (pauseMs !== undefined && watch.outcome === undefined) throw new LaterError(pauseMs);
-    await waitForRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
+    if (stopping.aborted) throw new RunLaterError(stoppingMs);
+    if (pauseMs !== undefined && watch.outcome === undefined) throw new RunLaterError(pauseMs);
+    await pauseWithoutRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
     isOver = true;
   } catch (error) {
     if (!(error instanceof NoRoomError)) throw error;
-    throw new LaterError(parts.parked.block(id, number, error.ms));
+    throw new RunLaterError(parts.parked.block(id, number, error.ms));
   } finally {
     watch.close();
-    parts.parked.left(id, number, isOver);
+    parts.parked.noteLeft(id, number, isOver);
   }
 }
 
@@ -105,7 +106,7 @@ async function runLines(
   const recorded = await parts.work.recordedLines(batch.id, number);
   if (recorded.size >= slice.lines) return undefined;
   // Results are stored even beyond the quota. So no line starts once the quota is exhausted.
-  await waitForRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
+  await pauseWithoutRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
   const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
   const halt = new AbortController();
@@ -122,31 +123,31 @@ async function runLines(
   const onLeave = (): void => halt.abort();
   const onPaused = (pause: SlicePause) => work.pause(batch.id, { ...pause, isForAll: false });
   const ofBatch = { batch: batch.id, running: parts.running };
-  const seat = new SliceSeat({ ...ofBatch, parked, slice: number, isWanted, onPaused, onLeave });
+  const sliceSlot = new SliceSlot({ ...ofBatch, parked, slice: number, isWanted, onPaused, onLeave });
   const open = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;
   const begin = (line: number, text: TextLine): Promise<void> => {
     const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
-    const inSeat = seat.begin();
+    const inSliceSlot = sliceSlot.begin();
     const on = {
       onPlaced,
-      onRun: inSeat.ran,
-      onWait: inSeat.wait,
-      onGoOn: inSeat.goOn,
+      onRun: inSliceSlot.ran,
+      onWait: inSliceSlot.wait,
+      onGoOn: inSliceSlot.goOn,
     };
     const run = async (): Promise<void> => {
       try {
         const end = await runNumbered(parts, running, watch, line, text, stops, on);
         if (end?.kind !== 'pause') return;
-        pauseMs = Math.min(end.ms, longestPauseMs);
+        pauseMs = Math.min(end.ms, maxPauseMs);
         halt.abort();
         await parts.work.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason, isForAll: true });
       } catch (error) {
         failure ??= error;
         halt.abort();
       } finally {
-        inSeat.end();
+        inSliceSlot.end();
         onPlaced();
       }
     };
@@ -157,7 +158,7 @@ async function runLines(
   let line = 0;
   try {
     // Validation has checked the size of lines; the limit may have been lowered since.
-    for await (const text of linesOf(pieces, Infinity, slice.from)) {
+    for await (const text of readLines(pieces, Infinity, slice.from)) {
       // One line at a time waits for a slot, besides the running ones.
       if (!recorded.has(line)) await begin(line, text);
       if (stops.waiting.aborted) break;
@@ -168,15 +169,15 @@ async function runLines(
     halt.abort();
   }
   await Promise.all(open);
-  seat.close();
+  sliceSlot.close();
   if (failure !== undefined) throw failure;
-  return pauseMs === undefined ? seat.leaveMs : parked.block(batch.id, number, pauseMs);
+  return pauseMs === undefined ? sliceSlot.leaveMs : parked.block(batch.id, number, pauseMs);
 }
 
 async function runNumbered(
   parts: RunSliceParts,
   { batch, formats, number, slice, sealer }: RunningSlice,
-  watch: Pick<BatchWatch, 'takePause' | 'look'>,
+  watch: Pick<BatchWatch, 'endPause' | 'look'>,
   line: number,
   { bytes, number: at }: TextLine,
   stops: LineStops,
@@ -186,13 +187,13 @@ async function runNumbered(
   const { operation } = formats;
   const requestId = `${batch.id}_${number}_${line}`;
   const place = { id: batch.id, slice: number, line };
-  const heavy = parts.heavy.open(requestId);
+  const heavy = parts.heavy.createPiece(requestId);
   const read = await readLine(formats.batch, bytes, batch.endpoint, heavy);
   const { customId } = read;
   const run = async (): Promise<LineEnd> => {
-    if ('error' in read) return unrun(lines, read.error);
+    if ('error' in read) return endOfUnreadableLine(lines, read.error);
     const identity = await parts.identities.find(batch.key);
-    if (!identity) return keyGone(parts, batch, watch);
+    if (!identity) return cancelForLostKey(parts, batch, watch);
     const { body } = read;
     const { knownModel } = batch;
     const what = { requestId, place, format: formats.line, operation, identity, body, heavy, knownModel };
@@ -211,18 +212,18 @@ async function runNumbered(
     stored = await storeResult(parts, batch.owner, result, sealer);
     heavy.end();
     const { result: storable } = stored;
-    const record = () => work.recordLine(place, storable, charge.usage, ledger.entryOf(charge.records));
-    const isFirst = await recordPatiently(record, parts.stopping);
+    const record = () => work.recordLine(place, storable, charge.usage, ledger.createEntry(charge.records));
+    const isFirst = await recordThroughOutage(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);
-    if (isFirst && watch.takePause()) await work.pause(batch.id, undefined);
+    if (isFirst && watch.endPause()) await work.pause(batch.id, undefined);
   } catch (error) {
     if (!isFull(error)) throw error;
-    return { kind: 'pause', ms: longestPauseMs, reason: error.message };
+    return { kind: 'pause', ms: maxPauseMs, reason: error.message };
   } finally {
     heavy.end();
     charge.release();
-    memory.give();
+    memory.release();
     await stored?.discard();
   }
   return end;
@@ -251,7 +252,7 @@ function isFull(error: unknown): error is RouterError {
   return error instanceof RouterError && error.code === 'storage_full';
 }
 
-function unrun({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError): LineEnd {
+function endOfUnreadableLine({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError): LineEnd {
   return {
     kind: 'over',
     answer: { error },
@@ -261,7 +262,7 @@ function unrun({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError
 }
 
 /** Cancels a batch whose key was revoked or has expired, or whose owner was blocked, and stops its slice. */
-async function keyGone(
+async function cancelForLostKey(
   { work, log }: Pick<RunSliceParts, 'work' | 'log'>,
   { id, key }: BatchRecord,
   watch: Pick<BatchWatch, 'look'>,

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { stopOf, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { stopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { linesOf, type TextLine } from '#shared/formats/batches/lines-of.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { readLines, type TextLine } from '#shared/formats/batches/read-lines.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
-import { formatsOf } from '#shared/formats/batches/formats-of.ts';
-import { heavyBytes, type HeavyPiece } from '../heavy-work.ts';
+import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
+import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
 import type { BatchParts } from './batch-parts.ts';
 import { failBatch } from './fail-batch.ts';
 
@@ -18,7 +18,7 @@ const linesPerSlice = 100;
 const bytesPerSlice = 8 * 1024 * 1024;
 
 /** Problems that are kept; reading stops when there are as many. */
-const mostProblems = 100;
+const maxProblems = 100;
 
 const inputGone: BatchProblem = {
   code: 'not_found',
@@ -61,8 +61,8 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
   }
   const begun = await work.find(id);
   if (begun?.state !== 'running') return;
-  const { batch: format } = formatsOf(begun, parts.formats) ?? {};
-  if (format?.source.kind === 'inline') await parts.files.remove(begun.owner, begun.inputFile);
+  const { batch: format } = findBatchFormats(begun, parts.formats) ?? {};
+  if (format?.source.kind === 'inline') await parts.files.delete(begun.owner, begun.inputFile);
   const turns = { ofOwner: begun.ofOwner, next: await jobs.nextPriority('batch-slices') };
   const slices = Array.from({ length: begun.slices }, (_, slice) => sliceJob(id, slice, turns));
   await jobs.addAfter(endingJob(id), slices);
@@ -71,28 +71,28 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
 /** @param input name of the object; undefined if its owner has removed the file */
 async function readInput(parts: BatchParts, batch: BatchRecord, input: string | undefined): Promise<ReadInput> {
   const read: ReadInput = { slices: [], lines: 0, model: undefined, problems: [] };
-  const formats = formatsOf(batch, parts.formats);
+  const formats = findBatchFormats(batch, parts.formats);
   if (!formats) read.problems.push({ code: 'invalid_request', message: 'This router does not serve its endpoint.' });
   if (input === undefined) read.problems.push(inputGone);
   if (!formats || input === undefined) return read;
   const pieces = await parts.objects.get(input);
   if (!pieces) {
     // The object may become readable again while the batch has time.
-    if (stopOf(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
+    if (stopReason(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
     read.problems.push(inputGone);
     return read;
   }
   const ids = new Set<string>();
   let number = 0;
   try {
-    for await (const line of linesOf(pieces, parts.maxLineBytes)) {
+    for await (const line of readLines(pieces, parts.maxLineBytes)) {
       ({ number } = line);
       if (read.lines >= formats.batch.maxLines) throw tooMany(formats.batch);
-      const heavy = parts.heavy.open(`${batch.id}:${number}`);
+      const heavy = parts.heavy.createPiece(`${batch.id}:${number}`);
       const problem = await checkLine(line, batch, { format: formats.batch, heavy }, ids, read);
       if (problem) read.problems.push({ ...problem, line: number });
       else addToSlices(read, line);
-      if (read.problems.length >= mostProblems) break;
+      if (read.problems.length >= maxProblems) break;
     }
   } catch (error) {
     if (!(error instanceof RouterError) || error.code === 'store_unavailable') throw error;
@@ -109,7 +109,7 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
 async function checkLine(
   { bytes }: TextLine,
   { endpoint }: BatchRecord,
-  { format, heavy }: { format: BatchFormat; heavy: HeavyPiece },
+  { format, heavy }: { format: BatchFormat; heavy: HeavyTask },
   ids: Set<string>,
   read: ReadInput,
 ): Promise<BatchProblem | undefined> {

@@ -1,14 +1,14 @@
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
-import { LaterError } from '#shared/background/background-worker.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
 /** Milliseconds until the next check for room. */
-const againMs = 30_000;
+const checkMs = 30_000;
 
 const noRoom: ReadonlySet<ErrorCode> = new Set(['storage_full', 'storage_quota_exceeded']);
 
 /** Thrown while there is no room. */
-export class NoRoomError extends LaterError {
+export class NoRoomError extends RunLaterError {
   override name = 'NoRoomError';
 }
 
@@ -16,7 +16,7 @@ export class NoRoomError extends LaterError {
  * Runs `store`. While the store is full, or the owner's quota exhausted, pauses the batch with that reason instead.
  * @throws NoRoomError while there is no room, or the errors of `store`
  */
-export async function waitForRoom<T>(
+export async function pauseWithoutRoom<T>(
   { work }: { work: Pick<BatchWork, 'pause'> },
   batch: string,
   store: () => Promise<T>,
@@ -25,7 +25,7 @@ export async function waitForRoom<T>(
     return await store();
   } catch (error) {
     if (!(error instanceof RouterError) || !noRoom.has(error.code)) throw error;
-    await work.pause(batch, { until: Date.now() + againMs, reason: error.message, isForAll: true });
-    throw new NoRoomError(againMs);
+    await work.pause(batch, { until: Date.now() + checkMs, reason: error.message, isForAll: true });
+    throw new NoRoomError(checkMs);
   }
 }

@@ -1,11 +1,11 @@
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
-import { nameRequests, type NamesOf } from '#shared/accounts/ledger/name-requests.ts';
+import { nameRequests, type FindNames } from '#shared/accounts/ledger/name-requests.ts';
 import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { TeamRecord, TeamStore } from '#shared/accounts/people/team-store.ts';
-import { beginningOf, nextBeginning, periodName } from '#shared/accounts/periods.ts';
-import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { findBeginning, nextBeginning, periodName } from '#shared/accounts/periods.ts';
+import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
 import { openaiFiles } from '#shared/formats/openai/openai-files.ts';
@@ -23,7 +23,7 @@ const purpose = 'usage_export';
 const atOnce = 200;
 
 /** Exports contain everybody's usage, as an administrator sees it. */
-const everybody: UsageViewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
+const administratorView: UsageViewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
 
 const kind = 'usage-exports';
 const field = 'day';
@@ -35,8 +35,8 @@ export interface UsageExportParts {
   hour: number;
   teams: Pick<TeamStore, 'list'>;
   usage: Pick<UsageReader, 'export' | 'report'>;
-  namesOf: NamesOf;
-  files: Pick<Files, 'add' | 'remove'>;
+  namesOf: FindNames;
+  files: Pick<Files, 'add' | 'delete'>;
   states: AlertStates;
   /** Milliseconds for which the ledger keeps single requests. */
   requestsKeptMs: number;
@@ -51,10 +51,10 @@ export interface UsageExportParts {
 export async function exportUsage(parts: UsageExportParts, now = Date.now()): Promise<void> {
   const { team: wanted, hour, states, requestsKeptMs } = parts;
   if (wanted === undefined) return;
-  const last = beginningOf('day', now - hour * hourMs) - dayMs;
-  const before = (await states.all(kind)).get(field);
+  const last = findBeginning('day', now - hour * hourMs) - dayMs;
+  const before = (await states.readAll(kind)).get(field);
   const next = before === undefined ? last : nextBeginning('day', Date.parse(before));
-  const first = Math.max(next, beginningOf('day', now - requestsKeptMs));
+  const first = Math.max(next, findBeginning('day', now - requestsKeptMs));
   if (first > last) return;
   const team = await findTeam(parts.teams, wanted);
   let from = before;
@@ -74,10 +74,10 @@ async function exportDay(
   const day = periodName('day', from);
   const to = from + dayMs;
   // Ahead of the file, which would stay if this failed.
-  const report = { viewer: everybody, from, to, step: 'day', by: 'tier', filter: {} } as const;
+  const report = { viewer: administratorView, from, to, step: 'day', by: 'tier', filter: {} } as const;
   const { requests } = (await usage.report(report)).totals;
   let written = 0;
-  const records = counted(usage.export(everybody, {}, from, to), () => {
+  const records = counted(usage.export(administratorView, {}, from, to), () => {
     written += 1;
   });
   const name = `usage-${day}.csv`;
@@ -85,13 +85,13 @@ async function exportDay(
   const file = await files.add(team.id, csvOf(records, nameRequests(namesOf)), description, { isResult: true });
   const missing = Math.max(0, requests - written);
   const event = {
-    id: mintEventId(),
+    id: createEventId(),
     type: 'rtr.usage.exported',
     owners: [`team:${team.id}`, 'router'],
     data: { id: openaiFiles.shownId(file.id), day, requests: written, missing },
   } as const;
   if (!(await states.change({ kind, field, from: before, to: day, event }))) {
-    await files.remove(team.id, file.id);
+    await files.delete(team.id, file.id);
     return false;
   }
   const facts = { day, team: team.name, file: file.id, requests: written, missing };

@@ -1,5 +1,5 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
-import { GaveWayError } from '../slots/line-slots.ts';
+import { PreemptedError } from '../slots/line-slots.ts';
 
 /** Seconds until a line is executed again if its error has no `retryAfter`. */
 const retrySeconds = 2;
@@ -7,7 +7,7 @@ const retrySeconds = 2;
 /** Minimum of these seconds, whatever the error says. */
 const minRetrySeconds = 1;
 
-export type Judgement =
+export type ErrorDecision =
   /** The line is executed again; `counts` tells whether the failure counts towards the maximum number of executions. */
   | { kind: 'again'; afterMs: number; counts: boolean }
   /** All lines of the batch wait: a limit is exhausted for long. */
@@ -15,7 +15,7 @@ export type Judgement =
   | { kind: 'final' };
 
 /** Errors that do not concern the line: a dependency was missing. They do not count towards the maximum number of executions. */
-const absences: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+const missingDependencyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_worker_available',
   'overloaded',
   'queue_timeout',
@@ -33,14 +33,14 @@ const absentModelMs = 5_000;
  * Decides by the code of an error what happens to its line.
  * @param isKnown whether the model is known to exist although no worker has served it since this process began
  */
-export function judgeError(error: RouterError, isKnown = false): Judgement {
+export function decideAfterError(error: RouterError, isKnown = false): ErrorDecision {
   // A repetition would repeat effects.
   if (error.hadEffects) return { kind: 'final' };
   if (error.code === 'model_not_found' && isKnown) return { kind: 'again', afterMs: absentModelMs, counts: false };
-  if (error instanceof GaveWayError) return { kind: 'again', afterMs: 0, counts: false };
+  if (error instanceof PreemptedError) return { kind: 'again', afterMs: 0, counts: false };
   const afterMs = Math.ceil(Math.max(minRetrySeconds, error.retryAfter ?? retrySeconds) * 1000);
   if (error.code === 'insufficient_quota') return { kind: 'pause', ms: afterMs };
-  if (absences.has(error.code)) return { kind: 'again', afterMs, counts: false };
+  if (missingDependencyCodes.has(error.code)) return { kind: 'again', afterMs, counts: false };
   const { movable, clientMayRetry } = errorTable[error.code];
   return movable || clientMayRetry ? { kind: 'again', afterMs, counts: true } : { kind: 'final' };
 }

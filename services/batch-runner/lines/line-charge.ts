@@ -2,21 +2,21 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import type { LineUsage } from '#shared/accounts/batches/batch-work.ts';
-import type { PriceOf } from '#shared/serving/estimate-amount.ts';
-import { costOfRequest, usageRecordOf, type FinishedRequest } from '#shared/serving/usage-record-of.ts';
+import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
+import { costOfRequest, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 
 /**
  * Collects tokens, cost and reservations of one execution of a line. They count against limits only once the line's result is recorded: a
  * line may be executed more than once.
  */
 export class LineCharge {
-  readonly #priceOf: PriceOf;
+  readonly #priceOf: PriceLookup;
   readonly #limits: Pick<LimitKeeper, 'reserve'>;
   readonly #reserved: { reservation: Reservation; spent: Amount | undefined }[] = [];
   /** The requests in the form that the usage ledger stores. */
   readonly records: UsageRecord[] = [];
 
-  constructor(limits: Pick<LimitKeeper, 'reserve'>, priceOf: PriceOf) {
+  constructor(limits: Pick<LimitKeeper, 'reserve'>, priceOf: PriceLookup) {
     this.#limits = limits;
     this.#priceOf = priceOf;
   }
@@ -45,7 +45,7 @@ export class LineCharge {
     const cost = costOfRequest(request, this.#priceOf);
     const { promptTokens, completionTokens } = request.usage;
     request.reservation?.commit({ tokens: promptTokens + completionTokens, cost });
-    this.records.push(usageRecordOf(request, cost));
+    this.records.push(buildUsageRecord(request, cost));
   };
 
   get usage(): LineUsage {

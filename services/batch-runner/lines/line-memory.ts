@@ -28,8 +28,8 @@ export class LineMemory {
     this.#taken += bytes;
   }
 
-  give(): void {
-    this.#room.give(this.#taken);
+  release(): void {
+    this.#room.release(this.#taken);
     this.#taken = 0;
   }
 }

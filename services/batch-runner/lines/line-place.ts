@@ -1,12 +1,12 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import type { ModelPace } from '../slots/model-pace.ts';
+import type { ModelBreakers } from '../slots/model-breakers.ts';
 import type { UpstreamLimit } from '../slots/upstream-limit.ts';
-import { lanesOf, type LanesRequest } from '#shared/serving/lanes-of.ts';
-import type { ServingParts } from '#shared/serving/serve-model.ts';
-import { tiersFor } from '#shared/serving/tiers-for.ts';
+import { findLanes, type LanesRequest } from '#shared/serving/find-lanes.ts';
+import type { ServingComponents } from '#shared/serving/serve-model.ts';
+import { findTiers } from '#shared/serving/find-tiers.ts';
 
 /** Places where a line could be served right now. */
 export interface LinePlace {
@@ -31,19 +31,19 @@ export interface WaitingLine {
  * Finds where a line could be served. Names, rules and permits may change while the line waits.
  * @throws RouterError as `lanesOf` does, except `model_not_found` for a model whose workers may be about to start
  */
-export function linePlaceOf(
-  parts: Pick<ServingParts, 'workers' | 'registry' | 'priceOf' | 'noWorkerMs'> & {
-    pace: Pick<ModelPace, 'limitOf' | 'mayBegin'>;
+export function findLinePlace(
+  parts: Pick<ServingComponents, 'workers' | 'registry' | 'priceOf' | 'noWorkerMs'> & {
+    breaker: Pick<ModelBreakers, 'limitOf' | 'mayBegin'>;
   },
   line: WaitingLine,
 ): LinePlace {
-  const { workers, registry, pace, noWorkerMs } = parts;
+  const { workers, registry, breaker, noWorkerMs } = parts;
   try {
-    const { name, model, permits, place, whyNone } = lanesOf(parts, line.asked, line.identity);
-    if (!pace.mayBegin(name)) return { placements: [], tiers: [], limit: pace.limitOf(name) };
-    const placements = place(nobody);
+    const { name, model, permits, place, whyNone } = findLanes(parts, line.asked, line.identity);
+    if (!breaker.mayBegin(name)) return { placements: [], tiers: [], limit: breaker.limitOf(name) };
+    const placements = place(noWorkers);
     if (placements.length > 0) return { model: name, placements, tiers: [] };
-    const tiers = tiersFor(model, { auto: registry().auto, workers, permits, placements });
+    const tiers = findTiers(model, { auto: registry().auto, workers, permits, placements });
     const lacks = (): string => whyNone({ noWorkerMs, maxWaitMs: undefined })?.error.message ?? noWorker(name);
     return { placements, tiers, lacks };
   } catch (error) {
@@ -59,7 +59,7 @@ function noWorker(model: string): string {
 
 /** Returns whether a model may exist: it is known, or no worker has reported models yet. */
 function mayExist(
-  { workers }: Pick<ServingParts, 'workers'>,
+  { workers }: Pick<ServingComponents, 'workers'>,
   { knownModel }: WaitingLine,
   { details }: RouterError,
 ): boolean {

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
-import { heavyBytes, type HeavyPiece } from '../heavy-work.ts';
+import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
 
 /** A line of a batch: its request, or the error of reading it. */
 export type ReadLine = { customId: string } & ({ body: Buffer } | { error: RouterError });
@@ -14,7 +14,7 @@ export async function readLine(
   format: Pick<BatchFormat, 'readLine'>,
   bytes: Buffer,
   endpoint: string | undefined,
-  heavy: HeavyPiece,
+  heavy: HeavyTask,
 ): Promise<ReadLine> {
   const setAside = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
   try {

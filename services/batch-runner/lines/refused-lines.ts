@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { RouterError } from '#shared/core/errors.ts';
-import { upstreamLimitOf, type UpstreamLimit } from '../slots/upstream-limit.ts';
+import { computeUpstreamLimit, type UpstreamLimit } from '../slots/upstream-limit.ts';
 
-const mostLines = 10_000;
+const maxLines = 10_000;
 
 /**
  * Lines that upstreams refuse for now. A line that is always refused, for example because it is larger than the rate allows, is tried more
  * and more rarely, independently of other lines of its model, and also when its slice is processed again.
  */
 export class RefusedLines {
-  readonly #lines = new LRUCache<string, { times: number; limit: UpstreamLimit }>({ max: mostLines });
+  readonly #lines = new LRUCache<string, { times: number; limit: UpstreamLimit }>({ max: maxLines });
 
   /** Returns the limit that a line waits for; undefined if the line may be tried. */
   limitOf(requestId: string, now = Date.now()): UpstreamLimit | undefined {
@@ -20,10 +20,10 @@ export class RefusedLines {
   /** Records a refusal of a line. */
   refused(requestId: string, model: string, error: RouterError, now = Date.now()): void {
     const times = (this.#lines.get(requestId)?.times ?? 0) + 1;
-    this.#lines.set(requestId, { times, limit: upstreamLimitOf(model, error, times, now) });
+    this.#lines.set(requestId, { times, limit: computeUpstreamLimit(model, error, times, now) });
   }
 
-  forget(requestId: string): void {
+  remove(requestId: string): void {
     this.#lines.delete(requestId);
   }
 }

@@ -7,31 +7,31 @@ import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
-import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
+import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
 import { type AnswerStore, refersToStored, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
-import { storingSink } from '#shared/serving/stored/storing-sink.ts';
+import { createStoringSink } from '#shared/serving/stored/storing-sink.ts';
 import type { LineSlots } from '../slots/line-slots.ts';
-import type { ModelPace } from '../slots/model-pace.ts';
+import type { ModelBreakers } from '../slots/model-breakers.ts';
 import { isUpstreamLimit } from '../slots/upstream-limit.ts';
 import type { WaitingWork } from '../slots/waiting-work.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
-import { judgeError } from './judge-error.ts';
+import { decideAfterError } from './judge-error.ts';
 import { LineCharge } from './line-charge.ts';
 import { LineMemory } from './line-memory.ts';
-import { linePlaceOf, type LinePlace, type WaitingLine } from './line-place.ts';
+import { findLinePlace, type LinePlace, type WaitingLine } from './line-place.ts';
 import type { RefusedLines } from './refused-lines.ts';
-import type { HeavyPiece } from '../heavy-work.ts';
+import type { HeavyTask } from '../heavy-work.ts';
 import { HeldRequest } from '../held-request.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** Milliseconds between two checks for a free slot, in case a change goes unnoticed. */
 const lookMs = 100;
 
-export interface RunLineParts extends Omit<ServingParts, 'record'> {
+export interface RunLineParts extends Omit<ServingComponents, 'record'> {
   slots: LineSlots;
-  pace: ModelPace;
+  breaker: ModelBreakers;
   refusedLines: RefusedLines;
   waitingWork: Pick<WaitingWork, 'note'>;
   answers: AnswerStore;
@@ -55,7 +55,7 @@ export interface LineRequest {
   operation: ModelOperation;
   identity: KeyIdentity;
   body: Buffer;
-  heavy: HeavyPiece;
+  heavy: HeavyTask;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
   /** Called when the next line may wait for a slot: this line runs, or must not be tried for now. */
@@ -98,18 +98,18 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
     const answer = await runOnce(parts, line, { charge, memory }, stops).catch(failed);
     if (!answer || stops.running.aborted) {
       charge.release();
-      memory.give();
+      memory.release();
       break;
     }
     if ('error' in answer && answer.error.code === 'internal') noteFailure(parts.log, line, answer.error);
-    const judgement = 'error' in answer ? judgeError(answer.error) : final;
+    const judgement = 'error' in answer ? decideAfterError(answer.error) : final;
     if (judgement.kind === 'again' && judgement.counts) attempts += 1;
     if (judgement.kind === 'final' || attempts >= parts.maxAttempts) {
-      parts.refusedLines.forget(line.requestId);
+      parts.refusedLines.remove(line.requestId);
       return { kind: 'over', answer, charge, memory };
     }
     charge.release();
-    memory.give();
+    memory.release();
     if (judgement.kind === 'pause' && 'error' in answer)
       return { kind: 'pause', ms: judgement.ms, reason: answer.error.message };
     if ('error' in answer && answer.refusedFor !== undefined)
@@ -157,7 +157,7 @@ async function runOnce(
     await held.take(line.body.length);
     return await serveOnce(parts, line, taken, stops, held);
   } finally {
-    held.give();
+    held.release();
   }
 }
 
@@ -179,7 +179,7 @@ async function serveOnce(
   if (given.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
   // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStored(given)) await held.begin();
+  if (refersToStored(given)) await held.beginHeavyWork();
   const resolved = await resolveStored(parts.answers, format, operation, given, owner);
   const { request: stored, fields, addedBytes, toStore } = resolved;
   await held.take(addedBytes);
@@ -194,11 +194,18 @@ async function serveOnce(
   const whole = { ...request, divisible: undefined };
   const asked = { ...whole, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
   const isGone = (): boolean => signal.aborted;
-  const caller: Caller = { requestId, identity, trace: undefined, onStanding: () => undefined, isGone };
+  const caller: Caller = { requestId, identity, trace: undefined, onLimitStatus: () => undefined, isGone };
   const answerSink = new AnswerSink();
   const sink: ModelSink =
     toStore && format.stored
-      ? storingSink(answerSink, { caller, owner, format: format.stored, stream: false, toStore, storer: parts.storer })
+      ? createStoringSink(answerSink, {
+          caller,
+          owner,
+          format: format.stored,
+          stream: false,
+          toStore,
+          storer: parts.storer,
+        })
       : answerSink;
   held.end();
   const { parameters } = asked;
@@ -220,7 +227,7 @@ async function serveOnce(
     if (!running) return undefined;
     const answer = await answerOf(answerSink, running, signal);
     if (!answer) return undefined;
-    return paced(parts.pace, model, answer);
+    return reportToBreaker(parts.breaker, model, answer);
   } finally {
     give();
     onEnd();
@@ -228,10 +235,10 @@ async function serveOnce(
 }
 
 /** Reports an answer to the model's circuit breaker. */
-function paced(pace: ModelPace, model: string, answer: Answer): Answer {
-  if ('text' in answer) pace.answered(model);
+function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer): Answer {
+  if ('text' in answer) breaker.answered(model);
   else if (isUpstreamLimit(answer.error)) {
-    pace.refused(model, answer.error);
+    breaker.refused(model, answer.error);
     return { ...answer, refusedFor: model };
   }
   return answer;
@@ -244,14 +251,14 @@ async function takeSlot(
   line: WaitingLine,
   signal: AbortSignal,
 ): Promise<{ give: () => void; model: string; onEnd: () => void } | undefined> {
-  const { slots, pace, waitingWork } = parts;
-  const place = (): LinePlace => linePlaceOf(parts, line);
+  const { slots, breaker, waitingWork } = parts;
+  const place = (): LinePlace => findLinePlace(parts, line);
   onWait(place);
   try {
     while (!signal.aborted) {
       const { model, placements, tiers } = place();
       const give = model !== undefined && slots.take(placements);
-      if (give) return { give, model, onEnd: pace.begin(model) };
+      if (give) return { give, model, onEnd: breaker.begin(model) };
       waitingWork.note(line, tiers);
       await slots.nextChange(lookMs, signal);
     }

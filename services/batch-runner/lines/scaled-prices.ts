@@ -1,7 +1,7 @@
-import type { PriceOf } from '#shared/serving/estimate-amount.ts';
+import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 
 /** Returns the prices of batch requests: the live prices multiplied by a factor. */
-export function scaledPrices(priceOf: PriceOf, factor: number): PriceOf {
+export function scaledPrices(priceOf: PriceLookup, factor: number): PriceLookup {
   if (factor === 1) return priceOf;
   const scaled = (dollars: number): number => Number((dollars * factor).toPrecision(12));
   const scaledIfAny = (dollars: number | undefined): number | undefined =>

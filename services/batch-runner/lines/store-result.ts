@@ -1,11 +1,16 @@
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
-import { resultIn, sealResult, type LineResult, type StorableResult } from '#shared/accounts/batches/line-result.ts';
+import {
+  resultInObject,
+  sealResult,
+  type LineResult,
+  type StorableResult,
+} from '#shared/accounts/batches/line-result.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { Files } from '#shared/files/files.ts';
-import { recordPatiently } from './record-patiently.ts';
+import { recordThroughOutage } from './record-through-outage.ts';
 
 /** Largest result in bytes that is stored in Redis itself. */
-const mostInRedis = 64 * 1024;
+const maxInRedis = 64 * 1024;
 
 export interface StoreResultParts {
   files: Pick<Files, 'receive'>;
@@ -34,12 +39,12 @@ export async function storeResult(
     result: await sealResult({ ...result, text }, sealer),
     discard: () => Promise.resolve(),
   });
-  if (Buffer.byteLength(result.text) <= mostInRedis) return sealed(result.text);
+  if (Buffer.byteLength(result.text) <= maxInRedis) return sealed(result.text);
   const bytes = Buffer.from(`${result.text}\n`);
   try {
     const receive = () => files.receive(owner, once(bytes), { isResult: true });
-    const upload = await recordPatiently(receive, stopping);
-    return { result: resultIn(upload, result), discard: upload.discard };
+    const upload = await recordThroughOutage(receive, stopping);
+    return { result: resultInObject(upload, result), discard: upload.discard };
   } catch (error) {
     // The owner is gone, so nobody can read the text. Usage is recorded nevertheless.
     if (error instanceof OwnerGoneError) return sealed('');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
-import { counted, dollars, instant, oneLine, quoted } from './mail-words.ts';
+import { formatCount, formatDollars, formatInstant, oneLine, quote } from './mail-formats.ts';
 
 export interface AlertText {
   subject: string;
@@ -41,7 +41,7 @@ const errors = z.object({ requests: z.number(), failed: z.number(), percent: z.n
  * Returns the mail text for an event.
  * @throws ZodError for data in an unexpected form
  */
-export function alertText(type: MailedEventType, data: unknown): AlertText {
+export function composeAlertText(type: MailedEventType, data: unknown): AlertText {
   switch (type) {
     case 'rtr.budget.threshold':
     case 'rtr.budget.exhausted':
@@ -65,8 +65,10 @@ export function alertText(type: MailedEventType, data: unknown): AlertText {
 
 function budgetText(of: z.output<typeof budget>): AlertText {
   const { limit, used, percent, period, resets_at: resetsAt } = of;
-  const amount = of.budget.startsWith('cost') ? dollars : (count: number): string => `${counted(count)} tokens`;
-  const who = whoHas(of);
+  const amount = of.budget.startsWith('cost')
+    ? formatDollars
+    : (count: number): string => `${formatCount(count)} tokens`;
+  const who = budgetHolder(of);
   const has = who === undefined ? 'You have' : `The ${who} has`;
   const share = `${has} used ${amount(used)} of the budget of ${amount(limit)} for ${period}`;
   const reset = `The budget is reset on ${onDay(resetsAt)}.`;
@@ -85,23 +87,23 @@ function budgetText(of: z.output<typeof budget>): AlertText {
 }
 
 /** Returns the holder of a budget; undefined for the person who receives the mail. */
-function whoHas({ id, kind, name }: z.output<typeof budget>): string | undefined {
+function budgetHolder({ id, kind, name }: z.output<typeof budget>): string | undefined {
   if (kind === 'user') return undefined;
   const what = { key: id.startsWith('service:') ? 'service account' : 'key', team: 'team' }[kind];
-  return `${what} ${quoted(name)}`;
+  return `${what} ${quote(name)}`;
 }
 
 function keyText({ id, kind, name, expires_at: expiresAt }: z.output<typeof key>, isOver: boolean): AlertText {
   const whose = { user: 'Your key', team: 'The key of your team', router: 'The router key' }[kind];
-  const which = `${whose} ${quoted(name)} (${id})`;
+  const which = `${whose} ${quote(name)} (${id})`;
   return isOver
     ? {
-        subject: `The key ${quoted(name)} has expired`,
+        subject: `The key ${quote(name)} has expired`,
         paragraphs: [`${which} expired on ${onDay(expiresAt)}. Requests with it are refused.`],
         page: 'keys',
       }
     : {
-        subject: `The key ${quoted(name)} expires on ${onDay(expiresAt)}`,
+        subject: `The key ${quote(name)} expires on ${onDay(expiresAt)}`,
         paragraphs: [
           `${which} expires on ${onDay(expiresAt)}. From then on, requests with it are refused.`,
           'Replace it before, or let it expire later.',
@@ -130,11 +132,11 @@ function workerText(
 }
 
 /** Largest number of model names in a subject. */
-const mostInSubject = 3;
+const maxInSubject = 3;
 
 function modelText({ models: names, count }: z.output<typeof models>, isBack: boolean): AlertText {
   const listed =
-    names.slice(0, mostInSubject).join(', ') + (count > mostInSubject ? ` and ${count - mostInSubject} more` : '');
+    names.slice(0, maxInSubject).join(', ') + (count > maxInSubject ? ` and ${count - maxInSubject} more` : '');
   const are = isBack ? 'served again' : 'not served';
   const what = isBack ? 'These models have a worker again' : 'No worker serves these models any more';
   const more = count > names.length ? ` and ${count - names.length} more` : '';
@@ -146,7 +148,7 @@ function modelText({ models: names, count }: z.output<typeof models>, isBack: bo
 }
 
 function errorText({ requests, failed, percent, threshold }: z.output<typeof errors>, isOver: boolean): AlertText {
-  const share = `${counted(failed)} of the ${counted(requests)} requests of the last five minutes (${percent} %)`;
+  const share = `${formatCount(failed)} of the ${formatCount(requests)} requests of the last five minutes (${percent} %)`;
   const by = 'failed with an error of the router or of an upstream';
   return isOver
     ? { subject: 'The error rate is normal again', paragraphs: [`${share} ${by}.`], page: '' }
@@ -159,5 +161,5 @@ function errorText({ requests, failed, percent, threshold }: z.output<typeof err
 
 /** @param at in seconds since 1970 */
 function onDay(at: number): string {
-  return instant(1_000 * at);
+  return formatInstant(1_000 * at);
 }

@@ -1,8 +1,8 @@
 import { isMailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
 import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
-import { alertText, type AlertText } from './alert-text.ts';
+import { composeAlertText, type AlertText } from './alert-text.ts';
 import type { MailSender } from './mail-settings.ts';
-import { instant, oneLine } from './mail-words.ts';
+import { formatInstant, oneLine } from './mail-formats.ts';
 import type { Mail } from './send-mail.ts';
 
 /** Hexadecimal digits of a mail's id in its Message-ID: an event has few recipients. */
@@ -30,8 +30,15 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
   const pause =
     pausedUntil === undefined
       ? []
-      : [`This is the last alert by e-mail to you until ${instant(pausedUntil)}: there were many within an hour.`];
-  const parts = [...paragraphs, ...(link === undefined ? [] : [link]), ...pause, `Noticed on ${instant(createdAt)}.`];
+      : [
+          `This is the last alert by e-mail to you until ${formatInstant(pausedUntil)}: there were many within an hour.`,
+        ];
+  const parts = [
+    ...paragraphs,
+    ...(link === undefined ? [] : [link]),
+    ...pause,
+    `Noticed on ${formatInstant(createdAt)}.`,
+  ];
   return {
     to: address,
     subject: oneLine(`Model Router: ${subject}`),
@@ -43,7 +50,7 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
 /** Returns the text of a mail; for an unknown type or form of data, the type and the raw data. */
 function textOf({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
   try {
-    if (isMailedEventType(type)) return alertText(type, JSON.parse(data));
+    if (isMailedEventType(type)) return composeAlertText(type, JSON.parse(data));
   } catch {
     // The data has an unexpected form.
   }

@@ -8,14 +8,14 @@ export const mailOutcomes = ['sent', 'failed', 'dead', 'returned'] as const;
 export type MailOutcome = (typeof mailOutcomes)[number];
 
 /** Milliseconds for one try, and the milliseconds after which a try counts as lost with its process. */
-const attemptMs = 40_000;
+const tryMs = 40_000;
 const leaseMs = 50_000;
 
 /** Milliseconds after which a returned mail is due again: its job must be over by then. */
 const returnedMs = 1_000;
 
 export interface MailDelivererParts {
-  mails: Pick<AlertMails, 'begin' | 'end'>;
+  mails: Pick<AlertMails, 'beginTry' | 'end'>;
   compose: (mail: RunningMail) => Mail;
   send: SendMail;
   count: (outcome: MailOutcome) => void;
@@ -30,9 +30,9 @@ export type DeliverMail = (due: DueMail, signal: AbortSignal) => Promise<void>;
  * `retryDelay`), unless the server refuses the recipient or the mail permanently. If a process dies during a try, the recipient may get the
  * mail twice, with the same Message-ID. The function rejects with `store_unavailable`: the mail then becomes due again by itself.
  */
-export function mailDeliverer({ mails, compose, send, count, log }: MailDelivererParts): DeliverMail {
+export function createMailDeliverer({ mails, compose, send, count, log }: MailDelivererParts): DeliverMail {
   return async function deliverMail(due, signal) {
-    const running = await mails.begin(due, leaseMs);
+    const running = await mails.beginTry(due, leaseMs);
     if (!running) return;
     const startedAt = performance.now();
     const failure = await attempt(running, signal);
@@ -54,7 +54,7 @@ export function mailDeliverer({ mails, compose, send, count, log }: MailDelivere
 
   async function attempt(mail: RunningMail, signal: AbortSignal): Promise<MailError | 'given back' | undefined> {
     try {
-      await send(compose(mail), AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]));
+      await send(compose(mail), AbortSignal.any([signal, AbortSignal.timeout(tryMs)]));
       return undefined;
     } catch (error) {
       if (signal.aborted) return 'given back';

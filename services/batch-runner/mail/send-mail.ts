@@ -42,7 +42,7 @@ const failureSchema = z.object({
  * Creates the function that sends mails, each over a connection of its own.
  * @param ca certificates in PEM that may sign the server's certificate, in place of the public ones
  */
-export function mailSender(server: SmtpServer, from: MailSender, ca?: string): SendMail {
+export function createMailSender(server: SmtpServer, from: MailSender, ca?: string): SendMail {
   const transport = createTransport({
     ...server,
     dnsTimeout: stepMs,

@@ -2,16 +2,16 @@ import type { Registry } from 'prom-client';
 import type { AlertMails, DueMail } from '#shared/accounts/alert-mails/alert-mails.ts';
 import type { BackgroundAccess } from '#shared/background/background-access.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { relayDue } from '../relay-due.ts';
 import { composeMail } from './compose-mail.ts';
-import { mailDeliverer } from './deliver-mail.ts';
+import { createMailDeliverer } from './deliver-mail.ts';
 import { watchMails } from './mail-metrics.ts';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
-import { mailSender } from './send-mail.ts';
+import { createMailSender } from './send-mail.ts';
 
 /** Milliseconds for running tries to finish when the runner ends. Unfinished mails are returned to the queue. */
 const finishMs = 5_000;
@@ -42,15 +42,15 @@ export function startMails({
   registry,
   log,
   releases,
-}: MailParts): WorkOnQueue | undefined {
+}: MailParts): QueueWorker | undefined {
   const { SMTP_URL: server, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
   if (!server) return undefined;
   if (!from) throw new ConfigError('MAIL_FROM is needed with SMTP_URL: whom alerts by e-mail are from');
   const [stopRelay, stopMails] = [new AbortController(), new AbortController()];
-  const deliver = mailDeliverer({
+  const deliver = createMailDeliverer({
     mails,
     compose: (mail) => composeMail(mail, { from, publicUrl }),
-    send: mailSender(server, from),
+    send: createMailSender(server, from),
     count: watchMails(registry, () => mails.count()),
     log,
   });

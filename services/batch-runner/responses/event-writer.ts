@@ -9,7 +9,7 @@ const againMs = 500;
 const everyMs = 50;
 
 /** Characters of events per write, unless a single event is longer. */
-const mostAtOnce = 64 * 1024;
+const maxAtOnce = 64 * 1024;
 
 export interface EventWriterParts {
   next: number;
@@ -61,7 +61,7 @@ export class EventWriter {
   async close(): Promise<string> {
     this.#isClosed = true;
     await this.#writing;
-    this.#parts.room.give(this.#waiting.length);
+    this.#parts.room.release(this.#waiting.length);
     return this.#waiting;
   }
 
@@ -71,9 +71,9 @@ export class EventWriter {
       const last = this.#parts.lastNumber(events) ?? this.#next - 1;
       if (await this.#append(events, last)) {
         this.#waiting = this.#waiting.slice(events.length);
-        this.#parts.room.give(events.length);
+        this.#parts.room.release(events.length);
       }
-      if (this.#waiting.length <= mostAtOnce && !this.#isClosed) await pause(everyMs);
+      if (this.#waiting.length <= maxAtOnce && !this.#isClosed) await pause(everyMs);
     }
     this.#writing = undefined;
   }
@@ -101,8 +101,8 @@ export class EventWriter {
 
 /** Returns the leading events that fit into one write. */
 function firstOf(events: string): string {
-  if (events.length <= mostAtOnce) return events;
-  const fitting = events.lastIndexOf('\n\n', mostAtOnce);
-  const end = fitting === -1 ? events.indexOf('\n\n', mostAtOnce) : fitting;
+  if (events.length <= maxAtOnce) return events;
+  const fitting = events.lastIndexOf('\n\n', maxAtOnce);
+  const end = fitting === -1 ? events.indexOf('\n\n', maxAtOnce) : fitting;
   return end === -1 ? events : events.slice(0, end + 2);
 }

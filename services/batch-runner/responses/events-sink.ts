@@ -10,7 +10,7 @@ export type StreamEnd = { event: string } | { error: RouterError };
 export interface EventsSinkParts {
   /** The open stream of the answer, which passes on whole events only. */
   answer: StreamedAnswer;
-  shape: Pick<BackgroundAnswers, 'endAt'>;
+  shape: Pick<BackgroundAnswers, 'endOffset'>;
   /** Called with further events; none of them ends the stream. */
   write: (events: string) => void;
 }
@@ -61,7 +61,7 @@ export class EventsSink implements ModelSink {
     if (bytes.length === 0) return;
     const events = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const { shape, write } = this.#parts;
-    const at = this.#last === '' ? shape.endAt(events) : 0;
+    const at = this.#last === '' ? shape.endOffset(events) : 0;
     if (at !== 0) write(at === -1 ? events : events.slice(0, at));
     if (at !== -1) this.#last += events.slice(at);
   }

@@ -4,25 +4,25 @@ import type { ResponseChanges } from '#shared/accounts/background-responses/resp
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
-import { LaterError } from '#shared/background/background-worker.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
 import type { ResponseJob } from '#shared/background/response-jobs.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { BackgroundAnswers, EndingEvent } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
-import type { ToStore } from '#shared/serving/stored/resolve-stored.ts';
-import { judgeError } from '../lines/judge-error.ts';
+import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
+import { decideAfterError } from '../lines/judge-error.ts';
 import { LineCharge } from '../lines/line-charge.ts';
-import type { LineIdentities } from '../lines/line-identities.ts';
-import { recordPatiently } from '../lines/record-patiently.ts';
+import type { BackgroundIdentities } from '../lines/background-identities.ts';
+import { recordThroughOutage } from '../lines/record-through-outage.ts';
 import { EventWriter } from './event-writer.ts';
-import { AttemptWatch } from './attempt-watch.ts';
-import { heavyBytes, type HeavyPiece, type HeavyWork } from '../heavy-work.ts';
+import { RunWatch } from './run-watch.ts';
+import { heavyBytes, type HeavyTask, type HeavyWork } from '../heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
-import { responseRequestOf, serveAttempt, type AttemptEnd, type ServeAttemptParts } from './serve-attempt.ts';
+import { asResponseRequest, serveRun, type RunEnd, type ServeRunParts } from './serve-run.ts';
 
 /** Milliseconds after which a response is started again when its runner stops. */
 const stoppingMs = 100;
@@ -32,10 +32,10 @@ export interface MakeResponseParts {
   changes: Pick<ResponseChanges, 'watch'>;
   stored: Pick<StoredResponses, 'prepare'>;
   formats: readonly ClientFormat[];
-  identities: LineIdentities;
-  heavy: Pick<HeavyWork, 'open'>;
-  ledger: Pick<UsageLedger, 'entryOf'>;
-  serving: Omit<ServeAttemptParts, 'record'>;
+  identities: BackgroundIdentities;
+  heavy: Pick<HeavyWork, 'createPiece'>;
+  ledger: Pick<UsageLedger, 'createEntry'>;
+  serving: Omit<ServeRunParts, 'record'>;
   /** Budget for the characters of events that wait to be written. */
   room: MemoryBudget;
   /** Largest number of runs that fail with an error of the response's own. */
@@ -52,7 +52,7 @@ interface Made {
   format: ClientFormat & { background: BackgroundAnswers };
   queued: JsonObject;
   attempt: string;
-  heavy: HeavyPiece;
+  heavy: HeavyTask;
 }
 
 /**
@@ -62,15 +62,15 @@ interface Made {
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
   const { work, formats, stopping } = parts;
-  if (stopping.aborted) throw new LaterError(stoppingMs);
+  if (stopping.aborted) throw new RunLaterError(stoppingMs);
   const record = await work.find(id);
   if (!record || isOver(record)) return;
   const format = formats.find(({ name }) => name === record.format);
   if (!format?.background) throw storeUnavailable(`the response ${id} cannot be read`);
-  const heavy = parts.heavy.open(id);
+  const heavy = parts.heavy.createPiece(id);
   try {
     const setAside = record.requestBytes >= heavyBytes ? await heavy.begin() : undefined;
-    const texts = await work.textsOf(record, !setAside);
+    const texts = await work.readTexts(record, !setAside);
     if (!texts) throw storeUnavailable(`the response ${id} cannot be read`);
     const identity = await parts.identities.find(record.key);
     const refusal = setAside ?? refusalOf(record, identity !== undefined);
@@ -84,7 +84,7 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
   }
 }
 
-interface MadeFrom {
+interface ResponseInput {
   queued: JsonObject;
   request: JsonObject | undefined;
   identity: KeyIdentity | undefined;
@@ -95,16 +95,16 @@ interface MadeFrom {
 async function makeFrom(
   parts: MakeResponseParts,
   response: Pick<Made, 'record' | 'format' | 'heavy'>,
-  { queued, request, identity, refusal }: MadeFrom,
+  { queued, request, identity, refusal }: ResponseInput,
 ): Promise<void> {
   const { work, stopping } = parts;
   const { record, format, heavy } = response;
   const { id } = record;
   const { background: shape } = format;
-  const begun = await work.begin(record, shape.begunEvents(queued, shape.queuedEvents(queued).last + 1));
+  const begun = await work.beginRun(record, shape.inProgressEvent(queued, shape.queuedEvents(queued).last + 1));
   if (!begun) return;
   const made: Made = { ...response, queued, attempt: begun.attempt };
-  const watch = new AttemptWatch({ id, work, changes: parts.changes, attempt: begun.attempt, stopping });
+  const watch = new RunWatch({ id, work, changes: parts.changes, run: begun.attempt, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const writer = new EventWriter({
     next: begun.next,
@@ -117,17 +117,17 @@ async function makeFrom(
     const { limits, record: count } = charge;
     const on = { heavy, nextEvent: begun.next, write: (more: string): void => writer.write(more) };
     const attempt = { id, requestId: record.requestId, format, shape, ...on };
-    const ended: AttemptEnd =
+    const ended: RunEnd =
       identity && request && !refusal
-        ? await serveAttempt(
+        ? await serveRun(
             { ...parts.serving, limits, record: count },
-            { ...attempt, identity, asked: responseRequestOf(request) },
+            { ...attempt, identity, request: asResponseRequest(request) },
             watch.signal,
           )
         : { end: refusal && { error: refusal }, toStore: undefined };
     const events = await writer.close();
     const { end, toStore } = ended;
-    if (!end || watch.isStopped) return await stopped(parts, made, charge);
+    if (!end || watch.isStopped) return await chargeStoppedRun(parts, made, charge);
     const written = { charge, events, from: writer.unwritten, next: writer.next };
     await finish(parts, made, { end, toStore }, written);
   } finally {
@@ -145,13 +145,17 @@ function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterErro
 }
 
 /** Charges a stopped run: the response was cancelled or removed, another run has begun, or the runner stops. */
-async function stopped({ work, ledger, stopping }: MakeResponseParts, made: Made, charge: LineCharge): Promise<void> {
+async function chargeStoppedRun(
+  { work, ledger, stopping }: MakeResponseParts,
+  made: Made,
+  charge: LineCharge,
+): Promise<void> {
   const { record, attempt } = made;
   if (charge.records.length > 0) {
-    const count = () => work.charge(record, attempt, ledger.entryOf(charge.records));
-    if (await recordPatiently(count, stopping)) charge.commit();
+    const count = () => work.charge(record, attempt, ledger.createEntry(charge.records));
+    if (await recordThroughOutage(count, stopping)) charge.commit();
   }
-  if (stopping.aborted) throw new LaterError(stoppingMs);
+  if (stopping.aborted) throw new RunLaterError(stoppingMs);
 }
 
 interface Written {
@@ -166,24 +170,24 @@ interface Written {
 async function finish(
   parts: MakeResponseParts,
   made: Made,
-  { end, toStore }: AttemptEnd & { end: NonNullable<AttemptEnd['end']> },
+  { end, toStore }: RunEnd & { end: NonNullable<RunEnd['end']> },
   written: Written,
 ): Promise<void> {
   const { work } = parts;
   const { background: shape } = made.format;
   const setAside = 'event' in end && end.event.length >= heavyBytes ? await made.heavy.begin() : undefined;
-  const ending = 'event' in end && !setAside ? shape.ending(end.event, made.queued) : undefined;
+  const ending = 'event' in end && !setAside ? shape.readEnding(end.event, made.queued) : undefined;
   if (ending) return await record(parts, made, ending, toStore, written);
   const unread = setAside ?? new RouterError('upstream_failed', 'The answer could not be read.');
   const error = 'error' in end ? end.error : unread;
   // The model was known when the response was requested: its workers may be about to start.
-  const judgement = judgeError(error, true);
+  const judgement = decideAfterError(error, true);
   if (judgement.kind === 'again') {
     const failures = judgement.counts ? await work.noteFailure(made.record) : 0;
-    if (failures < parts.maxAttempts) throw new LaterError(judgement.afterMs);
+    if (failures < parts.maxAttempts) throw new RunLaterError(judgement.afterMs);
   }
   parts.log.warn({ id: made.record.id, err: error }, 'a response in the background failed');
-  await record(parts, made, shape.failure(error, made.queued, written.next), undefined, written);
+  await record(parts, made, shape.failureEvent(error, made.queued, written.next), undefined, written);
 }
 
 /** Records the end of the response with its answer and usage. */
@@ -191,7 +195,7 @@ async function record(
   parts: MakeResponseParts,
   made: Made,
   ending: EndingEvent,
-  toStore: ToStore | undefined,
+  toStore: AnswerToStore | undefined,
   written: Written,
 ): Promise<void> {
   const { work, ledger, stopping } = parts;
@@ -200,7 +204,7 @@ async function record(
   const stored = state === 'failed' ? undefined : await preparedOf(parts, made, answer, toStore);
   if (state !== 'failed' && !stored) return await record(parts, made, tooLarge(made, written), undefined, written);
   const ended: { as: Awaited<ReturnType<ResponseWork['end']>> } = { as: 'over' };
-  const isFirst = await recordPatiently(async () => {
+  const isFirst = await recordThroughOutage(async () => {
     ended.as = await work.end(made.record, made.attempt, {
       state,
       from,
@@ -208,12 +212,12 @@ async function record(
       stored,
       events: events + ending.events,
       final: state === 'failed' ? answer : undefined,
-      ledger: ledger.entryOf(charge.records),
+      ledger: ledger.createEntry(charge.records),
     });
     return ended.as === 'ended';
   }, stopping);
   if (ended.as === 'too large') return await record(parts, made, tooLarge(made, written), undefined, written);
-  if (!isFirst) return await stopped(parts, made, charge);
+  if (!isFirst) return await chargeStoppedRun(parts, made, charge);
   charge.commit();
   parts.countResponse(state);
   const { id, requestId } = made.record;
@@ -222,14 +226,14 @@ async function record(
 
 function tooLarge({ format, queued }: Made, { next }: Written): EndingEvent {
   const error = new RouterError('request_exceeds_limit', 'The response is too large to be stored.');
-  return format.background.failure(error, queued, next);
+  return format.background.failureEvent(error, queued, next);
 }
 
 async function preparedOf(
   { stored }: MakeResponseParts,
   { record: { id, owner }, format }: Made,
   answer: JsonObject,
-  toStore: ToStore | undefined,
+  toStore: AnswerToStore | undefined,
 ) {
   const { stored: storing } = format;
   if (!storing || !toStore) return undefined;

@@ -7,10 +7,10 @@ import type { Logger } from '#shared/core/log.ts';
 const lookMs = 15_000;
 
 /** Responses per check, the oldest first. */
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 
 export interface ResponseRepairParts {
-  work: Pick<ResponseWork, 'open' | 'sweep'>;
+  work: Pick<ResponseWork, 'listOpen' | 'sweep'>;
   jobs: Pick<BackgroundJobs, 'add'>;
   log: Pick<Logger, 'debug'>;
 }
@@ -35,7 +35,7 @@ export class ResponseRepair {
     try {
       const { work, jobs } = this.#parts;
       await work.sweep();
-      const open = await work.open(mostAtOnce);
+      const open = await work.listOpen(maxAtOnce);
       const before = this.#before;
       this.#before = new Map(open.map(({ id, attempt }) => [id, attempt]));
       const counts = new Map<string, number>();

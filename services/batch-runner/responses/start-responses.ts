@@ -1,7 +1,7 @@
 import { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 import type { BackgroundAccess } from '#shared/background/background-access.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
 import type { ResponseJob } from '#shared/background/response-jobs.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { openBackground, type OpenBackgroundOptions } from '#shared/serving/open/open-background.ts';
@@ -9,19 +9,19 @@ import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import { makeResponse, type MakeResponseParts } from './make-response.ts';
 import { ResponseRepair } from './repair-responses.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
-import type { ServeAttemptParts } from './serve-attempt.ts';
+import type { ServeRunParts } from './serve-run.ts';
 
 /** Milliseconds for running responses to finish when the runner ends. Another runner starts the others again. */
 const finishMs = 5_000;
 
 /** Characters of events of all responses that wait in memory while the store is away. */
-const mostWaiting = 64 * 1024 * 1024;
+const maxWaiting = 64 * 1024 * 1024;
 
 export interface StartResponsesParts extends Pick<
   MakeResponseParts,
   'formats' | 'identities' | 'heavy' | 'maxAttempts' | 'countResponse' | 'log'
 > {
-  serving: Omit<ServeAttemptParts, 'record'>;
+  serving: Omit<ServeRunParts, 'record'>;
   config: OpenBackgroundOptions['config'] & { BACKGROUND_AT_ONCE: number };
   name: string;
   opened: Pick<OpenServing, 'storedRedis' | 'stored' | 'ledger' | 'ownerKeys' | 'unreadable'>;
@@ -45,7 +45,7 @@ export function startResponses({
   releases,
   log,
   ...making
-}: StartResponsesParts): WorkOnQueue {
+}: StartResponsesParts): QueueWorker {
   const { store, changes } = openBackground({ config, serving: opened, name, log, releases });
   const { storedRedis, stored, ledger } = opened;
   const work = new ResponseWork(storedRedis.redis, `${config.RTR_PREFIX}:`, store);
@@ -61,7 +61,7 @@ export function startResponses({
     stopping: stopping.signal,
     log,
     serving,
-    room: new MemoryBudget(mostWaiting),
+    room: new MemoryBudget(maxWaiting),
   };
   const worker = new BackgroundWorker<ResponseJob>({
     access,

@@ -8,12 +8,12 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { budgetLook } from '../alerts/look-at-budgets.ts';
+import { createBudgetCheck } from '../alerts/check-budgets.ts';
 import { ErrorView } from '../alerts/error-view.ts';
-import { lookAtErrors } from '../alerts/look-at-errors.ts';
-import { lookAtKeys } from '../alerts/look-at-keys.ts';
-import { lookAtModels } from '../alerts/look-at-models.ts';
-import { lookAtWorkers } from '../alerts/look-at-workers.ts';
+import { checkErrorRate } from '../alerts/check-error-rate.ts';
+import { checkExpiringKeys } from '../alerts/check-expiring-keys.ts';
+import { checkModels } from '../alerts/check-models.ts';
+import { checkWorkers } from '../alerts/check-workers.ts';
 import { WorkerView } from '../alerts/worker-view.ts';
 import { repairBatches } from '../batches/repair-batches.ts';
 import type { batchRunnerConfig } from '../config.ts';
@@ -23,7 +23,7 @@ import type { ScheduledWork } from './start-scheduled.ts';
 
 const secondMs = 1_000;
 /** Shortest time in milliseconds without a worker after which a model is reported, however short requests wait for one. */
-const leastGraceMs = 10_000;
+const minGraceMs = 10_000;
 
 const dayMs = 24 * 3_600_000;
 
@@ -39,7 +39,7 @@ export interface ScheduledWorkOptions {
   releases: Releases;
 }
 
-export function scheduledWork(
+export function createScheduledWork(
   { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
 ): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
@@ -49,8 +49,8 @@ export function scheduledWork(
   releases.add('view of workers', () => view.close());
   const errors = new ErrorView(broker);
   releases.add('view of errors', () => errors.close());
-  const graceMs = Math.max(leastGraceMs, config.NO_WORKER_TIMEOUT_MS);
-  const lookAtBudgets = budgetLook({
+  const graceMs = Math.max(minGraceMs, config.NO_WORKER_TIMEOUT_MS);
+  const lookAtBudgets = createBudgetCheck({
     accounts,
     issuers: () => registry.current().token_issuers,
     limits,
@@ -73,16 +73,16 @@ export function scheduledWork(
     budgets: { everyMs: 30 * secondMs, run: () => lookAtBudgets() },
     errors: {
       everyMs: 10 * secondMs,
-      run: () => lookAtErrors(errors.read(), { states, percent: config.ALERT_ERROR_PERCENT }),
+      run: () => checkErrorRate(errors.read(), { states, percent: config.ALERT_ERROR_PERCENT }),
     },
-    keys: { everyMs: 600 * secondMs, run: () => lookAtKeys({ keys: accounts.keys, states }) },
+    keys: { everyMs: 600 * secondMs, run: () => checkExpiringKeys({ keys: accounts.keys, states }) },
     workers: {
       everyMs: 5 * secondMs,
       run: async () => {
         const seen = view.read();
         if (!seen) return;
-        await lookAtWorkers(seen, states);
-        await lookAtModels(seen, { states, graceMs });
+        await checkWorkers(seen, states);
+        await checkModels(seen, { states, graceMs });
       },
     },
     sweep: { everyMs: 300 * secondMs, run: () => sweep({ stored, deliveries, work, files, count }) },

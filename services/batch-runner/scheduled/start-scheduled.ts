@@ -1,6 +1,6 @@
 import type { BackgroundAccess } from '#shared/background/background-access.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 
@@ -32,7 +32,7 @@ export interface ScheduledParts {
  * Schedules periodic work for the whole cluster, and starts to run the work that is due.
  * @returns the queue's worker, to be closed with those of other queues
  */
-export function startScheduled({ access, jobs, work, log, releases }: ScheduledParts): WorkOnQueue {
+export function startScheduled({ access, jobs, work, log, releases }: ScheduledParts): QueueWorker {
   const schedule = async (): Promise<void> => {
     try {
       for (const [name, { everyMs }] of Object.entries(work))

@@ -1,13 +1,13 @@
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import { freeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 /** Milliseconds that a heartbeat may need to show a slot as taken by a live request. */
 const unseenMs = 1_200;
 
 /** The error of a line that is preempted by a live request. The line is executed again. */
-export class GaveWayError extends RouterError {
+export class PreemptedError extends RouterError {
   override name = 'GaveWayError';
 
   constructor() {
@@ -18,7 +18,7 @@ export class GaveWayError extends RouterError {
 export interface LineSlotsParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   /** Largest number of lines that run at once, in all pools. */
-  most: number;
+  maxLines: number;
   /** Milliseconds for which the slot of a preempted line is left to live requests. */
   yieldMs: number;
 }
@@ -103,12 +103,12 @@ export class LineSlots {
     const use = this.#useOf(pool);
     use.demanded = recent(use.demanded, now, unseenMs);
     use.demanded.push(now);
-    if (freeSlots(pool) + pool.waiting >= use.demanded.length) return true;
+    if (countFreeSlots(pool) + pool.waiting >= use.demanded.length) return true;
     const last = this.#lastIn(pool);
     if (!last) return false;
     use.gaveWay.push(now);
     this.gaveWay += 1;
-    this.#parts.dispatcher.fail(last, new GaveWayError());
+    this.#parts.dispatcher.fail(last, new PreemptedError());
     return true;
   }
 
@@ -134,7 +134,7 @@ export class LineSlots {
   }
 
   #freeOf(placements: readonly Placement[], now: number): Placement | undefined {
-    if (this.#jobs.size + this.#starting >= this.#parts.most) return undefined;
+    if (this.#jobs.size + this.#starting >= this.#parts.maxLines) return undefined;
     return placements.find(({ pool, model }) => this.#room(pool, model, now) > 0);
   }
 
@@ -143,7 +143,7 @@ export class LineSlots {
     use.gaveWay = recent(use.gaveWay, now, this.#parts.yieldMs);
     use.demanded = recent(use.demanded, now, unseenMs);
     // A live request may be about to take a free slot: a line that took the slot first would hold it for minutes.
-    return freeSlots(pool, model) - use.starting - Math.max(use.gaveWay.length, use.demanded.length);
+    return countFreeSlots(pool, model) - use.starting - Math.max(use.gaveWay.length, use.demanded.length);
   }
 
   /** Returns the job of the line that began last on a worker of the pool. */

@@ -1,10 +1,10 @@
-import { isOver, stopOf } from '#shared/accounts/batches/batch-record.ts';
+import { isOver, stopReason } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LinePlace } from '../lines/line-place.ts';
-import { growingMs, varied } from './growing-delay.ts';
+import { backoffMs, withJitter } from './backoff.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 
@@ -12,7 +12,7 @@ import type { WaitingWork } from './waiting-work.ts';
 const parkedFor = { firstMs: 5_000, longestMs: 60_000 };
 
 /** Milliseconds for which a slice without a running line keeps its slice slot, and the same for a slice that tries again. */
-const patienceMs = 5_000;
+const idleSlotMs = 5_000;
 const triesForMs = 1_000;
 
 /** Milliseconds between two checks whether workers have room for parked batches. A check costs no request to Redis. */
@@ -78,7 +78,7 @@ export class ParkedBatches {
   }
 
   /** Admits a slice. @returns milliseconds to delay its job instead; undefined if the slice has a slot */
-  enter(batch: string, slice: number, now = performance.now()): number | undefined {
+  admit(batch: string, slice: number, now = performance.now()): number | undefined {
     const parked = this.#parked.get(batch);
     parked?.out.delete(slice);
     if (!parked || parked.times === 0) return undefined;
@@ -91,12 +91,12 @@ export class ParkedBatches {
   }
 
   /** Returns the milliseconds for which a slice keeps its slot while no line of it runs and other slices wait. */
-  patienceMs(batch: string, slice: number): number {
-    return this.#parked.get(batch)?.trying === slice ? triesForMs : patienceMs;
+  slotHoldMs(batch: string, slice: number): number {
+    return this.#parked.get(batch)?.trying === slice ? triesForMs : idleSlotMs;
   }
 
   /** Records that a line of a slice runs. */
-  ran(batch: string, slice: number): void {
+  noteRunning(batch: string, slice: number): void {
     const parked = this.#parked.get(batch);
     if (parked?.trying === slice) this.#release(batch, parked);
   }
@@ -111,8 +111,8 @@ export class ParkedBatches {
     // Slices that waited at the same time leave together, which counts as one parking.
     if (now >= parked.until) {
       parked.times += 1;
-      parked.outMs = growingMs(parkedFor, parked.times);
-      parked.until = now + varied(parked.outMs);
+      parked.outMs = backoffMs(parkedFor, parked.times);
+      parked.until = now + withJitter(parked.outMs);
       parked.recallAt = parked.until;
       parked.isBlocked = false;
     }
@@ -138,7 +138,7 @@ export class ParkedBatches {
   }
 
   /** Records that a slice has left its slot. @param isOver whether all its lines have a result */
-  left(batch: string, slice: number, isOver: boolean): void {
+  noteLeft(batch: string, slice: number, isOver: boolean): void {
     const parked = this.#parked.get(batch);
     if (!parked) return;
     const hasTried = parked.trying === slice;
@@ -213,7 +213,7 @@ export class ParkedBatches {
     const found = await this.#parts.work.find(batch).catch(() => 'unknown' as const);
     if (found === 'unknown') return;
     if (!found || isOver(found)) this.#forget(batch, parked);
-    else if (stopOf(found) !== undefined || (parked.isBlocked && found.blockedUntil === undefined))
+    else if (stopReason(found) !== undefined || (parked.isBlocked && found.blockedUntil === undefined))
       this.#release(batch, parked);
   }
 

@@ -1,6 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import { GaveWayError } from './line-slots.ts';
-import { growingMs, varied } from './growing-delay.ts';
+import { PreemptedError } from './line-slots.ts';
+import { backoffMs, withJitter } from './backoff.ts';
 
 /** An upstream that refuses requests for now: it limits their rate, or is overloaded. */
 export interface UpstreamLimit {
@@ -17,11 +17,11 @@ export interface UpstreamLimit {
 const waits = { firstMs: 2_000, longestMs: 600_000 };
 
 /** Longest wait in milliseconds that an upstream may request. */
-const mostToldMs = 3_600_000;
+const maxToldMs = 3_600_000;
 
 /** Returns whether an error from a worker means that its upstream refuses requests for now. */
 export function isUpstreamLimit(error: RouterError): boolean {
-  return (error.code === 'rate_limit_exceeded' || error.code === 'overloaded') && !(error instanceof GaveWayError);
+  return (error.code === 'rate_limit_exceeded' || error.code === 'overloaded') && !(error instanceof PreemptedError);
 }
 
 /**
@@ -29,8 +29,8 @@ export function isUpstreamLimit(error: RouterError): boolean {
  * @param times refusals in a row, from 1. The wait grows with them up to ten minutes; it is at least as long as the upstream requests, up
  * to an hour
  */
-export function upstreamLimitOf(model: string, error: RouterError, times: number, now: number): UpstreamLimit {
-  const toldMs = Math.min(mostToldMs, (error.retryAfter ?? 0) * 1_000);
-  const ms = Math.max(toldMs * (1 + Math.random() / 4), varied(growingMs(waits, times)));
+export function computeUpstreamLimit(model: string, error: RouterError, times: number, now: number): UpstreamLimit {
+  const toldMs = Math.min(maxToldMs, (error.retryAfter ?? 0) * 1_000);
+  const ms = Math.max(toldMs * (1 + Math.random() / 4), withJitter(backoffMs(waits, times)));
   return { until: now + Math.ceil(ms), reason: `${model} takes no requests for now. ${error.message}` };
 }

@@ -2,7 +2,7 @@ import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import { waitingByTier, waitingUnplaced, type WaitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
+import { countWaitingByTier, countUnplaced, type WaitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** Milliseconds between two reports. */
@@ -24,10 +24,10 @@ export class WaitingWork {
       if (Object.keys(counts).length === 0) return;
       const jobs = [...dispatcher.jobs()].filter(({ state }) => state === 'queued');
       const waiting = jobs.length + this.#lines.size;
-      const unplaced = [...waitingUnplaced(jobs), ...this.#unplacedLines()];
-      const nothing = { requests: [], tokens: [], errors: [], firstToken: [], activeStreams: 0, servedByTier: {} };
+      const unplaced = [...countUnplaced(jobs), ...this.#unplacedLines()];
+      const emptyStats = { requests: [], tokens: [], errors: [], firstToken: [], activeStreams: 0, servedByTier: {} };
       const { newest: v, oldest } = ownContract;
-      const stats = { v, oldest, at: Date.now(), ...nothing, lanes: [], failures: [] };
+      const stats = { v, oldest, at: Date.now(), ...emptyStats, lanes: [], failures: [] };
       publishIngressStats(broker, id, { ...stats, waiting, unplaced, waitingByTier: counts });
     }, everyMs);
   }
@@ -48,7 +48,7 @@ export class WaitingWork {
   }
 
   #counts(dispatcher: Pick<Dispatcher, 'jobs'>): Partial<Record<Tier, number>> {
-    const counts = waitingByTier(dispatcher.jobs());
+    const counts = countWaitingByTier(dispatcher.jobs());
     for (const tiers of this.#lines.values()) for (const tier of tiers) counts[tier] = (counts[tier] ?? 0) + 1;
     return counts;
   }

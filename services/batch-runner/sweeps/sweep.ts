@@ -10,12 +10,12 @@ export type SweptKind = (typeof sweptKinds)[number];
 const storedCalls = 50;
 
 /** Largest number of batches per run whose objects are removed. */
-const mostBatches = 100;
+const maxBatches = 100;
 
 export interface SweepParts {
   stored: Pick<StoredResponses, 'sweep'>;
   deliveries: Pick<WebhookDeliveries, 'sweep'>;
-  work: Pick<BatchWork, 'forgotten' | 'drop'> & ReleaseParts['work'];
+  work: Pick<BatchWork, 'listOrphans' | 'drop'> & ReleaseParts['work'];
   files: ReleaseParts['files'];
   count: (kind: SweptKind, count: number) => void;
 }
@@ -31,7 +31,7 @@ export async function sweep({ stored, deliveries, work, files, count }: SweepPar
     count('stored_response', swept);
   }
   count('webhook_delivery', await deliveries.sweep());
-  for (const id of await work.forgotten(mostBatches)) {
+  for (const id of await work.listOrphans(maxBatches)) {
     await releaseObjects({ work, files }, id);
     await work.drop(id);
     count('batch', 1);

@@ -15,12 +15,12 @@ import type { WebhookEndpoints } from '#shared/accounts/webhooks/webhook-endpoin
 import { signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
 
 /** Outcomes of a try: `dead` if the delivery is given up, `returned` if this process stopped before the end of the try. */
-export const attemptOutcomes = ['delivered', 'failed', 'dead', 'returned'] as const;
-export type AttemptOutcome = (typeof attemptOutcomes)[number];
+export const tryOutcomes = ['delivered', 'failed', 'dead', 'returned'] as const;
+export type AttemptOutcome = (typeof tryOutcomes)[number];
 
 export interface WebhookDelivererParts {
   endpoints: Pick<WebhookEndpoints, 'find' | 'signingSecrets'>;
-  deliveries: Pick<WebhookDeliveries, 'begin' | 'end'>;
+  deliveries: Pick<WebhookDeliveries, 'beginTry' | 'end'>;
   post: PublicPost;
   count: (outcome: AttemptOutcome) => void;
   log: Pick<Logger, 'info' | 'warn'>;
@@ -37,9 +37,15 @@ const gone = 410;
  * it is tried again for a day (see `retryDelay`). If a process dies during a try, the receiver may see the message twice, with the same
  * `webhook-id`. The function rejects with `store_unavailable`: the delivery then becomes due again by itself.
  */
-export function webhookDeliverer({ endpoints, deliveries, post, count, log }: WebhookDelivererParts): DeliverWebhook {
+export function createWebhookDeliverer({
+  endpoints,
+  deliveries,
+  post,
+  count,
+  log,
+}: WebhookDelivererParts): DeliverWebhook {
   return async function deliverWebhook(due, signal) {
-    const running = await deliveries.begin(due);
+    const running = await deliveries.beginTry(due);
     if (running === undefined) return;
     if ('givenUp' in running) {
       report('dead', { id: due.id }, running.givenUp);

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { BackgroundAccess } from '#shared/background/background-access.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, type WorkOnQueue } from '#shared/background/background-worker.ts';
+import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
@@ -9,7 +9,7 @@ import { addressesIn } from '#shared/public-fetch/networks.ts';
 import { createPublicPost } from '#shared/public-fetch/public-post.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
-import { webhookDeliverer } from './deliver-webhook.ts';
+import { createWebhookDeliverer } from './deliver-webhook.ts';
 import { relayDue } from '../relay-due.ts';
 import { watchWebhooks } from './webhook-metrics.ts';
 
@@ -45,11 +45,11 @@ export function startWebhooks({
   registry,
   log,
   releases,
-}: WebhookParts): WorkOnQueue {
+}: WebhookParts): QueueWorker {
   const { endpoints, deliveries } = webhooks;
   const [stopRelay, stopDeliveries] = [new AbortController(), new AbortController()];
   const isListed = addressesIn(networks);
-  const deliver = webhookDeliverer({
+  const deliver = createWebhookDeliverer({
     endpoints,
     deliveries,
     post: createPublicPost({

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { attemptOutcomes, type AttemptOutcome } from './deliver-webhook.ts';
+import { tryOutcomes, type AttemptOutcome } from './deliver-webhook.ts';
 
 /**
  * Adds the metrics of webhooks.
@@ -13,7 +13,7 @@ export function watchWebhooks(registry: Registry, lateMs: () => Promise<number>)
     labelNames: ['outcome'],
     registers: [registry],
   });
-  for (const outcome of attemptOutcomes) attempts.inc({ outcome }, 0);
+  for (const outcome of tryOutcomes) attempts.inc({ outcome }, 0);
   const late: Gauge = new Gauge({
     name: 'rtr_webhook_late_seconds',
     help: 'How long the delivery of an event that is due for longest has been waiting; absent while Redis is away',

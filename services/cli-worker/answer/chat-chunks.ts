@@ -34,7 +34,7 @@ export function endChunk({ finishReason, usage }: Outcome): string {
 }
 
 /** Returns the body of an answer that is not streamed, in the chat format. */
-export function wholeAnswer(parts: readonly AnswerPart[], { finishReason, usage }: Outcome): JsonObject {
+export function wholeChatBody(parts: readonly AnswerPart[], { finishReason, usage }: Outcome): JsonObject {
   const joined = (kind: TextPart['kind']): string =>
     parts.map((part) => (part.kind !== 'call' && part.kind === kind ? part.text : '')).join('');
   const thinking = joined('thinking');

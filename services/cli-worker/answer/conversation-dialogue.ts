@@ -1,16 +1,16 @@
 import { type Conversation, conversationUpstream } from '#shared/translate/conversation/conversation.ts';
 import { conversationTranslations } from '#shared/translate/translations.ts';
 import type { AnswerPart } from '../clis/cli.ts';
-import { chatDone, endChunk, partChunk, wholeAnswer } from './chat-chunks.ts';
+import { chatDone, endChunk, partChunk, wholeChatBody } from './chat-chunks.ts';
 import type { Dialogue } from './dialogue.ts';
-import { LimitedAnswer } from './limit-answer.ts';
+import { AnswerLimit } from './limit-answer.ts';
 
 /** The dialogue with CLIs that take a conversation and answer with text; its pieces are written as chat chunks. */
 export const conversationDialogue: Dialogue<Conversation, AnswerPart> = {
   upstream: conversationUpstream,
   translations: conversationTranslations,
-  limits: (conversation) => new LimitedAnswer(conversation),
+  limits: (conversation) => new AnswerLimit(conversation),
   event: partChunk,
-  ending: (outcome) => [endChunk(outcome), chatDone],
-  whole: wholeAnswer,
+  encodeEnd: (outcome) => [endChunk(outcome), chatDone],
+  encodeWhole: wholeChatBody,
 };

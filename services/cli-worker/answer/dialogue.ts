@@ -16,9 +16,9 @@ export interface Dialogue<Request, Piece> {
   /** Returns the data of the upstream event for a piece of a streamed answer. */
   event(piece: Piece): string;
   /** Returns the data of the events that end a streamed answer. */
-  ending(outcome: Outcome): string[];
+  encodeEnd(outcome: Outcome): string[];
   /** Returns the upstream's body for an answer that is not streamed. */
-  whole(pieces: readonly Piece[], outcome: Outcome): JsonObject;
+  encodeWhole(pieces: readonly Piece[], outcome: Outcome): JsonObject;
 }
 
 export interface AnswerLimiter<Piece> {

@@ -13,7 +13,7 @@ export interface AnswerLimits {
  * Ends an answer at its client's limits, which CLIs do not support. Holds text back while it may be the beginning of a stop text. Drops a
  * call that exceeds the token limit.
  */
-export class LimitedAnswer implements AnswerLimiter<AnswerPart> {
+export class AnswerLimit implements AnswerLimiter<AnswerPart> {
   ended: 'stop' | 'length' | undefined;
   readonly #limits: AnswerLimits;
   readonly #longestStop: number;

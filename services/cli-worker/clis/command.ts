@@ -1,4 +1,4 @@
-import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
+import { writeTranscript, type Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import { conversationDialogue } from '../answer/conversation-dialogue.ts';
 import type { AnswerPart, ConversationCli, ConversationSession, SessionStart } from './cli.ts';
@@ -17,7 +17,12 @@ export function commandCli(args: readonly string[]): ConversationCli {
     singleUse: true,
     start: ({ starter, workspace, models }: SessionStart) => {
       const startFor = (model: string): CliProcess =>
-        starter.start({ args: args.map((arg) => arg.replaceAll('{model}', model)), workspace, allowed: [], set: {} });
+        starter.start({
+          args: args.map((arg) => arg.replaceAll('{model}', model)),
+          workspace,
+          allowed: [],
+          variables: {},
+        });
       // Starts before there is a prompt, for the first model: the program may be slow to start.
       return Promise.resolve(new CommandSession(startFor, models[0]));
     },
@@ -48,7 +53,7 @@ class CommandSession implements ConversationSession {
     if (conversation.model !== this.#model) {
       await this.#process.end();
       this.#process = this.#startFor(conversation.model);
-      this.#process.dropStderr();
+      this.#process.stopKeepingStderr();
     }
     const process = this.#process;
     return process.killOnAbort(signal, async () => {
@@ -71,6 +76,6 @@ class CommandSession implements ConversationSession {
 }
 
 function promptOf(conversation: Conversation): string {
-  const asked = transcript(conversation);
+  const asked = writeTranscript(conversation);
   return `${conversation.system === '' ? asked : `${conversation.system}\n\n${asked}`}\n`;
 }

@@ -1,26 +1,26 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
-import { isAsked } from '#shared/translate/conversation/is-asked.ts';
+import { requestsSomething } from '#shared/translate/conversation/requests-something.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
-import type { Target, Translation } from '#shared/translate/translation.ts';
+import type { ModelTraits, Translation } from '#shared/translate/translation.ts';
 import { unsupportedInChat, unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { chatDone, endChunk, partChunk, wholeAnswer } from '../answer/chat-chunks.ts';
+import { chatDone, endChunk, partChunk, wholeChatBody } from '../answer/chat-chunks.ts';
 import type { Dialogue } from '../answer/dialogue.ts';
-import { LimitedAnswer } from '../answer/limit-answer.ts';
+import { AnswerLimit } from '../answer/limit-answer.ts';
 import type { AnswerPart } from './cli.ts';
 import type { AnswerLimits } from '../answer/limit-answer.ts';
 import type { ClientWords } from './items-request.ts';
 
 /**
  * Creates the dialogue with a CLI that takes a conversation with its calls of tools; its answers are written as chat chunks.
- * @param read reads a chat request into a request to the CLI
- * @param takes model traits of every version of the CLI
+ * @param readRequest reads a chat request into a request to the CLI
+ * @param modelTraits model traits of every version of the CLI
  */
 export function itemsDialogue<Request extends AnswerLimits>(
-  read: (body: JsonObject, target: Target, words: ClientWords) => Request,
-  takes: Partial<Target> = {},
+  readRequest: (body: JsonObject, traits: ModelTraits, words: ClientWords) => Request,
+  modelTraits: Partial<ModelTraits> = {},
 ): Dialogue<Request, AnswerPart> {
   /** @param refuse throws for fields that the chat format names differently */
   const from = (
@@ -32,8 +32,8 @@ export function itemsDialogue<Request extends AnswerLimits>(
     passesHeaders: false,
     request: (body, given) => {
       refuse(body);
-      const target = { ...given, ...takes };
-      return read(translation.request(body, target), target, words);
+      const traits = { ...given, ...modelTraits };
+      return readRequest(translation.request(body, traits), traits, words);
     },
   });
   return {
@@ -57,13 +57,13 @@ export function itemsDialogue<Request extends AnswerLimits>(
         refuseLogprobs,
       ),
     ],
-    limits: (request) => new LimitedAnswer(request),
+    limits: (request) => new AnswerLimit(request),
     event: partChunk,
-    ending: (outcome) => [endChunk(outcome), chatDone],
-    whole: wholeAnswer,
+    encodeEnd: (outcome) => [endChunk(outcome), chatDone],
+    encodeWhole: wholeChatBody,
   };
 }
 
 function refuseLogprobs({ top_logprobs: top }: JsonObject): void {
-  if (isAsked(top)) throw unsupportedInChat('top_logprobs', 'log probabilities');
+  if (requestsSomething(top)) throw unsupportedInChat('top_logprobs', 'log probabilities');
 }

@@ -9,8 +9,8 @@ import type {
   ResponsesPart,
 } from '#shared/formats/responses/request.ts';
 import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
-import { effortOf } from '#shared/translate/conversation/effort-of.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import { computeEffort } from '#shared/translate/conversation/compute-effort.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../answer/limit-answer.ts';
 
 export interface ItemsRequest extends AnswerLimits {
@@ -37,21 +37,21 @@ export interface ClientWords {
  * Reads a chat request into a request to a CLI. Ignores sampling: no CLI of this kind passes it on.
  * @throws RouterError `unsupported_parameter` with the field that the CLI cannot serve
  */
-export function readItemsRequest(body: JsonObject, target: Target, words: ClientWords): ItemsRequest {
+export function readItemsRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): ItemsRequest {
   const request = body as ChatRequest;
   const { stop, max_completion_tokens: completion, max_tokens: older } = request;
   // The worker itself ends the answer at stop texts.
-  const { input, text, tool_choice: choice, ...rest } = chatToResponses.request({ ...body, stop: null }, target);
+  const { input, text, tool_choice: choice, ...rest } = chatToResponses.request({ ...body, stop: null }, traits);
   const tools = choice === 'none' ? [] : ((rest['tools'] ?? []) as ResponsesFunctionTool[]);
-  if (tools.length > 0 && target.takesTools !== true) throw words.unsupported('tools', 'tools of the client');
+  if (tools.length > 0 && traits.takesTools !== true) throw words.unsupported('tools', 'tools of the client');
   if (tools.length > 0 && choice !== undefined && choice !== 'auto') {
     throw words.unsupported('tool_choice', 'a choice of tools other than `auto` and `none`');
   }
   return {
-    model: target.model,
-    items: itemsOf(input as ResponsesItem[], target, words),
-    effort: effortOf(request),
-    schema: schemaOf(isJsonObject(text) ? text['format'] : undefined, target, words),
+    model: traits.model,
+    items: itemsOf(input as ResponsesItem[], traits, words),
+    effort: computeEffort(request),
+    schema: schemaOf(isJsonObject(text) ? text['format'] : undefined, traits, words),
     tools,
     parallelCalls: request.parallel_tool_calls !== false,
     maxTokens: completion ?? older ?? undefined,
@@ -71,7 +71,7 @@ export function systemTextOf(messages: readonly JsonObject[]): string {
 /** Returns the JSON schema of the answer. CLIs make their upstream keep to a schema strictly, and support no other format. */
 function schemaOf(
   format: Json | undefined,
-  { takesSchemas }: Target,
+  { takesSchemas }: ModelTraits,
   { format: param, strict, unsupported }: ClientWords,
 ): JsonObject | undefined {
   if (!isJsonObject(format)) return undefined;
@@ -83,9 +83,9 @@ function schemaOf(
   return isJsonObject(format['schema']) ? format['schema'] : {};
 }
 
-function itemsOf(input: readonly ResponsesItem[], target: Target, words: ClientWords): JsonObject[] {
+function itemsOf(input: readonly ResponsesItem[], traits: ModelTraits, words: ClientWords): JsonObject[] {
   const { turns, unsupported } = words;
-  const items = input.map((item) => itemOf(item, target, words)).filter((item) => item !== undefined);
+  const items = input.map((item) => itemOf(item, traits, words)).filter((item) => item !== undefined);
   if (items.every(isSystem)) {
     throw new RouterError('invalid_request', `Invalid value for '${turns}': no message of the user has text.`, {
       param: turns,
@@ -96,18 +96,18 @@ function itemsOf(input: readonly ResponsesItem[], target: Target, words: ClientW
 }
 
 /** Returns the item in the shape that CLIs take; undefined for a message without content. */
-function itemOf(item: ResponsesItem, target: Target, words: ClientWords): JsonObject | undefined {
+function itemOf(item: ResponsesItem, traits: ModelTraits, words: ClientWords): JsonObject | undefined {
   switch (item.type) {
     case 'function_call':
       return item;
     case 'function_call_output': {
       const { output } = item as { output: string | ResponsesPart[] };
-      return { ...item, output: typeof output === 'string' ? output : partsOf(output, 'input_text', target, words) };
+      return { ...item, output: typeof output === 'string' ? output : partsOf(output, 'input_text', traits, words) };
     }
     default: {
       const { role, content } = item as ResponsesMessage;
       const type = role === 'assistant' ? 'output_text' : 'input_text';
-      const parts = partsOf(typeof content === 'string' ? [{ type, text: content }] : content, type, target, words);
+      const parts = partsOf(typeof content === 'string' ? [{ type, text: content }] : content, type, traits, words);
       return parts.length === 0 ? undefined : { type: 'message', role, content: parts };
     }
   }
@@ -116,7 +116,7 @@ function itemOf(item: ResponsesItem, target: Target, words: ClientWords): JsonOb
 function partsOf(
   parts: readonly ResponsesPart[],
   type: 'input_text' | 'output_text',
-  { takesImages, takesFiles }: Target,
+  { takesImages, takesFiles }: ModelTraits,
   { turns, unsupported }: ClientWords,
 ): JsonObject[] {
   return parts.flatMap((part): JsonObject[] => {

@@ -8,12 +8,12 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
  * Starts an upstream inside the worker, on the loopback interface, and makes a CLI send requests to it. The upstream gives every request
  * the same answer.
  * @param events events of the answer; an event with a type is named by it
- * @param ask makes the CLI send a request to the upstream at an address
+ * @param sendRequest makes the CLI send a request to the upstream at an address
  * @returns the body of the last request
  */
 export async function probeUpstream(
   events: readonly JsonObject[],
-  ask: (url: string) => Promise<void>,
+  sendRequest: (url: string) => Promise<void>,
 ): Promise<JsonObject> {
   const answer = events.map(eventText).join('');
   let asked: JsonObject = {};
@@ -29,7 +29,7 @@ export async function probeUpstream(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   try {
-    await ask(`http://127.0.0.1:${port}`);
+    await sendRequest(`http://127.0.0.1:${port}`);
   } finally {
     server.close();
     server.closeAllConnections();

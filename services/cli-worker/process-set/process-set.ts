@@ -3,7 +3,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { LiveSession } from './live-session.ts';
-import { memoryOf } from './memory-of.ts';
+import { readMemory } from './read-memory.ts';
 
 export interface ProcessSetOptions<Session> {
   start: (signal: AbortSignal) => Promise<LiveSession<Session>>;
@@ -34,22 +34,22 @@ export interface ProcessCounts {
   starting: number;
 }
 
-interface Seat<Session> {
+interface PooledProcess<Session> {
   live: LiveSession<Session>;
   conversations: number;
 }
 
 interface Waiter<Session> {
-  take: (seat: Seat<Session>) => void;
+  take: (pooled: PooledProcess<Session>) => void;
   refuse: (error: unknown) => void;
 }
 
 /** Consecutive failed starts after which the set reports that no process can be started. */
-const failedStartsUntilIll = 2;
+const maxFailedStarts = 2;
 
 /** Milliseconds before the next start after a failure, doubled with each consecutive failure. */
 const firstPauseMs = 250;
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 
 /**
  * Keeps as many CLI processes ready as there may be conversations, so that no conversation waits for a start.
@@ -60,8 +60,8 @@ const longestPauseMs = 30_000;
  */
 export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #options: ProcessSetOptions<Session>;
-  readonly #ready: Seat<Session>[] = [];
-  readonly #held = new Set<Seat<Session>>();
+  readonly #ready: PooledProcess<Session>[] = [];
+  readonly #held = new Set<PooledProcess<Session>>();
   readonly #closing = new Set<Promise<void>>();
   readonly #starting = new Set<Promise<void>>();
   readonly #waiters: Waiter<Session>[] = [];
@@ -92,10 +92,10 @@ export class ProcessSet<Session extends { process: CliProcess }> {
    */
   async take(signal: AbortSignal): Promise<Lease<Session>> {
     signal.throwIfAborted();
-    const seat = this.#takeReady() ?? (await this.#wait(signal));
-    this.#held.add(seat);
-    seat.live.session.process.dropStderr();
-    return this.#lease(seat);
+    const pooled = this.#takeReady() ?? (await this.#wait(signal));
+    this.#held.add(pooled);
+    pooled.live.session.process.stopKeepingStderr();
+    return this.#lease(pooled);
   }
 
   /** Ends all processes, held ones too, and removes their folders. */
@@ -104,51 +104,51 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     clearTimeout(this.#pause);
     for (const waiter of this.#waiters.splice(0)) waiter.refuse(this.#stop.signal.reason);
     await Promise.all(this.#starting);
-    for (const seat of [...this.#ready.splice(0), ...this.#held]) this.#close(seat);
+    for (const pooled of [...this.#ready.splice(0), ...this.#held]) this.#close(pooled);
     await Promise.all(this.#closing);
   }
 
   /** Takes the session that has been ready longest. Its process may have ended while its `ended` has not resolved yet. */
-  #takeReady(): Seat<Session> | undefined {
-    for (let seat = this.#ready.shift(); seat; seat = this.#ready.shift()) {
-      if (seat.live.session.process.isRunning) return seat;
-      this.#close(seat);
+  #takeReady(): PooledProcess<Session> | undefined {
+    for (let pooled = this.#ready.shift(); pooled; pooled = this.#ready.shift()) {
+      if (pooled.live.session.process.isRunning) return pooled;
+      this.#close(pooled);
     }
     return undefined;
   }
 
-  #lease(seat: Seat<Session>): Lease<Session> {
+  #lease(pooled: PooledProcess<Session>): Lease<Session> {
     let released = false;
     return {
-      session: seat.live.session,
+      session: pooled.live.session,
       begun: () => this.#fill(),
       release: (endedWell) => {
         if (released) return;
         released = true;
-        this.#release(seat, endedWell).catch((error: unknown) => {
+        this.#release(pooled, endedWell).catch((error: unknown) => {
           this.#options.log.error({ err: error }, 'a CLI session could not be released');
         });
       },
     };
   }
 
-  async #release(seat: Seat<Session>, endedWell: boolean): Promise<void> {
-    seat.conversations += 1;
-    const isGood = endedWell && !(await this.#isWorn(seat));
-    this.#held.delete(seat);
-    if (isGood && !this.#stop.signal.aborted && seat.live.session.process.isRunning) this.#offer(seat);
-    else this.#close(seat);
+  async #release(pooled: PooledProcess<Session>, endedWell: boolean): Promise<void> {
+    pooled.conversations += 1;
+    const isGood = endedWell && !(await this.#isWorn(pooled));
+    this.#held.delete(pooled);
+    if (isGood && !this.#stop.signal.aborted && pooled.live.session.process.isRunning) this.#offer(pooled);
+    else this.#close(pooled);
     this.#fill();
   }
 
-  async #isWorn({ conversations, live }: Seat<Session>): Promise<boolean> {
+  async #isWorn({ conversations, live }: PooledProcess<Session>): Promise<boolean> {
     const { singleUse, recycleAfter, recycleBytes } = this.#options;
     if (singleUse || conversations >= recycleAfter) return true;
     const { pid } = live.session.process;
-    return pid === undefined || (await memoryOf(pid)) > recycleBytes;
+    return pid === undefined || (await readMemory(pid)) > recycleBytes;
   }
 
-  #wait(signal: AbortSignal): Promise<Seat<Session>> {
+  #wait(signal: AbortSignal): Promise<PooledProcess<Session>> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         const at = this.#waiters.indexOf(waiter);
@@ -160,9 +160,9 @@ export class ProcessSet<Session extends { process: CliProcess }> {
         reject(signal.reason);
       };
       const waiter: Waiter<Session> = {
-        take: (seat) => {
+        take: (pooled) => {
           leave();
-          resolve(seat);
+          resolve(pooled);
         },
         refuse: (error) => {
           leave();
@@ -176,15 +176,15 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 
   /** Gives a ready session to the first waiter, or keeps it. */
-  #offer(seat: Seat<Session>): void {
+  #offer(pooled: PooledProcess<Session>): void {
     const waiter = this.#waiters[0];
     if (!waiter) {
-      this.#ready.push(seat);
+      this.#ready.push(pooled);
       return;
     }
     // Counted before the waiter runs.
-    this.#held.add(seat);
-    waiter.take(seat);
+    this.#held.add(pooled);
+    waiter.take(pooled);
   }
 
   #fill(): void {
@@ -215,16 +215,16 @@ export class ProcessSet<Session extends { process: CliProcess }> {
       this.#failures = 0;
       this.#failedStarts = 0;
       this.#report(true);
-      const seat: Seat<Session> = { live, conversations: 0 };
-      void live.session.process.ended.then(({ how }) => this.#onEnded(seat, how));
-      this.#offer(seat);
+      const pooled: PooledProcess<Session> = { live, conversations: 0 };
+      void live.session.process.ended.then(({ how }) => this.#onEnded(pooled, how));
+      this.#offer(pooled);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       log.error({ err: error }, 'the CLI could not be started');
       this.#failed();
       if (this.#failedStarts === failedBefore) this.#failedStarts += 1;
       // One process may fail by chance; the waiters get the next one.
-      if (this.#failedStarts < failedStartsUntilIll) return;
+      if (this.#failedStarts < maxFailedStarts) return;
       for (const waiter of this.#waiters.splice(0)) waiter.refuse(error);
       if (this.#ready.length === 0 && this.#held.size === 0) this.#report(false);
     }
@@ -237,19 +237,19 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 
   /** Replaces a ready process that has ended. The end of a held process fails its conversation, which releases it. */
-  #onEnded(seat: Seat<Session>, how: string): void {
-    const at = this.#ready.indexOf(seat);
+  #onEnded(pooled: PooledProcess<Session>, how: string): void {
+    const at = this.#ready.indexOf(pooled);
     if (at === -1) return;
     this.#ready.splice(at, 1);
-    this.#options.log.warn({ how, stderr: seat.live.session.process.stderr }, 'a CLI process has ended by itself');
-    this.#close(seat);
+    this.#options.log.warn({ how, stderr: pooled.live.session.process.stderr }, 'a CLI process has ended by itself');
+    this.#close(pooled);
     this.#failed();
   }
 
   /** Pauses starts, for longer with each failure in a row. */
   #failed(): void {
     clearTimeout(this.#pause);
-    const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures);
+    const ms = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures);
     this.#failures += 1;
     this.#pause = setTimeout(() => {
       this.#pause = undefined;
@@ -257,15 +257,15 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     }, ms);
   }
 
-  #close(seat: Seat<Session>): void {
-    const closing = seat.live.close();
+  #close(pooled: PooledProcess<Session>): void {
+    const closing = pooled.live.close();
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
 }
 
 /** Adds the number of the CLI's processes, by state, to the worker's metrics. */
-export function watchProcesses(registry: Registry, read: () => ProcessCounts): void {
+export function addProcessMetrics(registry: Registry, read: () => ProcessCounts): void {
   const processes: Gauge<'state'> = new Gauge({
     name: 'rtr_cli_processes',
     help: "Processes of a cli worker's CLI: ready for a conversation, held by one, or starting",

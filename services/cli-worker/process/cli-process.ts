@@ -52,7 +52,7 @@ export class CliProcess {
       // Programs that the process has started must not outlive it.
       this.kill();
       this.#hasEnded = true;
-      if (group !== undefined) guard.forget(group);
+      if (group !== undefined) guard.remove(group);
       resolve({ how, ok: ok && this.#failure === undefined });
     };
     child.once('error', (error) => onEnd(`could not be started (${error.message})`));
@@ -97,7 +97,7 @@ export class CliProcess {
   }
 
   /** Drops standard error from now on. Called before the process gets a client's text, which it may print there. */
-  dropStderr(): void {
+  stopKeepingStderr(): void {
     this.#knowsClientText = true;
     this.#tail = Buffer.alloc(0);
   }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /** Number of searches for processes: one that is about to be killed may still start another. */
-const mostLooks = 5;
+const maxLooks = 5;
 
 /**
  * Kills the remaining processes with this home folder. A process that a CLI has started in a session of its own is not in the CLI's process
@@ -9,7 +9,7 @@ const mostLooks = 5;
  * @param home folder that no other program has for its home
  */
 export async function endStragglers(home: string): Promise<void> {
-  for (let look = 0; look < mostLooks; look += 1) {
+  for (let look = 0; look < maxLooks; look += 1) {
     const left = await processesAt(home);
     if (left.length === 0) return;
     for (const pid of left) kill(pid);

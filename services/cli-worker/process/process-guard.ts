@@ -68,7 +68,7 @@ export class ProcessGuard {
   }
 
   /** Removes a group that has ended: the system may give its id to another program. */
-  forget(group: number): void {
+  remove(group: number): void {
     this.#child.stdin.write(`- ${group}\n`);
   }
 

@@ -18,7 +18,7 @@ export interface ProcessSettings {
   /** Names of variables of the worker's environment that this kind of CLI needs: its keys and addresses. */
   allowed: readonly string[];
   /** Variables with their values, which take precedence. */
-  set: Record<string, string>;
+  variables: Record<string, string>;
 }
 
 /** Variables that every program gets. */
@@ -34,7 +34,7 @@ export class ProcessStarter {
   /** Returns a variable of the worker's environment; undefined when it is unset or empty. */
   readonly variable = (name: string): string | undefined => this.#options.environment[name] || undefined;
 
-  start({ args, workspace, allowed, set }: ProcessSettings): CliProcess {
+  start({ args, workspace, allowed, variables: set }: ProcessSettings): CliProcess {
     const { command, guard, further } = this.#options;
     const environment: Record<string, string> = {};
     for (const name of [...always, ...allowed, ...further]) {

@@ -5,7 +5,7 @@ import { responsesUpstream } from '#shared/translate/upstreams/responses/respons
 import { anthropic, anthropicList } from './presets/anthropic.ts';
 import { guessedEmbeddings, guessedRanking } from './further-formats.ts';
 import { bearer, type Provider } from './provider.ts';
-import { allCapabilities, readCards, tokens } from './read-cards.ts';
+import { allCapabilities, createCardReader, tokens } from './read-cards.ts';
 
 const card = z.looseObject({ id: z.string().min(1), max_model_len: tokens, context_length: tokens });
 
@@ -26,7 +26,7 @@ const openaiLike = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: readCards(card, ({ id, max_model_len: length, context_length: contextWindow = length }) => {
+    read: createCardReader(card, ({ id, max_model_len: length, context_length: contextWindow = length }) => {
       return { id, capabilities: [...allCapabilities], contextWindow };
     }),
   },
@@ -52,7 +52,7 @@ export const customFormats: [string, ...string[]] = [
 ];
 
 /** Returns the custom provider of a format. @throws ConfigError if it is not one of `customFormats` */
-export function custom(format: string): Provider {
+export function findCustomProvider(format: string): Provider {
   const provider = customProviders.find((each) => each.format.name === format);
   if (!provider) throw new ConfigError(`PROVIDER_FORMAT=${format} is not one of ${customFormats.join(', ')}`);
   return provider;

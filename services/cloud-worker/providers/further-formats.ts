@@ -1,4 +1,4 @@
-import { announcedOperations, type ModelOperation } from '#shared/core/operation.ts';
+import { toAnnouncedOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
 import { rerankUpstream } from '#shared/translate/upstreams/rerank/rerank-upstream.ts';
@@ -30,5 +30,5 @@ export function withOperations(
 ): ModelInfo {
   const found = new Set<ModelOperation>(servedFormats(provider, model.id).map(({ format }) => format.operation));
   const capabilities = found.has('generate') ? model.capabilities : [];
-  return { ...model, ...announcedOperations([...found]), capabilities };
+  return { ...model, ...toAnnouncedOperations([...found]), capabilities };
 }

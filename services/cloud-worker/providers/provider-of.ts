@@ -2,7 +2,7 @@ import { anthropic } from './presets/anthropic.ts';
 import { azure } from './presets/azure.ts';
 import { bedrock, bedrockClaude } from './presets/bedrock.ts';
 import { cerebras } from './presets/cerebras.ts';
-import { custom } from './custom.ts';
+import { findCustomProvider } from './custom.ts';
 import { deepseek } from './presets/deepseek.ts';
 import { fireworks } from './presets/fireworks.ts';
 import { gemini } from './presets/gemini.ts';
@@ -38,6 +38,6 @@ export const presets: Readonly<Record<Exclude<ProviderName, 'custom'>, Provider>
  * Returns a provider by name. To add one: its name in `providerNames`, a file in `presets/`, a line in `presets`.
  * @param format upstream format of a custom provider
  */
-export function providerOf(name: ProviderName, format: string): Provider {
-  return name === 'custom' ? custom(format) : presets[name];
+export function findProvider(name: ProviderName, format: string): Provider {
+  return name === 'custom' ? findCustomProvider(format) : presets[name];
 }

@@ -26,7 +26,7 @@ export const tokens = z.number().int().positive().optional().catch(undefined);
  * card must not hide the others.
  * @param describe returns the model that a card describes; undefined for a model that does not chat
  */
-export function readCards<T extends z.ZodType<{ id: string }>>(
+export function createCardReader<T extends z.ZodType<{ id: string }>>(
   shape: T,
   describe: (card: z.output<T>) => ModelInfo | undefined,
 ): (answer: unknown) => ModelInfo[] {
@@ -46,12 +46,12 @@ export function readCards<T extends z.ZodType<{ id: string }>>(
 }
 
 /** Creates a reader of lists that contain only names, from which capabilities are guessed. */
-export function readNames(guess: Guess): (answer: unknown) => ModelInfo[] {
-  return readCards(common, ({ id }) => guessed(id, guess));
+export function createNameReader(guess: Guess): (answer: unknown) => ModelInfo[] {
+  return createCardReader(common, ({ id }) => describeByName(id, guess));
 }
 
 /** Returns a model of which only the name is known; undefined for a model that does not chat. */
-export function guessed(id: string, guess: Guess): ModelInfo | undefined {
+export function describeByName(id: string, guess: Guess): ModelInfo | undefined {
   const capabilities = guess(id);
   return capabilities && { id, capabilities: [...capabilities] };
 }

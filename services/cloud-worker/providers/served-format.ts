@@ -34,7 +34,7 @@ export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   return [{ format, adapt }, ...served];
 }
 
-export interface Chosen {
+export interface ChosenFormat {
   translation: Translation;
   served: ServedFormat;
 }
@@ -50,7 +50,7 @@ export function chooseFormat(
   translations: readonly Translation[],
   client: string,
   lacks: (format: string) => boolean = () => false,
-): Chosen {
+): ChosenFormat {
   const formats = servedFormats(provider, id);
   const translated = formats.filter(({ format }) => clientFormatsOn(translations, format).includes(client));
   const there = translated.filter(({ format }) => !lacks(format.name));
@@ -73,7 +73,7 @@ export function clientFormatsOf({ format, further = [] }: Formats, translations:
  * Returns, per model, the features of client requests that the provider's models do not support; the worker announces them. The features of
  * a pair of formats are computed once.
  */
-export function providerLacks(
+export function createLackedFeatures(
   provider: Formats & Pick<Provider, 'takesFiles'>,
   translations: readonly Translation[],
 ): (id: string) => readonly string[] {

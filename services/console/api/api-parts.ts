@@ -20,7 +20,7 @@ export interface ApiParts {
   log: Logger;
   devices: KnownDevices;
   secondFactors: SecondFactorStore;
-  externals: Pick<ExternalAccounts, 'unlink' | 'providersOf'>;
+  externals: Pick<ExternalAccounts, 'unlink' | 'readProviders'>;
   /** The recorded requests, and whether recording can be switched on. */
   recordings: { store: Recordings; isOn: boolean; isTraced: boolean };
   signIn: () => SignInSettings;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { Response } from 'express';
 
 /** The number of small records that are given names and written at once. */
-const smallAtOnce = 200;
+const defaultAtOnce = 200;
 
 /** Milliseconds without progress after which a client that does not read is disconnected. */
-const unreadMs = 30_000;
+const stalledMs = 30_000;
 
 export interface ExportFile<T> {
   type: string;
@@ -31,7 +31,7 @@ export function jsonFile(name: string): ExportFile<object> {
 /** Streams records as a file, no faster than the client reads it. A failure midway closes the connection. */
 export async function exportRecords<Stored, Answer>(
   response: Response,
-  { type, name, head, piece, tail, atOnce = smallAtOnce }: ExportFile<Answer>,
+  { type, name, head, piece, tail, atOnce = defaultAtOnce }: ExportFile<Answer>,
   records: AsyncIterable<Stored>,
   toAnswers: (records: readonly Stored[]) => Promise<Answer[]>,
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function exportRecords<Stored, Answer>(
     }
     begun = true;
     if (response.destroyed || response.write(text)) return;
-    await drained(response);
+    await waitForDrain(response);
   };
   const flush = async (batch: readonly Stored[]): Promise<void> => {
     let text = begun ? '' : head;
@@ -69,10 +69,10 @@ export async function exportRecords<Stored, Answer>(
 }
 
 /** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `unreadMs`. */
-async function drained(response: Response): Promise<void> {
+async function waitForDrain(response: Response): Promise<void> {
   const over = new AbortController();
   const { signal } = over;
-  const timer = setTimeout(() => response.destroy(), unreadMs);
+  const timer = setTimeout(() => response.destroy(), stalledMs);
   try {
     await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
   } finally {

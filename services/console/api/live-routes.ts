@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import type { About } from '../contract/live.ts';
+import type { RouterFacts } from '../contract/live.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import type { Viewer } from '../live/visible-failures.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -9,7 +9,7 @@ import { signedInOf } from './session/signed-in.ts';
 
 export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
   feed: LiveFeed;
-  about: About;
+  about: RouterFacts;
 }
 
 /** Milliseconds between two questions to the provider of a page's person whether it still admits them, once its last answer has expired. */
@@ -29,7 +29,7 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
     const currentViewer = async (): Promise<Viewer | undefined> => {
       const asks = performance.now() - askedAt >= askEveryMs;
       if (asks) askedAt = performance.now();
-      const stands = await accounts.sessions.stands(sessionId, { asks });
+      const stands = await accounts.sessions.isOpen(sessionId, { asks });
       const now = await accounts.users.find(user.id);
       return stands && now ? viewerOf(now) : undefined;
     };

@@ -3,10 +3,10 @@ import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
 import type { Registry } from '#shared/registry/registry.ts';
-import { permitsOf } from '#shared/serving/key-permits.ts';
+import { readKeyPermits } from '#shared/serving/key-permits.ts';
 import { goneWorkerSchema, servedModelSchema, workerSchema } from '../contract/live.ts';
 import { drainWorker } from '../live/drain-worker.ts';
-import { servedModels, withPermits, type KnownOfModels } from '../live/served-models.ts';
+import { servedModels, markNotPermitted, type ModelFacts } from '../live/served-models.ts';
 import { lastWorkers } from '../live/last-workers.ts';
 import { allWorkerFacts, workerFacts } from '../live/worker-facts.ts';
 import type { WorkerHistory } from '../live/worker-history.ts';
@@ -21,7 +21,7 @@ export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'
   workers: LiveWorkers;
   history: Pick<WorkerHistory, 'list'>;
   registry: () => Pick<Registry, 'models' | 'auto'>;
-  known: KnownOfModels;
+  known: ModelFacts;
 }
 
 /**
@@ -69,7 +69,7 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       handle: async ({ actor }) => {
         const person = await accounts.users.find(actor.id);
         const models = servedModels(workers.pools(), registry(), known);
-        return person ? withPermits(models, permitsOf(identityOfPerson(person))) : models;
+        return person ? markNotPermitted(models, readKeyPermits(identityOfPerson(person))) : models;
       },
     }),
     steer('drain', 'Has a worker finish its jobs and take no new ones, until it is undrained or started again.'),

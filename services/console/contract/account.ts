@@ -41,7 +41,7 @@ const ceiling = z
  * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the password, signs
  * out everywhere else, and answers a Session with a new token. Too many tries: 429 with `retry-after`.
  */
-export interface Session {
+export interface SignInSession {
   user: {
     id: string;
     name: string;

@@ -93,7 +93,7 @@ export const fileListSchema = z
     files: z.array(ownedFileSchema),
     more: z.boolean(),
     use: z
-      .object({ bytes: z.number(), mostBytes: z.number(), files: z.number(), mostFiles: z.number() })
+      .object({ bytes: z.number(), maxBytes: z.number(), files: z.number(), maxFiles: z.number() })
       .describe('What all files of the owner take, uploads included, and may take.'),
     mayRead: z.boolean(),
     mayDelete: z.boolean(),

@@ -54,7 +54,7 @@ const workerStates = ['serving', 'full', 'paused', 'failing', 'draining', 'eject
  * The number of requests in the last minute and hour that were refused before a worker was given them, by code of the error table.
  * `event: refused` contains all codes of the last hour for administrators, and none for members.
  */
-export interface RefusedLately {
+export interface RefusalCounts {
   code: string;
   minute: number;
   hour: number;
@@ -203,7 +203,7 @@ export const servedModelSchema = z
 export type ServedModel = z.output<typeof servedModelSchema>;
 
 /** `GET /about`: the router's release, the client formats that it serves, and what this ingress can do. */
-export interface About {
+export interface RouterFacts {
   version: string;
   /** Each format with its name and its base path, as `/api/openai`. */
   formats: { name: string; path: string }[];

@@ -56,4 +56,4 @@ export const wholeRecordingSchema = recordingSchema
   .meta({ id: 'WholeRecording', description: 'A recorded request with its content.' });
 
 /** `GET /recordings/<request id>?storedAs=`; `GET /recordings/export` writes everything that a list would contain. */
-export type WholeRecordingAnswer = z.output<typeof wholeRecordingSchema>;
+export type RecordingWithContent = z.output<typeof wholeRecordingSchema>;

@@ -4,7 +4,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import type { Session } from './account.ts';
+import type { SignInSession } from './account.ts';
 
 /*
  * The contract between the console's pages and its API: second factors of local accounts. All paths are below `/console/api`. Times are
@@ -20,7 +20,7 @@ export interface SecondStepNeeded {
   secondStep: { app: boolean; passkeys: boolean };
 }
 
-export type SignInAnswer = Session | SecondStepNeeded;
+export type SignInAnswer = SignInSession | SecondStepNeeded;
 
 /** A code of the app, a recovery code, or the answer of a passkey. */
 export type SecondStep = { code: string } | { passkey: AuthenticationResponseJSON };

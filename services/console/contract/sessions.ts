@@ -24,4 +24,4 @@ export const personsSessionSchema = z
  * `GET /sessions`: the sign-in sessions of the signed-in person; `DELETE /sessions/<id>` ends one. `GET /users/<id>/sessions` and
  * `DELETE /users/<id>/sessions/<session>`: the same for any person (admins).
  */
-export type PersonsSession = z.output<typeof personsSessionSchema>;
+export type ListedSignInSession = z.output<typeof personsSessionSchema>;

@@ -6,7 +6,7 @@
  * `GET /sign-in`: the ways to sign in. `GET /oidc/<name>/start?to=<path>` redirects the browser to a provider, and from there back to the
  * path, or to `/?sign-in=<reason>`.
  */
-export interface WaysIn {
+export interface SignInWays {
   providers: { name: string; label: string }[];
   localAccounts: boolean;
 }

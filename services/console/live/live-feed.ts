@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { overviewOf, queueOf, refusedOf } from './overview-of.ts';
+import { addUpOverview, addUpQueue, addUpRefusals } from './add-up-stats.ts';
 import { VisibleFailures, type Viewer } from './visible-failures.ts';
 import type { LiveWorkerFacts } from '../contract/live.ts';
 import { allWorkerFacts } from './worker-facts.ts';
-import { WorkerTexts } from './worker-texts.ts';
+import { SentWorkers } from './worker-texts.ts';
 
 /** The events that are the same for every viewer, besides those of the workers. */
 const sharedKinds = ['overview', 'queue'] as const;
@@ -31,7 +31,7 @@ const maxStreamsOfSession = 8;
 const maxUnreadBytes = 4 * 1024 * 1024;
 
 /** Milliseconds without progress after which an ended stream is destroyed although its last bytes are unread. */
-const unreadMs = 30_000;
+const stalledMs = 30_000;
 
 /** Makes a page that lost its stream connect again after a second. */
 const retry = 'retry: 1000\n\n';
@@ -68,7 +68,7 @@ export class LiveFeed {
   readonly #stats: () => IngressStats[];
   readonly #listeners = new Set<Listener>();
   readonly #sent = new Map<SharedKind, string>();
-  readonly #workersSent = new WorkerTexts();
+  readonly #workersSent = new SentWorkers();
   #timer: NodeJS.Timeout | undefined;
   #lastHeartbeat = 0;
   #isClosed = false;
@@ -107,7 +107,7 @@ export class LiveFeed {
     response.once('close', () => this.#remove(listener));
     const events = [
       ...sharedKinds.map((kind) => eventOf(kind, snapshot.shared[kind])),
-      eventOf('workers', this.#workersSent.whole()),
+      eventOf('workers', this.#workersSent.toJson()),
       ...ownKinds.map((kind) => eventOf(kind, sent[kind])),
     ];
     response.write(`${retry}${events.join('')}`);
@@ -125,7 +125,7 @@ export class LiveFeed {
     const { response } = listener;
     this.#remove(listener);
     response.end();
-    response.setTimeout(unreadMs, () => response.destroy());
+    response.setTimeout(stalledMs, () => response.destroy());
   }
 
   #remove(listener: Listener): void {
@@ -137,11 +137,11 @@ export class LiveFeed {
     const stats = this.#stats();
     return {
       shared: {
-        overview: JSON.stringify(overviewOf(stats)),
-        queue: JSON.stringify(queueOf(stats)),
+        overview: JSON.stringify(addUpOverview(stats)),
+        queue: JSON.stringify(addUpQueue(stats)),
       },
       failures: new VisibleFailures(stats),
-      refused: JSON.stringify(refusedOf(stats)),
+      refused: JSON.stringify(addUpRefusals(stats)),
     };
   }
 
@@ -177,7 +177,7 @@ export class LiveFeed {
     if (change === undefined) return () => '';
     const changes = eventOf('workers-changed', change);
     let whole: string | undefined;
-    return ({ takesChanges }) => (takesChanges ? changes : (whole ??= eventOf('workers', this.#workersSent.whole())));
+    return ({ takesChanges }) => (takesChanges ? changes : (whole ??= eventOf('workers', this.#workersSent.toJson())));
   }
 
   /**

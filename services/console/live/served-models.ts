@@ -6,7 +6,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
 import type { ServedModel } from '../contract/live.ts';
-import type { ModelSpeed } from './model-times.ts';
+import type { ModelSpeed } from './model-speeds.ts';
 
 interface PooledModel {
   pool: LivePool;
@@ -14,7 +14,7 @@ interface PooledModel {
 }
 
 /** The prices and speeds of models, which workers do not announce. Absent functions leave them out. */
-export interface KnownOfModels {
+export interface ModelFacts {
   priceOf?: (tier: Tier, model: string) => Pick<TokenPrice, 'input' | 'output'> | undefined;
   speedOf?: (tier: Tier, model: string) => ModelSpeed | undefined;
 }
@@ -23,7 +23,7 @@ export interface KnownOfModels {
 export function servedModels(
   pools: Iterable<LivePool>,
   { models, auto }: Pick<Registry, 'models' | 'auto'>,
-  known: KnownOfModels = {},
+  known: ModelFacts = {},
 ): ServedModel[] {
   const pooled = [...pools].flatMap((pool) => pool.models.map((model): PooledModel => ({ pool, model })));
   const byId = Map.groupBy(pooled, ({ model }) => model.id);
@@ -48,7 +48,7 @@ export function servedModels(
 }
 
 /** Returns the models with a mark on those that a key may not request. */
-export function withPermits(
+export function markNotPermitted(
   models: readonly ServedModel[],
   { allowsName, allowsLane }: Pick<KeyPermits, 'allowsName' | 'allowsLane'>,
 ): ServedModel[] {
@@ -64,7 +64,7 @@ function describe(
   id: string,
   kind: ServedModel['kind'],
   pooled: readonly PooledModel[],
-  known: KnownOfModels,
+  known: ModelFacts,
 ): ServedModel {
   const contextWindow = largest(pooled.map(({ model }) => model.contextWindow));
   const maxOutput = largest(pooled.map(({ model }) => model.maxOutput));
@@ -90,7 +90,7 @@ type Served = ServedModel['servedBy'][number];
 function costAndSpeed(
   tier: Tier,
   names: readonly string[],
-  { priceOf, speedOf }: KnownOfModels,
+  { priceOf, speedOf }: ModelFacts,
 ): Pick<Served, 'price' | 'speed' | 'unpriced'> {
   const [only = '', ...others] = names;
   const price = others.length === 0 ? priceOf?.(tier, only) : undefined;

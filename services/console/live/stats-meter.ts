@@ -2,10 +2,10 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
-import { waitingByLane, waitingByTier, waitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
+import { countWaitingByLane, countWaitingByTier, countUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { ModelTimes } from './model-times.ts';
-import { turnsOf } from './turns-of.ts';
+import { ModelSpeeds } from './model-speeds.ts';
+import { runningTurns } from './running-turns.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
 import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
@@ -21,7 +21,7 @@ const minutes = 60;
  * milliseconds since 1970.
  */
 export class StatsMeter {
-  readonly modelTimes = new ModelTimes();
+  readonly modelTimes = new ModelSpeeds();
   readonly #jobs: () => Iterable<Job>;
   readonly #requests = new RecentSums(seconds);
   readonly #tokens = new RecentSums(seconds);
@@ -45,7 +45,7 @@ export class StatsMeter {
     const second = secondOf(endedAt);
     this.modelTimes.add(report);
     this.#requests.add(second, 1);
-    if (firstByteAt !== undefined) this.#firstToken[classOf(firstByteAt - queuedAt)]?.add(second, 1);
+    if (firstByteAt !== undefined) this.#firstToken[computeLatencyClass(firstByteAt - queuedAt)]?.add(second, 1);
     if (end) this.#countTokens(end.usage.completionTokens, secondOf(firstByteAt ?? endedAt), second);
     const tier = attempt?.worker.announcement.tier;
     if (state === 'done' && tier) this.#countServed(tier, Math.floor(second / 60));
@@ -87,12 +87,17 @@ export class StatsMeter {
       firstToken: this.#firstToken.map((sums) => sums.total(second)),
       activeStreams: jobs.filter(({ state }) => state === 'streaming').length,
       servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.total(minute)])),
-      lanes: waitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({ tier, pool, class: name, waiting })),
+      lanes: countWaitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({
+        tier,
+        pool,
+        class: name,
+        waiting,
+      })),
       waiting: jobs.filter(({ state }) => state === 'queued').length,
-      unplaced: waitingUnplaced(jobs),
-      waitingByTier: waitingByTier(jobs),
+      unplaced: countUnplaced(jobs),
+      waitingByTier: countWaitingByTier(jobs),
       refused: this.#readRefused(second),
-      turns: turnsOf(jobs),
+      turns: runningTurns(jobs),
       failures: [...this.#failures],
     };
   }
@@ -122,7 +127,7 @@ export class StatsMeter {
   }
 }
 
-function classOf(milliseconds: number): number {
+function computeLatencyClass(milliseconds: number): number {
   return Math.min(latencyClass(milliseconds), firstTokenBoundsMs.length);
 }
 

@@ -49,7 +49,7 @@ export function workerFacts(worker: LiveWorker, now: number, lastFor: string[] =
 }
 
 /** Returns the number of slots in use, according to this ingress. */
-export function busySlots({ announcement: { slots }, others, held }: LiveWorker): number {
+export function busySlots({ announcement: { slots }, otherJobs: others, held }: LiveWorker): number {
   return Math.min(slots, others + held);
 }
 

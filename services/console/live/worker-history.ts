@@ -7,13 +7,13 @@ import { busySlots, since1970, stateOf } from './worker-facts.ts';
  * The number of workers that are remembered at most, and how often the same one: a worker that restarts again and again must not push out
  * the others.
  */
-const mostGone = 1_000;
-const mostOfOne = 5;
+const maxGone = 1_000;
+const maxOfOne = 5;
 
 /** Milliseconds for which a worker is remembered. */
 const rememberedMs = 86_400_000;
 
-const mostNames = 10;
+const maxNames = 10;
 
 /**
  * The workers that have gone, with the time and the reason. Each ingress keeps in memory what it has seen itself. Heartbeats reach all
@@ -40,12 +40,12 @@ export class WorkerHistory {
   #add(worker: LiveWorker, loss: Loss): void {
     const gone = factsOf(worker, loss);
     const ofOne = this.#gone.filter(({ id }) => id === gone.id);
-    if (ofOne.length >= mostOfOne)
+    if (ofOne.length >= maxOfOne)
       this.#gone.splice(
         this.#gone.findIndex(({ id }) => id === gone.id),
         1,
       );
-    if (this.#gone.length >= mostGone) this.#gone.shift();
+    if (this.#gone.length >= maxGone) this.#gone.shift();
     this.#gone.push(gone);
   }
 }
@@ -62,7 +62,7 @@ function factsOf(worker: LiveWorker, loss: Loss): Omit<GoneWorker, 'isBack'> {
     pool: pool.pool,
     ...(host === undefined ? {} : { host }),
     version,
-    serves: names.slice(0, mostNames),
+    serves: names.slice(0, maxNames),
     servedNames: names.length,
     startedAt,
     joinedAt: since1970(joinedAt),

@@ -1,7 +1,7 @@
 import type { LiveWorkerFacts } from '../contract/live.ts';
 
 /** The workers as they were last sent to pages, each as JSON. A change is found by comparing texts, and each worker is serialized once. */
-export class WorkerTexts {
+export class SentWorkers {
   #texts = new Map<string, string>();
 
   /** Replaces the workers with the current ones. @returns a WorkersChange in JSON; undefined when nothing has changed */
@@ -19,7 +19,7 @@ export class WorkerTexts {
     return `{"changed":[${changed.join(',')}],"gone":${JSON.stringify(gone)}}`;
   }
 
-  whole(): string {
+  toJson(): string {
     return `[${[...this.#texts.values()].join(',')}]`;
   }
 }

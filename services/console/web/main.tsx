@@ -5,7 +5,7 @@ import { fetchSession, sessionKey } from './api/session.ts';
 import { liveStore } from './api/live-store.ts';
 import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
-import { isAt, places } from './shell/places.ts';
+import { isAt, pages } from './shell/places.ts';
 
 /** Returns the nonce that style elements made at run time must carry: the page's policy allows no others. */
 export function styleNonce(): string {
@@ -20,7 +20,7 @@ const codeMs = 3_000;
 
 // The session, the requested page's code and the live data load side by side. The code is waited for, because React delays the content
 // after a fallback by 300 ms.
-const first = places.find((each) => isAt(each, window.location.pathname));
+const first = pages.find((each) => isAt(each, window.location.pathname));
 const code = first?.preload();
 const queryFn = async () => {
   const session = await fetchSession();

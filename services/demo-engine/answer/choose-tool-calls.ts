@@ -7,7 +7,7 @@ import { fillSchema } from './fill-schema.ts';
 import { isPathLike } from './fill-string.ts';
 import { findHints, type Hints } from './find-hints.ts';
 import { asksForTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
-import { HintTaker } from './hint-taker.ts';
+import { HintPool } from './hint-taker.ts';
 
 export interface ToolCall {
   id: string;
@@ -108,7 +108,7 @@ function callTool(tool: ChatTool, hints: Hints, call: number): ToolCall {
   const { name, parameters } = tool.function;
   // A tool's own name is no argument: "use Read and Write", "call `get_time`".
   const foreign = (hint: string): boolean => hint.toLowerCase() !== name.toLowerCase();
-  const taker = new HintTaker(
+  const taker = new HintPool(
     { ...hints, name: hints.name.filter(foreign), quoted: hints.quoted.filter(foreign) },
     call,
   );

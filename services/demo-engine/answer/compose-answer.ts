@@ -7,7 +7,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { fillSchema } from './fill-schema.ts';
 import { findHints } from './find-hints.ts';
 import { tokensIn } from './split-into-tokens.ts';
-import { HintTaker } from './hint-taker.ts';
+import { HintPool } from './hint-taker.ts';
 
 /** The content of an answer before it is split into tokens. Kinds without content are empty. */
 export interface Answer {
@@ -81,7 +81,7 @@ function answerInJson(
   turn: Turn,
 ): string {
   const schema: JsonObject | null | undefined = format.type === 'json_schema' ? format.json_schema.schema : undefined;
-  if (schema) return JSON.stringify(fillSchema(schema, new HintTaker(findHints(turn.userText)), 'all'));
+  if (schema) return JSON.stringify(fillSchema(schema, new HintPool(findHints(turn.userText)), 'all'));
   return JSON.stringify({ engine: 'demo', you_said: quote(turn.userText, 240), tool_results: turn.toolResults.length });
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { fillString } from './fill-string.ts';
-import type { HintTaker } from './hint-taker.ts';
+import type { HintPool } from './hint-taker.ts';
 import { resolveSchema } from './resolve-schema.ts';
 
 /** Properties of an object that get a value: required ones and those that the user named, or all. */
@@ -15,7 +15,7 @@ const maxItems = 100;
  * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it), with values from the
  * user's text where they fit. Ignored: `not`, `if`, `patternProperties`, and a `pattern` that no sample of `fill-string.ts` matches.
  */
-export function fillSchema(schema: JsonObject, hints: HintTaker, fullness: Fullness): Json {
+export function fillSchema(schema: JsonObject, hints: HintPool, fullness: Fullness): Json {
   const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
     const at = resolveSchema(schema, unresolved);
     if (at['const'] !== undefined) return at['const'];
@@ -72,7 +72,7 @@ function typeOf(schema: JsonObject): string {
 }
 
 /** Returns the enum value that the user mentions, otherwise the first. */
-function chooseFrom(values: readonly Json[], property: string, hints: HintTaker): Json {
+function chooseFrom(values: readonly Json[], property: string, hints: HintPool): Json {
   const named = hints.named(property);
   const words = hints.text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u);
   return (
@@ -83,7 +83,7 @@ function chooseFrom(values: readonly Json[], property: string, hints: HintTaker)
   );
 }
 
-function fillNumber(schema: JsonObject, property: string, hints: HintTaker, whole: boolean): number {
+function fillNumber(schema: JsonObject, property: string, hints: HintPool, whole: boolean): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : whole ? 1 : 0;
   const nudge = step || 1e-6;

@@ -1,12 +1,12 @@
 import { Script } from 'node:vm';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HintKind } from './find-hints.ts';
-import type { HintTaker } from './hint-taker.ts';
+import type { HintPool } from './hint-taker.ts';
 
 /**
  * Returns a value for a string property: the value that the user names for it, else a hint that suits the property's name, else an example.
  */
-export function fillString(schema: JsonObject, property: string, hints: HintTaker): string {
+export function fillString(schema: JsonObject, property: string, hints: HintPool): string {
   const fits = (value: string): boolean => fitsSchema(value, schema);
   const named = hints.named(property);
   if (named !== undefined && fits(named)) return named;

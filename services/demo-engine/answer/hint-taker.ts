@@ -4,7 +4,7 @@ import type { HintKind, Hints } from './find-hints.ts';
  * Returns hints, each once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of each kind, so
  * that parallel calls differ, too.
  */
-export class HintTaker {
+export class HintPool {
   readonly text: string;
   readonly #left: Record<HintKind, string[]>;
 

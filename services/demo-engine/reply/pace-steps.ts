@@ -9,7 +9,7 @@ const shortestSleepMs = 4;
  * Yields an answer's steps when they are due, in groups of those due at the same time. After a slow consumer, the next group is larger.
  * @throws the signal's reason as soon as it aborts
  */
-export async function* paceSteps(
+export async function* timeSteps(
   steps: readonly Step[],
   pace: { first_token_delay_ms: number; tokens_per_second: number },
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 export interface Reply {
   form: ReplyForm;
   plan: Plan;
-  usage: ReturnType<typeof usageOf>;
+  usage: ReturnType<typeof computeUsage>;
   demo: DemoOptions;
   /** Whether a stream ends with a chunk of token counts. */
   includeUsage: boolean;
@@ -42,7 +42,7 @@ export interface AnswerHead {
 }
 
 /** Returns token counts in the form of the OpenAI API; those of thinking only if there was any. */
-export function usageOf(plan: Pick<Plan, 'steps'>, promptTokens: number) {
+export function computeUsage(plan: Pick<Plan, 'steps'>, promptTokens: number) {
   const completionTokens = tokensOf(plan.steps);
   const reasoningTokens = tokensOf(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));
   return {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { firstTokens } from '../answer/plan-answer.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { hang, type Reply, type ReplyEnding } from './reply.ts';
-import { paceSteps } from './pace-steps.ts';
+import { timeSteps } from './pace-steps.ts';
 import { sendError, sendJson } from './send-json.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function sendWholeReply(
   const { demo, plan } = reply;
   const breaks = demo.fault !== 'none' && demo.fault !== 'no_usage';
   const steps = breaks ? firstTokens(plan.steps, demo.fault_after_tokens) : plan.steps;
-  for await (const due of paceSteps(steps, demo, signal)) reply.onSent(due);
+  for await (const due of timeSteps(steps, demo, signal)) reply.onSent(due);
 
   const body = reply.form.whole(plan);
   switch (demo.fault) {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { openaiErrorBody } from '#shared/formats/openai/error.ts';
 import { firstTokens } from '../answer/plan-answer.ts';
 import { hang, type Reply, type ReplyEnding } from './reply.ts';
-import { paceSteps } from './pace-steps.ts';
+import { timeSteps } from './pace-steps.ts';
 
 /**
  * Streams a reply as server-sent events, no faster than the client reads, with its fault if any.
@@ -20,7 +20,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
   response.flushHeaders();
   let role = format.role();
-  for await (const steps of paceSteps(before, demo, signal)) {
+  for await (const steps of timeSteps(before, demo, signal)) {
     await send(role + steps.map((step) => format.step(step)).join(''));
     role = '';
     reply.onSent(steps);
@@ -50,7 +50,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
     case 'malformed': {
       const rest = plan.steps.slice(before.length);
       await send(role + format.broken());
-      for await (const steps of paceSteps(rest, { ...demo, first_token_delay_ms: 0 }, signal)) {
+      for await (const steps of timeSteps(rest, { ...demo, first_token_delay_ms: 0 }, signal)) {
         await send(steps.map((step) => format.step(step)).join(''));
         reply.onSent(steps);
       }

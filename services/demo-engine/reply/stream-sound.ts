@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { firstTokens, tokensOf, type Step } from '../answer/plan-answer.ts';
 import type { Piece } from '../answer/split-into-tokens.ts';
-import { soundOf, wavHeader } from '../media/sound-of.ts';
+import { synthesizeTone, wavHeader } from '../media/synthesize-tone.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
-import { paceSteps } from './pace-steps.ts';
+import { timeSteps } from './pace-steps.ts';
 import { hang, type ReplyEnding } from './reply.ts';
 
 /**
@@ -25,8 +25,8 @@ export async function streamSound(
   response.writeHead(200, { 'content-type': 'audio/wav' });
   response.write(wavHeader());
   const steps = breaks ? firstTokens(all, demo.fault_after_tokens) : all;
-  for await (const due of paceSteps(steps, demo, signal)) {
-    const sound = due.map(({ delta }) => soundOf(delta.kind === 'tool_call' ? '' : delta.text));
+  for await (const due of timeSteps(steps, demo, signal)) {
+    const sound = due.map(({ delta }) => synthesizeTone(delta.kind === 'tool_call' ? '' : delta.text));
     if (!response.write(Buffer.concat(sound))) await once(response, 'drain', { signal });
     onSent(tokensOf(due));
   }

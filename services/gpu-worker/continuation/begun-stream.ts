@@ -6,17 +6,17 @@ import type { ReadRequest } from '#shared/upstream/read-request.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
-import { chatOfEngines, type Engine } from '../engines/engine.ts';
+import { engineChatFormat, type Engine } from '../engines/engine.ts';
 import { assertContinuable, isLimited, promptOf, withBegunMessage, withBegunPrompt } from './continued-request.ts';
 import { readBegun } from './read-begun.ts';
-import { refused } from './refused.ts';
+import { cannotContinue } from './refused.ts';
 
 /** An answer that another worker began, and how it continues here. */
 export interface BegunStream {
   relayed: RelayedAnswer;
   text: UpstreamText;
   /** The text that the engine gets as the beginning of its answer. */
-  given: string;
+  beginning: string;
   /** The end of the text that the client has, which the engine generates again. */
   again: string;
   /** The prompt of a text completion; empty for a conversation. */
@@ -32,27 +32,29 @@ export interface BegunStream {
  * Finds out how an answer continues here; undefined for a job whose answer has not begun. Removes the relayed bytes from the job.
  * @throws CannotContinue `refused` if the answer cannot be continued exactly
  */
-export function begunStream(
+export function readBegunStream(
   job: GrantedJob,
   { continuation }: Pick<Engine, 'continuation'>,
   { translation, format }: { translation: Translation; format: HttpUpstreamFormat },
-  { given: asked }: Pick<ReadRequest, 'given'>,
+  { request: asked }: Pick<ReadRequest, 'request'>,
 ): BegunStream | undefined {
   const { relayed: bytes, answerId } = job;
   if (!bytes) return undefined;
   job.relayed = undefined;
   const relayed = readBegun(bytes, translation.client, answerId);
-  if (!continuation) throw refused('this engine does not continue answers');
-  const isChat = format === chatOfEngines;
-  if (!isChat && format !== completionsUpstream) throw refused('it is asked for in a format that is not continued');
+  if (!continuation) throw cannotContinue('this engine does not continue answers');
+  const isChat = format === engineChatFormat;
+  if (!isChat && format !== completionsUpstream)
+    throw cannotContinue('it is asked for in a format that is not continued');
   const whole = relayed.pieces.join('');
   const given = isChat && continuation.trims ? whole.trimEnd() : whole;
   const begin = (translated: JsonObject): JsonObject => {
     assertContinuable(translated);
     if (isChat) return withBegunMessage(translated, given);
-    if (continuation.limitsCompletions && !isLimited(translated)) throw refused('its engine has a limit of its own');
+    if (continuation.limitsCompletions && !isLimited(translated))
+      throw cannotContinue('its engine has a limit of its own');
     return withBegunPrompt(translated, given);
   };
   const { text, prompt } = isChat ? { text: chatText, prompt: '' } : { text: completionText, prompt: promptOf(asked) };
-  return { relayed, text, given, again: whole.slice(given.length), prompt, begin };
+  return { relayed, text, beginning: given, again: whole.slice(given.length), prompt, begin };
 }

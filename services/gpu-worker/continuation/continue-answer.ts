@@ -1,6 +1,6 @@
 import type { Reply } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { Ending, Minted, StreamTranslation, Translation } from '#shared/translate/translation.ts';
+import type { Ending, AnswerContext, StreamTranslation, Translation } from '#shared/translate/translation.ts';
 import { ContinuedStream } from '#shared/upstream/continuation/continued-stream.ts';
 import { chatText } from '#shared/upstream/continuation/upstream-text.ts';
 import type { TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -13,11 +13,11 @@ export interface ContinuedAnswer {
   stream: BegunStream;
   request: JsonObject;
   /** Fields of the answer context that the beginning of the answer has set. */
-  minted: Partial<Minted>;
+  answerContext: Partial<AnswerContext>;
   /** Whether the answer already has all the tokens that its limit allows, so that the engine gets no request. */
   isComplete: boolean;
   /** Tokens of the text that the engine gets. */
-  putOut: number;
+  beginningTokens: number;
   /** Input tokens of the original request; undefined if they could not be counted. */
   promptTokens: number | undefined;
 }
@@ -27,25 +27,34 @@ export interface ContinuedAnswer {
  * @param request request with the beginning of the answer, adapted to the engine
  * @throws UpstreamAnswerError if the engine does not count the beginning; the connection's errors
  */
-export async function continueAnswer(
+export async function prepareContinuation(
   stream: BegunStream,
   request: JsonObject,
   { continuation }: Pick<Engine, 'continuation'>,
   { http, model, counter }: { http: EngineHttp; model: string; counter: TokenCounter },
   signal: AbortSignal,
 ): Promise<ContinuedAnswer> {
-  const { relayed, text, given, prompt } = stream;
+  const { relayed, text, beginning: given, prompt } = stream;
   const countText = (counted: string, isWhole: boolean) =>
     counted === '' ? 0 : continuation?.countText(http, { model, text: counted, isWhole }, signal);
   const countInput = () =>
-    text === chatText ? counter.countBeside(withoutBegunMessage(request, given), signal) : countText(prompt, true);
+    text === chatText
+      ? counter.countObjectAtUpstream(withoutBegunMessage(request, given), signal)
+      : countText(prompt, true);
   const [putOut = 0, counted] = await Promise.all([countText(given, false), countInput()]);
   // The number that the beginning of the answer reports may be an estimate.
   const promptTokens = counted ?? relayed.inputTokens;
   const { id, created } = relayed;
-  const minted = { id, ...(created !== undefined && { created }) };
+  const answerContext = { id, ...(created !== undefined && { created }) };
   const lowered = withLowerLimits(request, putOut);
-  return { stream, request: lowered ?? request, minted, isComplete: !lowered, putOut, promptTokens };
+  return {
+    stream,
+    request: lowered ?? request,
+    answerContext,
+    isComplete: !lowered,
+    beginningTokens: putOut,
+    promptTokens,
+  };
 }
 
 /**
@@ -62,10 +71,10 @@ export function continuedStream(continued: ContinuedAnswer, translation: StreamT
 export function endAnswer(
   continued: ContinuedAnswer,
   translation: Pick<Translation, 'stream'>,
-  minted: Minted,
+  answerContext: AnswerContext,
   reply: Pick<Reply, 'write'>,
 ): Ending {
-  const stream = continuedStream(continued, translation.stream(minted));
+  const stream = continuedStream(continued, translation.stream(answerContext));
   const last = stream.event(continued.stream.text.ending('length', {}));
   const { text, ending } = stream.end();
   reply.write(last + text);
@@ -73,7 +82,7 @@ export function endAnswer(
 }
 
 /** Computes the usage of the whole answer from the engine's report for its own part. */
-function usageOfWhole({ putOut, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
+function usageOfWhole({ beginningTokens: putOut, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
   const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = reported;
   const prompt = promptTokens ?? Math.max(1, numberOf(input) - putOut);
   const completion = numberOf(output) + putOut;

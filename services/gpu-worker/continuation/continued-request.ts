@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { saysNothing } from '#shared/formats/relayed-answer.ts';
-import { refused } from './refused.ts';
+import { isEmptyField } from '#shared/formats/relayed-answer.ts';
+import { cannotContinue } from './refused.ts';
 
 /** Fields with which engines hold an answer to a grammar. */
 const grammarFields = [
@@ -18,7 +18,7 @@ const grammarFields = [
 ] as const;
 
 /** Fields that limit output tokens. */
-const limitFields = ['max_tokens', 'max_completion_tokens', 'n_predict'] as const;
+const outputLimitFields = ['max_tokens', 'max_completion_tokens', 'n_predict'] as const;
 
 /**
  * Checks that an answer to a request can be continued exactly.
@@ -28,16 +28,16 @@ const limitFields = ['max_tokens', 'max_completion_tokens', 'n_predict'] as cons
 export function assertContinuable(request: JsonObject): void {
   const { n, best_of: tried, logprobs, top_logprobs: top, prompt_logprobs: ofPrompt, echo } = request;
   const { response_format: format, tool_choice: choice } = request;
-  if (isMany(n) || isMany(tried)) throw refused('several choices are asked for');
+  if (isMany(n) || isMany(tried)) throw cannotContinue('several choices are asked for');
   if (isAsked(logprobs) || (top !== 0 && isAsked(top)) || isAsked(ofPrompt))
-    throw refused('log probabilities are asked for');
-  if (isJsonObject(format) && format['type'] !== 'text') throw refused('structured output is asked for');
-  const grammar = grammarFields.find((field) => !saysNothing(request[field]));
-  if (grammar !== undefined) throw refused(`${grammar} is asked for`);
-  if (choice === 'required' || isJsonObject(choice)) throw refused('a tool call is required');
-  if (echo === true || !saysNothing(request['suffix'])) throw refused('the prompt is part of the answer');
+    throw cannotContinue('log probabilities are asked for');
+  if (isJsonObject(format) && format['type'] !== 'text') throw cannotContinue('structured output is asked for');
+  const grammar = grammarFields.find((field) => !isEmptyField(request[field]));
+  if (grammar !== undefined) throw cannotContinue(`${grammar} is asked for`);
+  if (choice === 'required' || isJsonObject(choice)) throw cannotContinue('a tool call is required');
+  if (echo === true || !isEmptyField(request['suffix'])) throw cannotContinue('the prompt is part of the answer');
   if (request['continue_final_message'] === false || request['add_generation_prompt'] === true)
-    throw refused('the request sets how the answer begins');
+    throw cannotContinue('the request sets how the answer begins');
 }
 
 /**
@@ -48,9 +48,9 @@ export function withBegunMessage(request: JsonObject, text: string): JsonObject 
   if (text === '') return request;
   const messages: readonly Json[] = Array.isArray(request['messages']) ? request['messages'] : [];
   const last = messages.at(-1);
-  if (!isJsonObject(last) || last['role'] !== 'assistant' || !saysNothing(last['tool_calls']))
+  if (!isJsonObject(last) || last['role'] !== 'assistant' || !isEmptyField(last['tool_calls']))
     return { ...request, messages: [...messages, { role: 'assistant', content: text }] };
-  if (typeof last['content'] !== 'string') throw refused('the client has begun the answer in parts');
+  if (typeof last['content'] !== 'string') throw cannotContinue('the client has begun the answer in parts');
   return { ...request, messages: [...messages.slice(0, -1), { ...last, content: last['content'] + text }] };
 }
 
@@ -79,7 +79,7 @@ export function withBegunPrompt(request: JsonObject, text: string): JsonObject {
  */
 export function promptOf({ prompt }: JsonObject): string {
   const only = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
-  if (typeof only !== 'string') throw refused('the prompt is not one text');
+  if (typeof only !== 'string') throw cannotContinue('the prompt is not one text');
   return only;
 }
 
@@ -89,7 +89,7 @@ export function promptOf({ prompt }: JsonObject): string {
  */
 export function withLowerLimits(request: JsonObject, tokens: number): JsonObject | undefined {
   const lowered = { ...request };
-  for (const field of limitFields) {
+  for (const field of outputLimitFields) {
     const limit = request[field];
     if (typeof limit !== 'number' || limit < 0) continue;
     if (limit <= tokens) return undefined;
@@ -101,7 +101,7 @@ export function withLowerLimits(request: JsonObject, tokens: number): JsonObject
 }
 
 export function isLimited(request: JsonObject): boolean {
-  return limitFields.some((field) => typeof request[field] === 'number');
+  return outputLimitFields.some((field) => typeof request[field] === 'number');
 }
 
 function isMany(count: Json | undefined): boolean {

@@ -1,7 +1,7 @@
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { RelayedAnswer } from '#shared/formats/relayed-answer.ts';
 import { EventObjects } from '#shared/formats/sse/event-objects.ts';
-import { refused } from './refused.ts';
+import { cannotContinue } from './refused.ts';
 
 /**
  * Reads the part of an answer that the client has.
@@ -13,11 +13,11 @@ export function readBegun(
   { readRelayed }: Pick<ClientFormat, 'readRelayed'>,
   answerId: string | undefined,
 ): RelayedAnswer {
-  if (!readRelayed) throw refused('its format is not continued');
-  if (relayed.subarray(-2).toString() !== '\n\n') throw refused('an event is not complete');
+  if (!readRelayed) throw cannotContinue('its format is not continued');
+  if (relayed.subarray(-2).toString() !== '\n\n') throw cannotContinue('an event is not complete');
   const begun = readRelayed(eventsOf(relayed));
-  if (typeof begun === 'string') throw refused(begun);
-  if (answerId !== undefined && begun.id !== answerId) throw refused('it has another id');
+  if (typeof begun === 'string') throw cannotContinue(begun);
+  if (answerId !== undefined && begun.id !== answerId) throw cannotContinue('it has another id');
   return begun;
 }
 
@@ -26,6 +26,6 @@ function eventsOf(relayed: Buffer) {
     return new EventObjects().read(relayed);
   } catch (error) {
     // The mark of a stream's end is not JSON.
-    throw refused('an event cannot be read', error);
+    throw cannotContinue('an event cannot be read', error);
   }
 }

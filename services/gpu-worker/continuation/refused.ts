@@ -5,7 +5,7 @@ import { errorTable, RouterError } from '#shared/core/errors.ts';
  * Creates the error for an answer that a worker does not continue.
  * @param why reason, in words for the log
  */
-export function refused(why: string, cause?: unknown): CannotContinue {
+export function cannotContinue(why: string, cause?: unknown): CannotContinue {
   return new CannotContinue('refused', `The answer cannot be continued: ${why}.`, cause);
 }
 
@@ -24,6 +24,6 @@ export async function refusedIfClientError<Answer>(answer: Promise<Answer>): Pro
       errorTable[error.code].status >= 500
     )
       throw error;
-    throw refused(error.message, error);
+    throw cannotContinue(error.message, error);
   }
 }

@@ -1,5 +1,5 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { announcedOperations, type ModelOperation } from '#shared/core/operation.ts';
+import { toAnnouncedOperations, type ModelOperation } from '#shared/core/operation.ts';
 
 /**
  * Describes a model as the worker announces it. The capabilities are those of conversations, so a model that does not generate has none.
@@ -13,7 +13,7 @@ export function describeModel(
   const generates = operations.includes('generate');
   return {
     id,
-    ...announcedOperations(operations),
+    ...toAnnouncedOperations(operations),
     capabilities: generates ? [...capabilities] : [],
     contextWindow,
   };

@@ -18,11 +18,11 @@ export const engineKinds = ['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio'
 export type EngineKind = (typeof engineKinds)[number];
 
 /** The format of conversations for every engine. */
-export const chatOfEngines = chatUpstream;
+export const engineChatFormat = chatUpstream;
 
 /** The formats of requests to engines, below `/v1`. A client's format is translated to the first of them that is possible. */
 export const engineFormats: readonly HttpUpstreamFormat[] = [
-  chatOfEngines,
+  engineChatFormat,
   completionsUpstream,
   embeddingsUpstream,
   rerankUpstream,

@@ -8,7 +8,7 @@ import { describeLlama, llamaProps, type LlamaProps } from './llama-cpp-props.ts
 import { probeOperations } from './probe-operations.ts';
 
 /** Query of the worker's own requests: they must not load a model, which could evict one that is in use. */
-export const neverLoads = '?autoload=false';
+export const noAutoloadQuery = '?autoload=false';
 
 /** `GET /v1/models`; everything but the name only in router mode. */
 export const llamaModels = z.looseObject({
@@ -49,7 +49,7 @@ export async function discoverRouted(
   const found = await Promise.all(
     served.map(async (model) => {
       const known = before.find(({ id }) => id === model.id);
-      return (await askLoaded(http, model, known)) ?? { model: known ?? describeUnloaded(model) };
+      return (await describeLoaded(http, model, known)) ?? { model: known ?? describeUnloaded(model) };
     }),
   );
   const slots = found.flatMap((each) => ('slots' in each && each.slots !== undefined ? [each.slots] : []));
@@ -72,19 +72,19 @@ function isLoadable(state: string | undefined): boolean {
  * Describes a loaded model from its own answers; undefined for a model that is not loaded, or no longer is. Sends a sleeping model no
  * request that would wake it.
  */
-async function askLoaded(
+async function describeLoaded(
   http: EngineHttp,
   { id, status }: ListedModel,
   known: ModelInfo | undefined,
 ): Promise<{ model: ModelInfo; slots: number | undefined } | undefined> {
   if (!isLoaded(status?.value)) return undefined;
-  const facts = await http.askOptional(`/props${neverLoads}&model=${encodeURIComponent(id)}`, llamaProps);
+  const facts = await http.getOptionalJson(`/props${noAutoloadQuery}&model=${encodeURIComponent(id)}`, llamaProps);
   if (!facts) return undefined;
   // The context of a model is unknown until it was loaded once.
   const isKnown = known !== undefined && known.contextWindow === facts.default_generation_settings?.n_ctx;
   if (!isKnown && status?.value === 'sleeping') return undefined;
   try {
-    const operations = isKnown ? operationsOf(known) : await probeOperations(http, id, neverLoads);
+    const operations = isKnown ? operationsOf(known) : await probeOperations(http, id, noAutoloadQuery);
     return { model: describeLlama(id, operations, facts), slots: facts.total_slots };
   } catch (error) {
     if (error instanceof UpstreamAnswerError) return undefined;
@@ -98,10 +98,10 @@ function describeUnloaded({ id, status, architecture }: ListedModel): ModelInfo 
     modalities: { vision: takes('image'), audio: takes('audio') },
     chat_template_caps: { supports_preserve_reasoning: true },
   };
-  return describeLlama(id, purposeOf(status?.args ?? []), facts);
+  return describeLlama(id, purposeOfCommandLine(status?.args ?? []), facts);
 }
 
-function purposeOf(args: readonly string[]): ModelOperation[] {
+function purposeOfCommandLine(args: readonly string[]): ModelOperation[] {
   if (args.some((flag) => /^--rerank(?:ing)?$/.test(flag))) return ['rank'];
   return args.some((flag) => /^--embeddings?$/.test(flag)) ? ['embed'] : ['generate', 'complete'];
 }

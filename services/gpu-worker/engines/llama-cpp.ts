@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fit } from '#shared/upstream/upstream-http.ts';
+import { parseAnswer } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
@@ -7,7 +7,7 @@ import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
 import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
 import type { Engine } from './engine.ts';
 import { describeLlama, llamaProps } from './llama-cpp-props.ts';
-import { discoverRouted, llamaModels, neverLoads } from './llama-cpp-router.ts';
+import { discoverRouted, llamaModels, noAutoloadQuery } from './llama-cpp-router.ts';
 import { probeOperations } from './probe-operations.ts';
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
@@ -30,7 +30,10 @@ export const llamaCpp: Engine = {
   insertion: { format: infillUpstream, path: infillUpstream.path },
 
   async discover(http, before) {
-    const [{ data }, facts] = await Promise.all([http.ask('/v1/models', llamaModels), http.ask('/props', anyProps)]);
+    const [{ data }, facts] = await Promise.all([
+      http.getJson('/v1/models', llamaModels),
+      http.getJson('/props', anyProps),
+    ]);
     if (facts.role === 'router') return discoverRouted(http, data, facts.models_autoload === true, before);
     const describe = async ({ id }: { id: string }) => describeLlama(id, await probeOperations(http, id), facts);
     return { models: await Promise.all(data.map(describe)), slots: facts.total_slots };
@@ -50,8 +53,8 @@ export const llamaCpp: Engine = {
   },
 
   async countTokens(http, request, signal) {
-    const path = `/v1/chat/completions/input_tokens${neverLoads}`;
-    return fit(path, await http.post(path, JSON.stringify(request), signal), counted).input_tokens;
+    const path = `/v1/chat/completions/input_tokens${noAutoloadQuery}`;
+    return parseAnswer(path, await http.post(path, JSON.stringify(request), signal), counted).input_tokens;
   },
 };
 
@@ -63,5 +66,6 @@ async function countText(
   signal: AbortSignal,
 ): Promise<number> {
   const question = JSON.stringify({ model, content: text, add_special: isWhole });
-  return fit('/tokenize', await http.post(`/tokenize${neverLoads}`, question, signal), tokenized).tokens.length;
+  return parseAnswer('/tokenize', await http.post(`/tokenize${noAutoloadQuery}`, question, signal), tokenized).tokens
+    .length;
 }

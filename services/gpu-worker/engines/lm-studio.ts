@@ -63,7 +63,7 @@ export const lmStudio: Engine = {
   healthPath: '/v1/models',
 
   async discover(http, before) {
-    const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), readFacts(http)]);
+    const [{ data }, facts] = await Promise.all([http.getJson('/v1/models', modelList), readFacts(http)]);
     const models: ModelInfo[] = [];
     const parallel: number[] = [];
     for (const { id } of data) {
@@ -89,9 +89,9 @@ export const lmStudio: Engine = {
 
 /** Reads the descriptions from the native endpoints, by the ids that `/v1/models` may list: a model's own, and its instances'. */
 async function readFacts(http: EngineHttp): Promise<Map<string, Facts>> {
-  const native = await http.askOptional('/api/v1/models', nativeModels);
+  const native = await http.getOptionalJson('/api/v1/models', nativeModels);
   if (native === undefined) {
-    const older = await http.askOptional('/api/v0/models', olderModels);
+    const older = await http.getOptionalJson('/api/v0/models', olderModels);
     return new Map(older?.data.map((model) => [model.id, factsOfOlder(model)]));
   }
   const facts = new Map<string, Facts>();

@@ -37,8 +37,8 @@ export const ollama: Engine = {
 
   async discover(http, before) {
     const [{ data }, running] = await Promise.all([
-      http.ask('/v1/models', modelList),
-      http.askOptional('/api/ps', loaded),
+      http.getJson('/v1/models', modelList),
+      http.getOptionalJson('/api/ps', loaded),
     ]);
     const contexts = new Map(before.map((model) => [model.id, model.contextWindow]));
     for (const { name, context_length: tokens } of running?.models ?? []) if (tokens) contexts.set(name, tokens);

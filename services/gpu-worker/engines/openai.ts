@@ -14,7 +14,7 @@ export const openai: Engine = {
   healthPath: '/v1/models',
 
   async discover(http) {
-    const { data } = await http.ask('/v1/models', modelList);
+    const { data } = await http.getJson('/v1/models', modelList);
     return {
       models: data.map(({ id, architecture, max_model_len: contextWindow }) => {
         const vision: Capability[] = architecture?.input_modalities?.includes('image') ? ['vision'] : [];

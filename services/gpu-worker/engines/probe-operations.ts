@@ -17,8 +17,8 @@ interface Probe {
 }
 
 /** Empty files. */
-const silence = { name: 'silence.wav', type: 'audio/wav', bytes: 1, start: '', data: '' };
-const nothing = { ...silence, name: 'nothing.png', type: 'image/png' };
+const emptySound = { name: 'silence.wav', type: 'audio/wav', bytes: 1, start: '', data: '' };
+const emptyImage = { ...emptySound, name: 'nothing.png', type: 'image/png' };
 
 /**
  * Probe for generating and completing. An engine that continues texts also generates answers. A conversation without messages would not do
@@ -32,14 +32,14 @@ const probes: Record<ModelOperation, Probe> = {
   rank: { path: '/v1/rerank', body: { query: '', documents: [] } },
   moderate: { path: '/v1/moderations', body: { input: [] } },
   draw: { path: '/v1/images/generations', body: { prompt: '' } },
-  redraw: { path: '/v1/images/edits', body: { image: nothing, prompt: '' }, form: imageEditsUpstream },
+  redraw: { path: '/v1/images/edits', body: { image: emptyImage, prompt: '' }, form: imageEditsUpstream },
   speak: { path: '/v1/audio/speech', body: { input: '' } },
-  transcribe: { path: '/v1/audio/transcriptions', body: { file: silence }, form: transcriptionsUpstream },
-  translate: { path: '/v1/audio/translations', body: { file: silence }, form: audioTranslationsUpstream },
+  transcribe: { path: '/v1/audio/transcriptions', body: { file: emptySound }, form: transcriptionsUpstream },
+  translate: { path: '/v1/audio/translations', body: { file: emptySound }, form: audioTranslationsUpstream },
 };
 
 /** Statuses of a path that an engine does not have, or has switched off: vLLM's and llama.cpp's. */
-const absent: ReadonlySet<number> = new Set([404, 405, 501]);
+const absentStatuses: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
  * Finds out which operations a model of vLLM or llama.cpp supports, by requests without input. A model that serves none of these paths is
@@ -65,7 +65,7 @@ async function isServed(http: EngineHttp, model: string, { path, body, form }: P
   const { status, body: answer } = await http.post(path + query, text, undefined, headers);
   if (messageOf(answer).startsWith('model is not loaded'))
     throw new UpstreamAnswerError('the engine has unloaded the model');
-  if (absent.has(status) || isUnsupported(answer)) return false;
+  if (absentStatuses.has(status) || isUnsupported(answer)) return false;
   // Some engines answer an empty file with status 500.
   if (status < 500 || (form && status === 500)) return true;
   throw new UpstreamAnswerError(`the engine answered ${path} with status ${status}`);

@@ -36,9 +36,13 @@ export const sglang: Engine = {
 
   async discover(http) {
     const [{ data }, model, server] = await Promise.all([
-      http.ask('/v1/models', modelList),
-      http.askOptional('/model_info', modelInfo).then((info) => info ?? http.askOptional('/get_model_info', modelInfo)),
-      http.askOptional('/server_info', serverInfo).then((i) => i ?? http.askOptional('/get_server_info', serverInfo)),
+      http.getJson('/v1/models', modelList),
+      http
+        .getOptionalJson('/model_info', modelInfo)
+        .then((info) => info ?? http.getOptionalJson('/get_model_info', modelInfo)),
+      http
+        .getOptionalJson('/server_info', serverInfo)
+        .then((i) => i ?? http.getOptionalJson('/get_server_info', serverInfo)),
     ]);
     const vision: Capability[] = model?.has_image_understanding === true ? ['vision'] : [];
     const perReplica = server?.internal_states?.[0]?.effective_max_running_requests_per_dp;

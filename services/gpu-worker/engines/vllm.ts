@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { fit } from '#shared/upstream/upstream-http.ts';
+import { parseAnswer } from '#shared/upstream/upstream-http.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
@@ -23,7 +23,7 @@ export const continuationByTokenizing: EngineContinuation = {
   limitsCompletions: true,
   async countText(http, { model, text, isWhole }, signal) {
     const question = JSON.stringify({ model, prompt: text, add_special_tokens: isWhole });
-    return fit('/tokenize', await http.post('/tokenize', question, signal), tokenized).count;
+    return parseAnswer('/tokenize', await http.post('/tokenize', question, signal), tokenized).count;
   },
 };
 
@@ -31,7 +31,7 @@ export const continuationByTokenizing: EngineContinuation = {
  * Jobs at once of a vLLM, which does not report how many it runs (`--max-num-seqs`, 256 or more unless it is set). Few enough for the
  * memory of one GPU with the contexts of agents, and enough to keep it busy. Further jobs wait in the router's queues, by class and weight.
  */
-const usualSlots = 64;
+const defaultSlots = 64;
 
 /**
  * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor the operations of a model. Counting the tokens of an
@@ -45,7 +45,7 @@ export const vllm: Engine = {
   continuation: continuationByTokenizing,
 
   async discover(http, before) {
-    const { data } = await http.ask('/v1/models', modelList);
+    const { data } = await http.getJson('/v1/models', modelList);
     const models = await Promise.all(
       data.map(async ({ id, max_model_len: contextWindow }): Promise<ModelInfo> => {
         const known = before.find((model) => model.id === id && model.contextWindow === contextWindow);
@@ -57,7 +57,7 @@ export const vllm: Engine = {
         return describeModel(id, operations, capabilities, contextWindow);
       }),
     );
-    return { models, slots: data.some(({ owned_by: owner }) => owner === 'vllm') ? usualSlots : undefined };
+    return { models, slots: data.some(({ owned_by: owner }) => owner === 'vllm') ? defaultSlots : undefined };
   },
 
   adapt(request, model) {
@@ -128,5 +128,5 @@ const counted = [
  */
 export async function countByTokenizing(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<number> {
   const question = Object.fromEntries(counted.map((field) => [field, request[field]]));
-  return fit('/tokenize', await http.post('/tokenize', JSON.stringify(question), signal), tokenized).count;
+  return parseAnswer('/tokenize', await http.post('/tokenize', JSON.stringify(question), signal), tokenized).count;
 }

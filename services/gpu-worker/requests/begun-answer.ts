@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 export type BegunAnswer = Readonly<Record<'content' | 'reasoning_content', readonly string[]>>;
 
 /** Returns the beginning of the answer in a chat request: its last message, if that is the assistant's. */
-export function begunAnswer({ messages }: JsonObject): BegunAnswer | undefined {
+export function readBegunAnswer({ messages }: JsonObject): BegunAnswer | undefined {
   const last = Array.isArray(messages) ? messages.at(-1) : undefined;
   if (!isJsonObject(last) || last['role'] !== 'assistant') return undefined;
   return { content: textsOf(last['content']), reasoning_content: textsOf(last['reasoning_content']) };

@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /** Writes a request in the fields that llama.cpp reads. Ollama and LM Studio are built on it and read the same. */
 export function llamaCppFields(request: JsonObject): JsonObject {
-  return requireNamedTool(sameMaxTokens(request));
+  return requireNamedTool(renameMaxTokens(request));
 }
 
 /** Gives the limit of output tokens its older name. */
-function sameMaxTokens(request: JsonObject): JsonObject {
+function renameMaxTokens(request: JsonObject): JsonObject {
   const { max_completion_tokens: newer, ...rest } = request;
   return newer === undefined || newer === null ? rest : { ...rest, max_tokens: newer };
 }

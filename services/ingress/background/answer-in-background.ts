@@ -5,23 +5,23 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
-import type { NamedSession } from '#shared/serving/affinity-of.ts';
-import { lanesOf } from '#shared/serving/lanes-of.ts';
-import type { ServingParts } from '#shared/serving/serve-model.ts';
+import type { NamedSession } from '#shared/serving/compute-affinity.ts';
+import { findLanes } from '#shared/serving/find-lanes.ts';
+import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { identityOf } from '../http/require-key.ts';
 import type { BackgroundParts } from './background-parts.ts';
-import type { WantedStream } from './stream-background.ts';
+import type { StreamRequest } from './stream-background.ts';
 
-export interface AnswerInBackgroundParts extends Pick<ServingParts, 'workers' | 'registry' | 'priceOf'> {
+export interface AnswerInBackgroundParts extends Pick<ServingComponents, 'workers' | 'registry' | 'priceOf'> {
   answers: AnswerStore;
   background: BackgroundParts;
   log: Logger;
 }
 
-export interface AskedInBackground {
+export interface BackgroundRequest {
   format: ClientFormat;
   request: ClientRequest;
   /** Request headers that affect the answer. */
@@ -39,9 +39,9 @@ export interface AskedInBackground {
  */
 export async function answerInBackground(
   response: Response,
-  asked: AskedInBackground,
+  asked: BackgroundRequest,
   parts: AnswerInBackgroundParts,
-): Promise<WantedStream | undefined> {
+): Promise<StreamRequest | undefined> {
   const { format, headers, session, sentFor, isRecorded } = asked;
   const { background, parameters } = asked.request;
   const { answers } = parts;
@@ -55,9 +55,9 @@ export async function answerInBackground(
   const owner = storeOwnerOf(identity);
   // The run resolves what the request refers to; this call only refuses a missing reference early.
   await resolveStored(answers, format, 'generate', asked.request, owner);
-  lanesOf(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);
+  findLanes(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);
   const id = newAnswerId(format);
-  const queued = background.queued(id);
+  const queued = background.queuedAnswer(id);
   const createdAt = Date.now();
   const { responses, jobs } = parts.background;
   const facts = { id, owner, key: identity.id, format: format.name };

@@ -2,8 +2,8 @@ import type { Response } from 'express';
 import type { ReadEvents } from '#shared/accounts/background-responses/background-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
-import { Bell } from '../http/bell.ts';
-import { drained } from '../http/drained.ts';
+import { WakeSignal } from '../http/wake-signal.ts';
+import { waitForDrain } from '../http/wait-for-drain.ts';
 import { startEvents } from '../http/refuse.ts';
 import type { BackgroundParts } from './background-parts.ts';
 
@@ -13,7 +13,7 @@ const lookMs = 2_000;
 /** Milliseconds for which a stream waits for an unavailable store. */
 const storeAwayMs = 60_000;
 
-export interface WantedStream {
+export interface StreamRequest {
   id: string;
   owner: string;
   shape: BackgroundAnswers;
@@ -43,14 +43,14 @@ const broken = {
  */
 export async function streamBackground(
   response: Response,
-  wanted: WantedStream,
+  wanted: StreamRequest,
   { responses, changes, keepAliveMs, unreadMs, closing }: Omit<BackgroundParts, 'jobs'>,
 ): Promise<void> {
   const { id, owner, shape, after } = wanted;
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const bell = new Bell(AbortSignal.any([gone.signal, closing]));
-  const unwatch = changes.watch(id, () => bell.ring());
+  const bell = new WakeSignal(AbortSignal.any([gone.signal, closing]));
+  const unwatch = changes.watch(id, () => bell.notify());
   try {
     let read = await responses.read(owner, id, after);
     refuse(read, id, after);
@@ -71,7 +71,7 @@ export async function streamBackground(
       }
       if (events !== '') {
         writtenAt = performance.now();
-        if (!response.write(events)) await drained(response, unreadMs, gone.signal);
+        if (!response.write(events)) await waitForDrain(response, unreadMs, gone.signal);
       }
       if (read.isOver && last >= read.next - 1) {
         const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;

@@ -11,14 +11,14 @@ import type { Files } from '#shared/files/files.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { sendContent } from '../files/send-content.ts';
-import { wrongMethod } from '../http/answer-error.ts';
+import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/idempotent.ts';
 import { identityOf } from '../http/require-key.ts';
 import { createBatch, type CreateBatchParts } from './create-batch.ts';
 
 export interface BatchRoutesParts extends CreateBatchParts {
   jobs: Pick<BackgroundJobs, 'add'>;
-  files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'read' | 'remove'>;
+  files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'read' | 'delete'>;
   store: {
     /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
     assertIntact: () => void;
@@ -69,7 +69,7 @@ export function addBatchRoutes(
     if (!page) throw shape.notFound(asked.after ?? asked.before ?? '');
     response.json(shape.list(page.batches, page.hasMore, baseUrl(request)));
   });
-  router.all(path, wrongMethod('GET', 'HEAD', 'POST'));
+  router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
 
   const one = `${path}/:id`;
   router.get(one, async (request, response) => {
@@ -81,21 +81,21 @@ export function addBatchRoutes(
     response.json(shape.show(await find(request, response), baseUrl(request)));
   });
   router.post(`${one}/cancel`, cancel);
-  router.all(`${one}/cancel`, wrongMethod('POST'));
+  router.all(`${one}/cancel`, refuseMethod('POST'));
   if (!shape.hasResults) {
-    router.all(one, wrongMethod('GET', 'HEAD'));
+    router.all(one, refuseMethod('GET', 'HEAD'));
     return;
   }
   router.delete(one, async (request, response) => {
     const batch = await find(request, response);
-    if (!isOver(batch) || !(await batches.remove(batch.id))) {
+    if (!isOver(batch) || !(await batches.delete(batch.id))) {
       const message = `The batch ${batch.id} has not ended: cancel it, and wait until it has.`;
       throw new RouterError('invalid_request', message);
     }
-    if (batch.outputFile !== undefined) await files.remove(batch.owner, batch.outputFile);
+    if (batch.outputFile !== undefined) await files.delete(batch.owner, batch.outputFile);
     response.json(shape.removed(batch.id));
   });
-  router.all(one, wrongMethod('GET', 'HEAD', 'DELETE'));
+  router.all(one, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${one}/results`, async (request, response) => {
     const { id, owner, outputFile } = await find(request, response);
     const file = outputFile === undefined ? undefined : await files.find(owner, outputFile);
@@ -103,5 +103,5 @@ export function addBatchRoutes(
     const read: Parameters<typeof sendContent>[2]['read'] = (range, signal) => files.read(file, range, signal);
     await sendContent(request, response, { file, read, timeoutMs: parts.bodyTimeoutMs });
   });
-  router.all(`${one}/results`, wrongMethod('GET', 'HEAD'));
+  router.all(`${one}/results`, refuseMethod('GET', 'HEAD'));
 }

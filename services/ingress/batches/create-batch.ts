@@ -3,14 +3,14 @@ import type { BatchRecord, NewBatch } from '#shared/accounts/batches/batch-recor
 import type { Batches } from '#shared/accounts/batches/batches.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { fileIdOf } from '#shared/files/file-id.ts';
+import { parseFileId } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { BatchFormat, BatchSource } from '#shared/formats/batches/batch-format.ts';
-import { formatsOf } from '#shared/formats/batches/formats-of.ts';
+import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { arrivingBody } from '../files/arriving-body.ts';
-import { claimKey } from '../idempotency/claim-key.ts';
+import { claimIdempotencyKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReadBody } from '../http/read-body.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -24,7 +24,7 @@ const inputLifeMs = 7 * 24 * 3_600_000;
 
 export interface CreateBatchParts {
   batches: Pick<Batches, 'assertRoom' | 'create' | 'find'>;
-  files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'remove'>;
+  files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'delete'>;
   formats: readonly ClientFormat[];
   readBody: ReadBody;
   held: HeldBodies;
@@ -36,7 +36,7 @@ export interface CreateBatchParts {
   log: Pick<Logger, 'warn'>;
 }
 
-interface Wanted {
+interface BatchRequest {
   id: string;
   owner: string;
   api: ClientApi;
@@ -53,7 +53,7 @@ type Source<Kind extends BatchSource['kind']> = Extract<BatchSource, { kind: Kin
 export async function createBatch(
   request: Request,
   response: Response,
-  wanted: Wanted,
+  wanted: BatchRequest,
   parts: CreateBatchParts,
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
@@ -77,7 +77,7 @@ async function createWithInput(batch: NewBatch, { batches, files, log }: CreateB
       // Redis may have created the batch although its answer was lost.
       const created = await batches.find(owner, api, id);
       if (created) return created;
-      await files.remove(owner, inputFile);
+      await files.delete(owner, inputFile);
     } catch (err) {
       log.warn({ batch: id, file: inputFile, err }, 'the input of a batch that was refused may stay until it expires');
     }
@@ -88,24 +88,24 @@ async function createWithInput(batch: NewBatch, { batches, files, log }: CreateB
 async function fromFile(
   request: Request,
   response: Response,
-  { id, owner, api }: Wanted,
+  { id, owner, api }: BatchRequest,
   source: Source<'file'>,
   { readBody, held, files, formats }: CreateBatchParts,
 ): Promise<NewBatch> {
   const identity = identityOf(response);
   const { id: key } = identity;
-  const holding = held.open(identity);
+  const holding = held.admit(identity);
   response.on('close', () => holding.release());
   const body = await readBody(request, holding);
-  await claimKey(response, body);
+  await claimIdempotencyKey(response, body);
   const creation = source.read(body);
   const { endpoint, path, windowMs, inputFile: shown, window, metadata, outputSeconds } = creation;
-  if (!formatsOf({ api: api.segment, path }, formats)) {
+  if (!findBatchFormats({ api: api.segment, path }, formats)) {
     throw new RouterError('invalid_request', `Invalid 'endpoint': ${endpoint} cannot be used in batches.`, {
       param: 'endpoint',
     });
   }
-  const file = await files.find(owner, fileIdOf(shown) ?? '');
+  const file = await files.find(owner, parseFileId(shown) ?? '');
   if (!file) throw new RouterError('not_found', `No such File object: ${shown}`, { param: 'input_file_id' });
   if (file.purpose !== 'batch') {
     throw new RouterError('invalid_request', `Invalid 'input_file_id': the purpose of the file is not 'batch'.`, {
@@ -123,7 +123,7 @@ async function fromFile(
 async function fromBody(
   request: Request,
   response: Response,
-  { id, owner, api, shape }: Wanted,
+  { id, owner, api, shape }: BatchRequest,
   { field, path, windowMs }: Source<'inline'>,
   { held, files, maxLineBytes, bodyTimeoutMs }: CreateBatchParts,
 ): Promise<NewBatch> {
@@ -133,7 +133,7 @@ async function fromBody(
   const { id: key } = identity;
   const given = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
-  const holding = held.open(identity);
+  const holding = held.admit(identity);
   const gone = new AbortController();
   response.on('close', () => {
     gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));

@@ -5,7 +5,7 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 const [lineFeed, carriageReturn, space, tab] = [0x0a, 0x0d, 0x20, 0x09];
 
 /** Characters of a field name that are compared; the rest is ignored. */
-const longestName = 64;
+const maxNameLength = 64;
 
 /**
  * Finds the elements of one array in a JSON object that arrives in pieces, so that the object need not fit into memory. Each element is the
@@ -14,7 +14,7 @@ const longestName = 64;
  */
 export class ArraySplitter {
   readonly #field: string;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   /** Open arrays and objects: 1 inside the object, 2 inside the array. */
   #depth = 0;
   #isInString = false;
@@ -34,11 +34,11 @@ export class ArraySplitter {
 
   /**
    * @param field name of the field with the array
-   * @param mostBytes largest size of one element
+   * @param maxBytes largest size of one element
    */
-  constructor(field: string, mostBytes: number) {
+  constructor(field: string, maxBytes: number) {
     this.#field = field;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   /**
@@ -99,7 +99,7 @@ export class ArraySplitter {
       this.#isInName = false;
       return;
     }
-    if (this.#isInName && this.#name.length <= longestName) this.#name.push(byte);
+    if (this.#isInName && this.#name.length <= maxNameLength) this.#name.push(byte);
   }
 
   #onToken(byte: number): void {
@@ -137,8 +137,8 @@ export class ArraySplitter {
 
   #add(bytes: Uint8Array): void {
     this.#begunBytes += bytes.length;
-    if (this.#begunBytes > this.#mostBytes)
-      throw new RouterError('body_too_large', `A request is larger than ${this.#mostBytes} bytes.`);
+    if (this.#begunBytes > this.#maxBytes)
+      throw new RouterError('body_too_large', `A request is larger than ${this.#maxBytes} bytes.`);
     this.#begun.push(Buffer.from(bytes));
   }
 

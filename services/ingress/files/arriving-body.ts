@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Holding } from '../http/held-bodies.ts';
-import { arrivingDigest } from '../idempotency/body-digest.ts';
+import type { BodyReservation } from '../http/held-bodies.ts';
+import { bodyDigestOf } from '../idempotency/body-digest.ts';
 
 /**
  * Yields the body of a request as it arrives. Only time in which the reader waits for a piece counts towards the timeout. The request stays
@@ -13,16 +13,16 @@ import { arrivingDigest } from '../idempotency/body-digest.ts';
 export async function* arrivingBody(
   request: IncomingMessage,
   timeoutMs: number,
-  holding?: Pick<Holding, 'isSlow' | 'arrived'>,
+  holding?: Pick<BodyReservation, 'markSlow' | 'markArrived'>,
 ): AsyncGenerator<Uint8Array> {
-  const digest = arrivingDigest(request);
+  const digest = bodyDigestOf(request);
   const pieces = request.iterator({ destroyOnReturn: false });
   const ending = new AbortController();
   let isLate = false;
   let isOver = false;
   // Small bodies arrive together with their headers and are complete by then.
   process.nextTick(() => {
-    if (!request.complete && !isOver) holding?.isSlow((error) => ending.abort(error));
+    if (!request.complete && !isOver) holding?.markSlow((error) => ending.abort(error));
   });
   try {
     for (;;) {
@@ -36,7 +36,7 @@ export async function* arrivingBody(
     throw isLate ? error : cutOff(error);
   } finally {
     isOver = true;
-    holding?.arrived();
+    holding?.markArrived();
     // Unlocks the rest of the request for other readers. While a piece is awaited, `return` would wait for that piece.
     if (!isLate) await pieces.return?.(undefined);
   }

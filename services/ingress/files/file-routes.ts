@@ -2,9 +2,9 @@ import type { Request, Response, Router } from 'express';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormatFiles } from '#shared/formats/format-files.ts';
-import { fileIdOf } from '#shared/files/file-id.ts';
+import { parseFileId } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
-import { wrongMethod } from '../http/answer-error.ts';
+import { refuseMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { KeyedHandler } from '../idempotency/idempotent.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -15,10 +15,10 @@ import { sendContent } from './send-content.ts';
 const uploadBytes = 20 * 1024 * 1024;
 
 /** Characters of a file name that are kept. */
-const longestName = 255;
+const maxNameLength = 255;
 
 export interface FileRoutesParts {
-  files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'remove'>;
+  files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'delete'>;
   held: HeldBodies;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
@@ -43,7 +43,7 @@ export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRou
   };
   const find = async (request: Request, response: Response) => {
     const shown = shownIdOf(request);
-    const id = fileIdOf(shown);
+    const id = parseFileId(shown);
     const file = id === undefined ? undefined : await files.find(owned(response), id);
     if (!file) throw shape.notFound(shown);
     return file;
@@ -55,16 +55,16 @@ export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRou
   router.get(path, async (request, response) => {
     response.json(await list(request, owned(response), shape, files));
   });
-  router.all(path, wrongMethod('GET', 'HEAD', 'POST'));
+  router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
   router.get(`${path}/:id`, async (request, response) => {
     response.json(shape.show(await find(request, response)));
   });
   router.delete(`${path}/:id`, async (request, response) => {
     const { id } = await find(request, response);
-    if (!(await files.remove(owned(response), id))) throw shape.notFound(shape.shownId(id));
+    if (!(await files.delete(owned(response), id))) throw shape.notFound(shape.shownId(id));
     response.json(shape.removed(shape.shownId(id)));
   });
-  router.all(`${path}/:id`, wrongMethod('GET', 'HEAD', 'DELETE'));
+  router.all(`${path}/:id`, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${path}/:id/content`, async (request, response) => {
     const file = await find(request, response);
     await sendContent(request, response, {
@@ -73,7 +73,7 @@ export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRou
       timeoutMs,
     });
   });
-  router.all(`${path}/:id/content`, wrongMethod('GET', 'HEAD'));
+  router.all(`${path}/:id/content`, refuseMethod('GET', 'HEAD'));
 }
 
 async function upload(
@@ -88,7 +88,7 @@ async function upload(
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const given = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
-  const holding = held.open(identityOf(response));
+  const holding = held.admit(identityOf(response));
   const gone = new AbortController();
   response.on('close', () => {
     gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
@@ -101,7 +101,7 @@ async function upload(
   } = await receiveForm(request, {
     timeoutMs,
     holding,
-    mostFiles: 1,
+    maxFiles: 1,
     isKept: (field) => field === 'file',
     keep: (content) => files.receive(owner, content, { signal: gone.signal, expectedBytes }),
     discard: (received) => received.discard(),
@@ -121,14 +121,14 @@ async function list(request: Request, owner: string, shape: FormatFiles, files: 
   const query = shape.readList(request.query);
   const { after, before, ids } = query;
   if (ids) {
-    const known = await Promise.all(ids.map(async (shown) => files.find(owner, fileIdOf(shown) ?? '')));
+    const known = await Promise.all(ids.map(async (shown) => files.find(owner, parseFileId(shown) ?? '')));
     return shape.list(
       known.filter((file) => file !== undefined),
       false,
       query,
     );
   }
-  const place = { after: after && (fileIdOf(after) ?? after), before: before && (fileIdOf(before) ?? before) };
+  const place = { after: after && (parseFileId(after) ?? after), before: before && (parseFileId(before) ?? before) };
   const page = await files.list(owner, { ...query, ...place });
   if (!page) throw shape.notFound(after ?? before ?? '', after === undefined ? 'before_id' : 'after');
   return shape.list(page.files, page.hasMore, query);
@@ -141,6 +141,6 @@ function shownIdOf({ params }: Request): string {
 
 /** Removes control characters, which would break lines in a terminal, and cuts long names. */
 function nameOf(given: string): string {
-  const name = given.replaceAll(/\p{Cc}/gu, '').slice(0, longestName);
+  const name = given.replaceAll(/\p{Cc}/gu, '').slice(0, maxNameLength);
   return name === '' ? 'unnamed' : name;
 }

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
-import { claimKey } from '../idempotency/claim-key.ts';
+import { claimIdempotencyKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import { memoryOfPiece } from '../http/read-body.ts';
 import type { ReceivedBody } from '../http/receive-body.ts';
@@ -22,7 +22,7 @@ export interface ReceiveFormParts {
 type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 
 /** Files of a form: as many pictures as OpenAI accepts, and a mask. */
-const mostFiles = 17;
+const maxFiles = 17;
 
 const startLength = 88;
 
@@ -39,7 +39,7 @@ export async function receiveFormBody(
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const holding = held.open(identityOf(response));
+  const holding = held.admit(identityOf(response));
   response.on('close', () => holding.release());
   let left = maxBytes;
   const onBytes = (plain: number, coded: number): void => {
@@ -50,14 +50,14 @@ export async function receiveFormBody(
   const form = await receiveForm(request, {
     timeoutMs,
     holding,
-    mostFiles,
+    maxFiles,
     isKept: () => true,
     keep: (content) => inBase64(content, onBytes),
   });
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const body = jsonOf(form, onBytes);
-  await claimKey(response, body);
+  await claimIdempotencyKey(response, body);
   return { body, grow: holding.grow, releaseBody: holding.releaseBody };
 }
 

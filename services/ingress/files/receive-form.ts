@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Holding } from '../http/held-bodies.ts';
+import type { BodyReservation } from '../http/held-bodies.ts';
 import { arrivingBody } from './arriving-body.ts';
 
 /** Limits of a form besides its files. The longest field is a prompt for pictures: 32,000 characters. */
@@ -36,9 +36,9 @@ export interface FormReader<Kept> {
   /** Milliseconds without a byte after which the form is refused. */
   timeoutMs: number;
   /** The request's share of memory, see `arrivingBody`. */
-  holding: Pick<Holding, 'isSlow' | 'arrived' | 'grow'>;
+  holding: Pick<BodyReservation, 'markSlow' | 'markArrived' | 'grow'>;
   /** Largest number of files; a form with more is refused. */
-  mostFiles: number;
+  maxFiles: number;
   /** Whether the file of a field is kept; other files are read and discarded. */
   isKept: (field: string) => boolean;
   /** Reads the content of a file to its end, and cleans up on failure. */
@@ -55,9 +55,9 @@ export interface FormReader<Kept> {
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,
-  { timeoutMs, holding, mostFiles, isKept, keep, discard }: FormReader<Kept>,
+  { timeoutMs, holding, maxFiles, isKept, keep, discard }: FormReader<Kept>,
 ): Promise<Form<Kept>> {
-  const parser = openParser(request, mostFiles);
+  const parser = openParser(request, maxFiles);
   const entries: [name: string, value: string][] = [];
   const failed = Promise.withResolvers<never>();
   let hasFailed = false;
@@ -67,9 +67,9 @@ export async function receiveForm<Kept>(
   const contents: BusboyFileStream[] = [];
   const keeping: Promise<KeptFile<Kept>>[] = [];
   parser.on('error', (cause: unknown) => failed.reject(notAForm(cause)));
-  parser.on('filesLimit', () => failed.reject(tooMany('files', mostFiles)));
+  parser.on('filesLimit', () => failed.reject(tooMany('files', maxFiles)));
   parser.on('fieldsLimit', () => failed.reject(tooMany('fields', limits.fields)));
-  parser.on('partsLimit', () => failed.reject(tooMany('parts', limits.fields + mostFiles)));
+  parser.on('partsLimit', () => failed.reject(tooMany('parts', limits.fields + maxFiles)));
   parser.on('field', (name: string | undefined, value, _isNameCut, isCut) => {
     if (name === undefined) failed.reject(unnamed());
     else if (isCut) failed.reject(tooLong(name));
@@ -135,8 +135,8 @@ function openParser(request: IncomingMessage, files: number): InstanceType<typeo
   }
 }
 
-function tooMany(what: string, most: number): RouterError {
-  return new RouterError('invalid_request', `The form has too many ${what}: ${most} is the most.`);
+function tooMany(what: string, max: number): RouterError {
+  return new RouterError('invalid_request', `The form has too many ${what}: ${max} is the most.`);
 }
 
 function unnamed(): RouterError {

@@ -23,7 +23,7 @@ export interface ContentParts {
  */
 export async function sendContent(request: Request, response: Response, parts: ContentParts): Promise<void> {
   const { file, read, timeoutMs } = parts;
-  const range = rangeOf(request.headers.range, file.bytes, response);
+  const range = readRange(request.headers.range, file.bytes, response);
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const { from, to } = range ?? { from: 0, to: file.bytes };
@@ -42,7 +42,7 @@ export async function sendContent(request: Request, response: Response, parts: C
   try {
     for await (const piece of content ?? []) {
       if (response.destroyed) return;
-      if (!response.write(piece)) await drained(response, timeoutMs, gone.signal);
+      if (!response.write(piece)) await waitForDrain(response, timeoutMs, gone.signal);
     }
     response.end();
   } catch (error) {
@@ -52,7 +52,7 @@ export async function sendContent(request: Request, response: Response, parts: C
 }
 
 /** Waits until the client has read what was sent. Disconnects a client that reads nothing for `timeoutMs`. */
-async function drained(response: Response, timeoutMs: number, gone: AbortSignal): Promise<void> {
+async function waitForDrain(response: Response, timeoutMs: number, gone: AbortSignal): Promise<void> {
   const timer = setTimeout(() => response.destroy(), timeoutMs);
   try {
     await once(response, 'drain', { signal: gone });
@@ -62,7 +62,7 @@ async function drained(response: Response, timeoutMs: number, gone: AbortSignal)
 }
 
 /** Returns the requested range; undefined for the whole file, also when the header asks for several ranges or is malformed. */
-function rangeOf(header: string | undefined, bytes: number, response: Response): ContentRange | undefined {
+function readRange(header: string | undefined, bytes: number, response: Response): ContentRange | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
   const [, first = '', last = ''] = match ?? [];
   if (first === '' && last === '') return undefined;

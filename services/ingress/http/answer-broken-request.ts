@@ -4,7 +4,7 @@ import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import type { CountRefusal } from './refused-request.ts';
-import { mintRequestId, requestIdHeaders } from './request-id.ts';
+import { createRequestId, requestIdHeaders } from './request-id.ts';
 
 export interface BrokenRequestParts {
   log: Logger;
@@ -17,14 +17,17 @@ export interface BrokenRequestParts {
  * Creates the listener of `clientError`. It answers requests that Node's HTTP parser rejects: not HTTP, too slow, or with headers that are
  * too large. By default Node closes such connections without a body.
  */
-export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
+export function createBrokenRequestListener(
+  format: AnswerFormat,
+  { log, countRefusal, isAnswering }: BrokenRequestParts,
+) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
       socket.destroy();
       return;
     }
     const refusal = explain(error);
-    const requestId = mintRequestId();
+    const requestId = createRequestId();
     log.info({ requestId, code: refusal.code, reason: error.code }, 'request refused');
     countRefusal({ format: format.name, requestId, error: refusal, key: undefined, asked: undefined });
     const { status, headers, body } = format.errorAnswer(refusal, requestId);

@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
-import { refusedRequest, type CountRefusal } from './refused-request.ts';
+import { describeRefusal, type CountRefusal } from './refused-request.ts';
 import { replyOf } from './reply-of.ts';
 import { requestIdOf } from './request-id.ts';
 import { traceError } from '#shared/serving/record-request.ts';
@@ -15,7 +15,7 @@ export interface AnswerErrorParts {
 }
 
 /** Creates the error handler of a format's routes. It logs, traces and counts each thrown error, and answers it in that format. */
-export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
+export function createErrorHandler(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const refusal = asRouterError(error);
     const requestId = requestIdOf(response);
@@ -27,7 +27,7 @@ export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerE
     if (refusal.code === 'internal')
       log.error({ err: refusal.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
     else log.info({ requestId, traceId, method, path, code: refusal.code }, 'request refused');
-    countRefusal(refusedRequest(response, format.name, refusal));
+    countRefusal(describeRefusal(response, format.name, refusal));
     const reply = replyOf(response);
     if (response.headersSent) next(error);
     else if (reply) reply.fail(refusal);
@@ -43,7 +43,7 @@ function loggablePath({ baseUrl, path }: Request): string {
 /**
  * Refuses all methods of a path that its routes do not handle; mount it after them. `Allow` lists the supported methods (RFC 9110, 15.5.6).
  */
-export function wrongMethod(...allowed: string[]) {
+export function refuseMethod(...allowed: string[]) {
   return (request: Request, response: Response): never => {
     response.setHeader('allow', allowed.join(', '));
     throw new RouterError('method_not_allowed', `${request.method} is not allowed here.`);
@@ -51,6 +51,6 @@ export function wrongMethod(...allowed: string[]) {
 }
 
 /** Refuses a path that has no route; mount it last. */
-export function unknownPath(request: Request): never {
+export function refuseUnknownPath(request: Request): never {
   throw new RouterError('not_found', `There is no ${request.method} ${request.baseUrl}${request.path} here.`);
 }

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
-import { shareOfMemory } from '#shared/core/memory-budget.ts';
+import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 
 /** Bytes of a request besides its body, with its connection. */
 const requestBytes = 16 * 1024;
@@ -66,5 +66,5 @@ function noLength(): RouterError {
  * @param memoryBytes the container's limit; 0 without one
  */
 export function arrivingBytes(memoryBytes: number): number {
-  return Math.min(maxBytesOfAll, shareOfMemory(memoryParts, memoryBytes));
+  return Math.min(maxBytesOfAll, computeMemoryShare(memoryParts, memoryBytes));
 }

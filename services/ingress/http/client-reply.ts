@@ -9,7 +9,7 @@ import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { DetachedResponse } from '../idempotency/detached-response.ts';
 import { refuse, startEvents } from './refuse.ts';
-import { PacedResponse } from './unread/paced-response.ts';
+import { BoundedResponse } from './unread/bounded-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';
 
 export interface ReplyOptions {
@@ -38,7 +38,7 @@ export class ClientReply implements ModelSink {
   readonly #onBegin: () => void;
   readonly #hold: ReplyOptions['hold'];
   readonly #answer: StreamedAnswer;
-  readonly #output: PacedResponse;
+  readonly #output: BoundedResponse;
   #keepsBody = false;
   #hasBegun = false;
   #running: Pick<RunningRequest, 'fail'> | undefined;
@@ -50,7 +50,7 @@ export class ClientReply implements ModelSink {
     this.#requestId = requestId;
     this.#stream = stream;
     this.#answer = format.openStream({ requestId, answerId, repeated });
-    this.#output = new PacedResponse(response, unread, () => this.#onUnread());
+    this.#output = new BoundedResponse(response, unread, () => this.#onUnread());
     this.#onBegin = onBegin;
     this.#hold = hold;
   }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { acceptWhenRead } from './accept-body.ts';
-import { answerBrokenRequest } from './answer-broken-request.ts';
+import { createBrokenRequestListener } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
 import { serveInTurn } from './serve-in-turn.ts';
@@ -37,7 +37,7 @@ export function createClientServer(
   { log, open, countRefusal, bodyTimeoutMs }: ClientServerParts,
 ): Server {
   const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
-  const answerBroken = answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering });
+  const answerBroken = createBrokenRequestListener(clientFormats[0], { log, countRefusal, isAnswering });
   const serve = serveInTurn(app, answerBroken);
   const server = createServer(
     {

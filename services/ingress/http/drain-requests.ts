@@ -15,7 +15,7 @@ export interface DrainParts {
   leaveMs: number;
   drainMs: number;
   /** Called once the server accepts no more connections: ends streams that another node can continue. */
-  onFinishing: () => void;
+  onClosed: () => void;
   /** Called when `drainMs` are over: from here on nothing new starts, and running requests are ended. */
   onEnding: () => void;
   log: Pick<Logger, 'info'>;
@@ -26,8 +26,8 @@ export interface DrainParts {
  * error.
  */
 export async function drainRequests(parts: DrainParts): Promise<void> {
-  const { open, server, dispatcher, leaveMs, drainMs, onFinishing, onEnding, log } = parts;
-  open.leave();
+  const { open, server, dispatcher, leaveMs, drainMs, onClosed: onFinishing, onEnding, log } = parts;
+  open.startLeaving();
   log.info({ ms: leaveMs }, 'leaving: requests are still served');
   await pause(leaveMs);
   log.info({ active: dispatcher.active }, 'finishing running answers');

@@ -1,27 +1,27 @@
 /** Milliseconds between two samples. */
-const everyMs = 100;
+const sampleMs = 100;
 
 /** Weight of one sample in the moving average, which covers about the last seven samples. */
 const weight = 0.15;
 
 /** Upper bound of one sample in milliseconds, so that a process that was suspended once does not count as overloaded. */
-const mostOfOneMs = 3_000;
+const maxOfOneMs = 3_000;
 
 /**
  * Measures the event loop's load: the milliseconds by which timers run late, as a moving average. An ingress that falls behind reads too
  * slowly from the broker, which then closes its connection, and all its streams suffer. To prevent that, it refuses new requests before.
  */
 export class EventLoopLoad {
-  readonly #mostMs: number;
+  readonly #maxMs: number;
   readonly #timer: NodeJS.Timeout;
   #delayMs = 0;
   #isBehind = false;
-  #dueAt = performance.now() + everyMs;
+  #dueAt = performance.now() + sampleMs;
 
-  /** @param mostMs average delay above which `isBehind` turns true, until the delay falls to half of it; 0 turns the check off */
-  constructor(mostMs: number) {
-    this.#mostMs = mostMs;
-    this.#timer = setInterval(() => this.#look(performance.now()), everyMs);
+  /** @param maxMs average delay above which `isBehind` turns true, until the delay falls to half of it; 0 turns the check off */
+  constructor(maxMs: number) {
+    this.#maxMs = maxMs;
+    this.#timer = setInterval(() => this.#look(performance.now()), sampleMs);
     this.#timer.unref();
   }
 
@@ -34,9 +34,9 @@ export class EventLoopLoad {
   }
 
   #look(now: number): void {
-    const lateMs = Math.min(mostOfOneMs, Math.max(0, now - this.#dueAt));
-    this.#dueAt = now + everyMs;
+    const lateMs = Math.min(maxOfOneMs, Math.max(0, now - this.#dueAt));
+    this.#dueAt = now + sampleMs;
     this.#delayMs += (lateMs - this.#delayMs) * weight;
-    this.#isBehind = this.#mostMs > 0 && this.#delayMs > (this.#isBehind ? this.#mostMs / 2 : this.#mostMs);
+    this.#isBehind = this.#maxMs > 0 && this.#delayMs > (this.#isBehind ? this.#maxMs / 2 : this.#maxMs);
   }
 }

@@ -2,13 +2,13 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 
 /** One request's share of this process's memory for bodies. */
-export interface Holding {
+export interface BodyReservation {
   /** Adds bytes that were read. @throws RouterError `overloaded` when all bodies together exceed their limit */
   grow: (bytes: number) => void;
   /** Marks the body as slow to arrive. When another request needs the place, the share is released and `end` is called. */
-  isSlow: (end: (error: RouterError) => void) => void;
+  markSlow: (end: (error: RouterError) => void) => void;
   /** Marks the body as complete. */
-  arrived: () => void;
+  markArrived: () => void;
   releaseBody: () => void;
   release: () => void;
 }
@@ -41,7 +41,7 @@ export function defaultHeldBytes(limitBytes: number): number {
 }
 
 /** Slow bodies that a key may have on top of its concurrent-request limit, because token counts and tool calls are not under that limit. */
-const moreSlow = 8;
+const extraSlowBodies = 8;
 
 /** One of this many places stays free for other keys when one key holds all the rest. */
 const placesForOthers = 10;
@@ -56,7 +56,7 @@ export class HeldBodies {
   /** By key id; only keys that hold a request. */
   readonly #shares = new Map<string, Share>();
   /** Requests whose bodies are slow to arrive, the longest wait first. */
-  readonly #slow = new Map<Holding, (error: RouterError) => void>();
+  readonly #slow = new Map<BodyReservation, (error: RouterError) => void>();
   readonly #load: { readonly isBehind: boolean };
   #bytes = 0;
   #count = 0;
@@ -77,9 +77,10 @@ export class HeldBodies {
    * @throws RouterError `overloaded` when there are too many requests or the event loop is behind; `rate_limit_exceeded` when the key has
    * more slow bodies than its limits would allow requests
    */
-  open({ id, limits }: BodySender): Holding {
+  admit({ id, limits }: BodySender): BodyReservation {
     const share = this.#shares.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
-    if (share.slow >= moreSlow && share.slow >= requestsAtOnce(limits) + moreSlow) throw stillArriving(share.slow);
+    if (share.slow >= extraSlowBodies && share.slow >= requestsAtOnce(limits) + extraSlowBodies)
+      throw stillArriving(share.slow);
     if (this.#count >= this.#maxCount) this.#endSlowest();
     const maxOfKey = this.#maxCount - Math.floor(this.#maxCount / placesForOthers);
     if (this.#count >= this.#maxCount || share.requests >= maxOfKey) throw overloaded();
@@ -94,7 +95,7 @@ export class HeldBodies {
       held += bytes;
       share.bytes += bytes;
     };
-    const holding: Holding = {
+    const holding: BodyReservation = {
       grow: (bytes) => {
         // Decompression may continue after the client has disconnected; its output is not counted.
         if (!isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
@@ -103,19 +104,19 @@ export class HeldBodies {
         if (free < 0 || (ofRest > 0 && ofRest + held + bytes > free)) throw overloaded();
         add(bytes);
       },
-      isSlow: (end) => {
+      markSlow: (end) => {
         if (!isOpen || this.#slow.has(holding)) return;
         share.slow += 1;
         this.#slow.set(holding, end);
       },
-      arrived: () => {
+      markArrived: () => {
         if (this.#slow.delete(holding)) share.slow -= 1;
       },
       releaseBody: () => add(-held),
       release: () => {
         if (!isOpen) return;
         isOpen = false;
-        holding.arrived();
+        holding.markArrived();
         this.#count -= 1;
         share.requests -= 1;
         add(-held);

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { AnswerFormat, LimitStanding } from '#shared/formats/client-format.ts';
+import type { AnswerFormat, LimitStatus } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { runUncancelled } from '../idempotency/claim-key.ts';
@@ -27,9 +27,9 @@ export class HttpCaller implements Caller {
   }
 
   /** Sets the response headers that report how much of the limits is left. */
-  onStanding(standing: LimitStanding): void {
+  onLimitStatus(status: LimitStatus): void {
     if (this.#response.headersSent) return;
-    const headers = this.#format.limitHeaders(standing);
+    const headers = this.#format.limitHeaders(status);
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
   }
 

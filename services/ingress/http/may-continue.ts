@@ -8,7 +8,7 @@ const header = 'x-rtr-continue';
  * Returns whether a stream that loses its worker may continue on another one.
  * @throws RouterError `invalid_request` for any value but `never`
  */
-export function mayContinue(headers: IncomingHttpHeaders): boolean {
+export function readContinuePermission(headers: IncomingHttpHeaders): boolean {
   const value = headers[header];
   if (value === undefined) return true;
   if (value === 'never') return false;

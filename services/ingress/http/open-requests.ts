@@ -58,7 +58,7 @@ export class OpenRequests {
   }
 
   /** From now on, each answer that begins carries `connection: close`. */
-  leave(): void {
+  startLeaving(): void {
     this.#leaving = true;
     for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
   }

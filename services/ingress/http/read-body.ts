@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Holding } from './held-bodies.ts';
+import type { BodyReservation } from './held-bodies.ts';
 
 /** A decoding stream; `bytesWritten` counts its input. */
 type Decoder = Transform & { bytesWritten: number };
@@ -39,7 +39,7 @@ export interface BodyLimits {
  */
 export type ReadBody = (
   request: IncomingMessage,
-  holding: Pick<Holding, 'grow' | 'isSlow' | 'arrived'>,
+  holding: Pick<BodyReservation, 'grow' | 'markSlow' | 'markArrived'>,
 ) => Promise<Buffer>;
 
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
@@ -72,7 +72,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     process.nextTick(() => {
       if (request.complete || isOver) return;
       timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
-      holding.isSlow(reject);
+      holding.markSlow(reject);
     });
     const source = decoder ? request.pipe(decoder) : request;
     source.on('data', onData).on('end', onEnd).on('error', onError);
@@ -86,7 +86,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       throw error;
     } finally {
       isOver = true;
-      holding.arrived();
+      holding.markArrived();
       clearTimeout(timer);
       // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing them costs
       // more: it deletes a property, and V8 then keeps the emitter's listeners in a slower form.

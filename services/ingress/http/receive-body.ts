@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
-import { claimKey } from '../idempotency/claim-key.ts';
+import { claimIdempotencyKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from './held-bodies.ts';
 import { identityOf } from './require-key.ts';
 import type { ReadBody } from './read-body.ts';
@@ -32,12 +32,12 @@ export async function receiveBody(
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const holding = held.open(identityOf(response));
+  const holding = held.admit(identityOf(response));
   response.on('close', () => holding.release());
   const body = await readBody(request, holding);
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  const claimed = claimKey(response, body);
+  const claimed = claimIdempotencyKey(response, body);
   // Requests without an idempotency key skip the wait, which would cost a turn of the microtask queue.
   if (claimed) await claimed;
   return { body, grow: holding.grow, releaseBody: holding.releaseBody };

@@ -13,7 +13,7 @@ export interface RefusedRequest extends Refusal {
 export type CountRefusal = (refused: RefusedRequest) => void;
 
 /** Returns what the metrics count for a request that ends with this error. */
-export function refusedRequest(response: Response, format: string, error: RouterError): RefusedRequest {
+export function describeRefusal(response: Response, format: string, error: RouterError): RefusedRequest {
   const identity = response.locals['identity'] as KeyIdentity | undefined;
   return {
     format,
@@ -25,7 +25,7 @@ export function refusedRequest(response: Response, format: string, error: Router
 }
 
 /** Stores which model or tool a request asked for. Called only when the request fails, so that other requests pay nothing for it. */
-export function setAsked(response: Response, name: string): void {
+export function setRequestedName(response: Response, name: string): void {
   response.locals['asked'] = name;
 }
 

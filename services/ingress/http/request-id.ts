@@ -12,7 +12,7 @@ const headerNames = ['x-request-id', 'request-id'] as const;
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.get('x-request-id');
-  const id = given !== undefined && acceptable.test(given) ? given : mintRequestId();
+  const id = given !== undefined && acceptable.test(given) ? given : createRequestId();
   response.locals['requestId'] = id;
   for (const name of headerNames) response.setHeader(name, id);
   next();
@@ -22,7 +22,7 @@ export function requestIdOf(response: Response): string {
   return String(response.locals['requestId']);
 }
 
-export function mintRequestId(): string {
+export function createRequestId(): string {
   return `req_${randomUUID()}`;
 }
 

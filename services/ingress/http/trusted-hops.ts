@@ -8,7 +8,7 @@ export function isHopCount(text = ''): boolean {
  * client writes into the header is believed, whatever network the client is in.
  * @param proxies `TRUSTED_PROXIES`
  */
-export function trustedBy(proxies: readonly string[]): readonly string[] | number {
+export function trustProxySetting(proxies: readonly string[]): readonly string[] | number {
   const [first] = proxies;
   return isHopCount(first) ? Number(first) : proxies;
 }

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { version } from '#shared/core/version.ts';
 
 /**
@@ -7,13 +7,13 @@ import { version } from '#shared/core/version.ts';
  * @param publicUrl address at which people reach the router; the address of the request if unset
  * @param apis names and paths of the APIs
  */
-export function welcome(
+export function answerWelcome(
   publicUrl: string | undefined,
   apis: readonly { name: string; path: string }[],
 ): RequestHandler {
   return (request, response, next) => {
     if (request.get('accept')?.includes('text/html')) return next();
-    const base = routerAddress(request, publicUrl);
+    const base = resolveRouterAddress(request, publicUrl);
     const lines = [
       `Model Router ${version}`,
       '',

@@ -7,7 +7,7 @@ import type {
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 
 /** Milliseconds for which pieces are gathered, and the bytes of one write, unless one piece is longer. */
 const gatherMs = 50;
@@ -20,7 +20,7 @@ const endedMs = 60_000;
 export interface JournalParts {
   answers: Pick<IdempotentAnswers, 'append' | 'finish' | 'answerBytes'>;
   /** Bounds the memory of all answers that are not written yet. */
-  room: Pick<StoringRoom, 'take' | 'give'>;
+  room: Pick<StoreQueueBudget, 'take' | 'release'>;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -56,7 +56,7 @@ export class AnswerJournal {
   }
 
   /** Writes the status and headers at once, and the facts of the request that are known by now. */
-  begin(head: AnswerHead, facts: RequestFacts | undefined): void {
+  writeHead(head: AnswerHead, facts: RequestFacts | undefined): void {
     this.#news = { head, facts };
     void this.#write();
   }
@@ -160,7 +160,7 @@ export class AnswerJournal {
 
   #give(pieces: readonly Piece[]): void {
     for (const { bytes } of pieces) {
-      this.#parts.room.give(bytes.length);
+      this.#parts.room.release(bytes.length);
       this.#waitingBytes -= bytes.length;
     }
   }

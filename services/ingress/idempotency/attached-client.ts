@@ -1,16 +1,16 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { PacedResponse } from '../http/unread/paced-response.ts';
+import { BoundedResponse } from '../http/unread/bounded-response.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 /** The client whose request is executed. It gets the answer as it is produced, until it disconnects. */
 export class AttachedClient {
   readonly #response: ServerResponse;
-  readonly #output: PacedResponse;
+  readonly #output: BoundedResponse;
 
   constructor(response: ServerResponse, unread: UnreadOutputs) {
     this.#response = response;
     // A client that reads too slowly is disconnected, as if it had left by itself; the answer may go on.
-    this.#output = new PacedResponse(response, unread, () => void response.destroy());
+    this.#output = new BoundedResponse(response, unread, () => void response.destroy());
   }
 
   begin(status: number, headers: OutgoingHttpHeaders): void {
@@ -29,7 +29,7 @@ export class AttachedClient {
     this.#output.end('');
   }
 
-  cut(): void {
+  abort(): void {
     this.#response.destroy();
   }
 }

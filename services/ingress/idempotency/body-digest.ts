@@ -68,18 +68,18 @@ export class BodyDigest {
 }
 
 /** Creates the digest that the body's reader updates as the body arrives. */
-export function digestArriving(request: IncomingMessage): BodyDigest {
+export function createBodyDigest(request: IncomingMessage): BodyDigest {
   const digest = new BodyDigest(request.headers['content-type']);
   digests.set(request, digest);
   return digest;
 }
 
 /** Returns the digest to update while the body arrives; undefined if the request needs none. */
-export function arrivingDigest(request: IncomingMessage): BodyDigest | undefined {
+export function bodyDigestOf(request: IncomingMessage): BodyDigest | undefined {
   return digests.get(request);
 }
 
 /** Returns the SHA-256 of a whole body in base64. */
-export function digestOf(body: Uint8Array): string {
+export function computeDigest(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('base64');
 }

@@ -5,7 +5,7 @@ import type { Response } from 'express';
  * @returns undefined for a request without a key
  * @throws a value that ends the handler: the request is answered with an earlier answer, or is refused
  */
-export function claimKey(response: Response, body: Uint8Array): Promise<void> | undefined {
+export function claimIdempotencyKey(response: Response, body: Uint8Array): Promise<void> | undefined {
   const claim = response.locals['claimKey'] as ((body: Uint8Array) => Promise<void>) | undefined;
   return claim?.(body);
 }

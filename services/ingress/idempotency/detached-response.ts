@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { RouterError } from '#shared/core/errors.ts';
 
 /** Receives an answer that has no connection of its own. */
-export interface AnswerTaker {
+export interface AnswerReceiver {
   /** Called with the status and the headers. */
   begin: (status: number, headers: OutgoingHttpHeaders) => void;
   /** Called with the next bytes. The caller may reuse their memory afterwards. */
@@ -20,16 +20,16 @@ export interface AnswerFailure {
 }
 
 /**
- * A response without a connection: what a handler writes goes to an `AnswerTaker`, which never blocks. It is used where an answer may
+ * A response without a connection: what a handler writes goes to an `AnswerReceiver`, which never blocks. It is used where an answer may
  * outlive the connection of its client.
  */
 export class DetachedResponse extends ServerResponse {
   readonly locals: Record<string, unknown>;
   failure: AnswerFailure | undefined;
-  readonly #taker: AnswerTaker;
+  readonly #taker: AnswerReceiver;
   #state: 'open' | 'begun' | 'over' = 'open';
 
-  constructor(request: IncomingMessage, locals: Record<string, unknown>, taker: AnswerTaker) {
+  constructor(request: IncomingMessage, locals: Record<string, unknown>, taker: AnswerReceiver) {
     super(request);
     this.locals = locals;
     this.#taker = taker;

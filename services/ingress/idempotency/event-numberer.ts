@@ -12,7 +12,7 @@ interface OpenEvent {
 /**
  * Offset between the event numbers of two executions of one key, so that an event of an earlier execution is not mistaken for a newer one.
  */
-export const numbersOfOne = 1_000_000;
+export const eventNumberStride = 1_000_000;
 
 const lineFeed = 0x0a;
 
@@ -20,7 +20,7 @@ const lineFeed = 0x0a;
 const signsOfLife = [Buffer.from(':'), Buffer.from('event: ping\n')];
 
 /** Returns whether a text of a stream only keeps the connection alive. Such a text has no number and need not be repeated. */
-export function isSignOfLife(text: Uint8Array): boolean {
+export function isKeepAlive(text: Uint8Array): boolean {
   return signsOfLife.some((start) => start.equals(text.subarray(0, start.length)));
 }
 
@@ -69,7 +69,7 @@ export class EventNumberer {
   }
 
   #begin(bytes: Buffer): OpenEvent {
-    const isNumbered = !isSignOfLife(bytes);
+    const isNumbered = !isKeepAlive(bytes);
     const pieces = isNumbered ? [Buffer.from(`id: ${this.#first + this.#next}\n`)] : [];
     return { pieces, isNumbered, endsLine: false };
   }

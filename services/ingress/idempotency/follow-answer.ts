@@ -9,11 +9,11 @@ import type {
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
-import { Bell } from '../http/bell.ts';
-import { drained } from '../http/drained.ts';
+import { WakeSignal } from '../http/wake-signal.ts';
+import { waitForDrain } from '../http/wait-for-drain.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { eventsAfter } from './events-after.ts';
-import { isSignOfLife, numbersOfOne } from './event-numberer.ts';
+import { isKeepAlive, eventNumberStride } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
 /** Milliseconds between two reads of an answer. Each read also registers that a client waits for it. */
@@ -24,7 +24,7 @@ const storeAwayMs = 60_000;
 
 /** An answer that was begun for an earlier request with the same key. */
 export interface FollowedAnswer {
-  of: KeyedAttempt;
+  attempt: KeyedAttempt;
   /** Id of the event that the answer continues after; undefined for the whole answer. */
   after: number | undefined;
   format: AnswerFormat;
@@ -64,21 +64,21 @@ class Follower {
     this.#followed = followed;
     this.#parts = parts;
     const sign = followed.format.openStream({ requestId: requestIdOf(response) }).keepAlive();
-    this.#sign = isSignOfLife(Buffer.from(sign)) ? sign : ': keep-alive\n\n';
+    this.#sign = isKeepAlive(Buffer.from(sign)) ? sign : ': keep-alive\n\n';
   }
 
   async follow(): Promise<'answered' | 'free'> {
     const { answers, outages, changes, ending, log } = this.#parts;
-    const { of } = this.#followed;
+    const { attempt: of } = this.#followed;
     const onClose = (): void => this.#gone.abort();
     this.#response.on('close', onClose);
     if (this.#response.destroyed) onClose();
-    const bell = new Bell(AbortSignal.any([this.#gone.signal, ending]));
-    const unwatch = changes.watch(of.attempt, () => bell.ring());
+    const bell = new WakeSignal(AbortSignal.any([this.#gone.signal, ending]));
+    const unwatch = changes.watch(of.attempt, () => bell.notify());
     try {
       let readAt = performance.now();
       while (!this.#gone.signal.aborted) {
-        const asked = outages.through(() => answers.read(of, this.#id, this.#last));
+        const asked = outages.retry(() => answers.read(of, this.#id, this.#last));
         const read = await asked.catch((error: unknown) => {
           if (!this.#head || performance.now() - readAt > storeAwayMs) throw error;
           return 'away' as const;
@@ -112,7 +112,7 @@ class Follower {
       if (this.#head) throw new RouterError('worker_lost', 'Whoever made the answer was lost.');
       return 'free';
     }
-    if (read.isLost) throw notKept();
+    if (read.isLost) throw answerNotKeptError();
     if (!this.#head) {
       if (!read.head || !read.facts) return read.state === 'running' ? 'later' : 'free';
       this.#followed.compare(read.facts);
@@ -126,7 +126,7 @@ class Follower {
     if (read.entries.length === 0) {
       if (!isEnd) return 'later';
       // An operator has removed the events by hand, or the client names an event that never existed.
-      if (this.#last !== read.next - 1) throw notKept();
+      if (this.#last !== read.next - 1) throw answerNotKeptError();
       if (read.state === 'cut') this.#response.destroy();
       else this.#response.end();
       return 'answered';
@@ -141,9 +141,9 @@ class Follower {
     if (after === undefined) return;
     const param = 'last-event-id';
     if (!isEvents) throw new RouterError('invalid_value', 'The answer is no stream of events.', { param });
-    const last = after - number * numbersOfOne;
-    if (last < 0) throw notKept();
-    if (last >= numbersOfOne || (state !== 'running' && last >= next)) {
+    const last = after - number * eventNumberStride;
+    if (last < 0) throw answerNotKeptError();
+    if (last >= eventNumberStride || (state !== 'running' && last >= next)) {
       const message = `The answer has ended before the event ${after}.`;
       throw new RouterError('invalid_value', message, { param });
     }
@@ -167,7 +167,7 @@ class Follower {
     });
     this.#writtenAt = performance.now();
     if (!this.#response.write(Buffer.concat(sent)))
-      await drained(this.#response, this.#parts.unreadMs, this.#gone.signal);
+      await waitForDrain(this.#response, this.#parts.unreadMs, this.#gone.signal);
   }
 
   #keepAlive(): void {
@@ -186,7 +186,7 @@ class Follower {
 }
 
 /** Returns the error for a request whose answer, or the wanted part of it, is not kept. */
-export function notKept(): RouterError {
+export function answerNotKeptError(): RouterError {
   const message =
     'The answer to the request with this Idempotency-Key, or what follows the event, is not kept. Use a new key to have the request executed again.';
   return new RouterError('answer_not_kept', message, { param: 'idempotency-key' });

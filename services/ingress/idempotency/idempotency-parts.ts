@@ -2,7 +2,7 @@ import type { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idem
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
@@ -11,10 +11,10 @@ export type KeyedOutcome = 'executed' | 'joined' | 'replayed' | 'resumed' | 'aba
 export interface IdempotencyParts {
   answers: IdempotentAnswers;
   /** Makes requests wait while Redis restarts. */
-  outages: Pick<ShortOutages, 'through'>;
+  outages: Pick<ShortOutages, 'retry'>;
   changes: Pick<ResponseChanges, 'watch'>;
   /** Bounds the memory of all answers that are not written yet. */
-  room: StoringRoom;
+  room: StoreQueueBudget;
   unread: UnreadOutputs;
   open: Pick<OpenRequests, 'hold'>;
   store: {

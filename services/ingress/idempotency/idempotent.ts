@@ -9,7 +9,11 @@ export type KeyedHandler = (body: KeyedRoute['body'], handler: AnsweringHandler)
  * Executes a request with an `Idempotency-Key` once: further requests with the key get its answer
  * (docs/decisions/0037-idempotency-keys.md). Requests without the header go straight to the handler. Mount it behind `requireKey`.
  */
-export function idempotent(handler: AnsweringHandler, route: KeyedRoute, parts: IdempotencyParts): RequestHandler {
+export function handleIdempotently(
+  handler: AnsweringHandler,
+  route: KeyedRoute,
+  parts: IdempotencyParts,
+): RequestHandler {
   // Requests without a key pay only for a look at their headers, not for a promise.
   return (request, response, next) =>
     request.headers['idempotency-key'] === undefined

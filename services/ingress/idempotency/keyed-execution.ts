@@ -6,8 +6,8 @@ import { errorTable } from '#shared/core/errors.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { AnswerJournal } from './answer-journal.ts';
 import { AttachedClient } from './attached-client.ts';
-import type { AnswerTaker, DetachedResponse } from './detached-response.ts';
-import { EventNumberer, numbersOfOne } from './event-numberer.ts';
+import type { AnswerReceiver, DetachedResponse } from './detached-response.ts';
+import { EventNumberer, eventNumberStride } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
 /** Milliseconds between two renewals of a lease, and between two checks for clients that wait for an answer whose own client has left. */
@@ -38,7 +38,7 @@ export interface ClaimedRequest {
  * The execution of a request with an idempotency key. The answer does not depend on the client's connection: it is written to Redis as it
  * is produced, and ends when no client waits for it any more.
  */
-export class KeyedExecution implements AnswerTaker {
+export class KeyedExecution implements AnswerReceiver {
   readonly #response: Response;
   readonly #parts: IdempotencyParts;
   readonly #release: () => void;
@@ -70,7 +70,7 @@ export class KeyedExecution implements AnswerTaker {
   }
 
   /** Marks the answer that follows as a refusal: the handler has thrown before any execution. */
-  refuse(): void {
+  markRefused(): void {
     this.#isRefused = true;
   }
 
@@ -80,7 +80,7 @@ export class KeyedExecution implements AnswerTaker {
   }
 
   /** Detaches the client. Called when its connection closes. */
-  leave(): void {
+  detachClient(): void {
     this.#client = undefined;
     if (!this.#detached.isOver && !this.#isUncancelled) void this.#endAlone();
   }
@@ -89,10 +89,10 @@ export class KeyedExecution implements AnswerTaker {
     const isEvents = (given['content-type'] ?? '').startsWith('text/event-stream');
     const { number, facts } = this.#claimed;
     if (isEvents)
-      this.#numberer = new EventNumberer(number * numbersOfOne, (bytes, at) => this.#journal.add(bytes, at));
+      this.#numberer = new EventNumberer(number * eventNumberStride, (bytes, at) => this.#journal.add(bytes, at));
     const kept = Object.entries(given).filter(([name, value]) => value !== undefined && !unkept.test(name));
     const headers = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
-    this.#journal.begin({ status, headers, requestId: requestIdOf(this.#response), isEvents }, facts());
+    this.#journal.writeHead({ status, headers, requestId: requestIdOf(this.#response), isEvents }, facts());
     // A client that may try again must find the key free.
     if (this.#isFree('whole')) this.#held = [];
     this.#toClient((client) => client.begin(status, given));
@@ -119,7 +119,7 @@ export class KeyedExecution implements AnswerTaker {
   }
 
   cut(): void {
-    this.#toClient((client) => client.cut());
+    this.#toClient((client) => client.abort());
     void this.#finish('cut');
   }
 

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
 import {
-  newAttempt,
+  createExecutionId,
   type AnswerEntry,
   type KeyedAttempt,
   type RequestFacts,
@@ -10,12 +10,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { arrivingBody } from '../files/arriving-body.ts';
 import { identityOf } from '../http/require-key.ts';
-import { digestArriving, digestOf } from './body-digest.ts';
-import { DetachedResponse, type AnswerTaker } from './detached-response.ts';
-import { followAnswer, notKept } from './follow-answer.ts';
+import { createBodyDigest, computeDigest } from './body-digest.ts';
+import { DetachedResponse, type AnswerReceiver } from './detached-response.ts';
+import { followAnswer, answerNotKeptError } from './follow-answer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 import { KeyedExecution } from './keyed-execution.ts';
-import { readKey, type RepeatableRequest } from './read-key.ts';
+import { readIdempotencyKey, type IdempotencyHeaders } from './read-key.ts';
 
 /** A handler that answers a request and uses only those members of a response that a `DetachedResponse` has. */
 export type AnsweringHandler = (request: Request, response: Response) => Promise<void>;
@@ -36,29 +36,29 @@ export interface KeyedRoute {
 const answered = Symbol('answered');
 
 /** The entry of an answer that never began. */
-const nothing: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
+const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
 
 /** Longest time in milliseconds for which one request retries after executions that others gave up. */
-const longestMs = 600_000;
+const maxRetryMs = 600_000;
 
 /** One request with an idempotency key: it is executed, or gets the answer to an earlier one. */
-export class KeyedRequest implements AnswerTaker {
+export class KeyedRequest implements AnswerReceiver {
   readonly #request: Request;
   readonly #response: Response;
   readonly #route: KeyedRoute;
   readonly #parts: IdempotencyParts;
-  readonly #asked: RepeatableRequest;
+  readonly #asked: IdempotencyHeaders;
   readonly #detached: DetachedResponse;
   readonly #facts: RequestFacts;
   #execution: KeyedExecution | undefined;
 
-  /** @throws RouterError the errors of `readKey` */
+  /** @throws RouterError the errors of `readIdempotencyKey` */
   constructor(request: Request, response: Response, route: KeyedRoute, parts: IdempotencyParts) {
     this.#request = request;
     this.#response = response;
     this.#route = route;
     this.#parts = parts;
-    this.#asked = readKey(request);
+    this.#asked = readIdempotencyKey(request);
     this.#facts = { endpoint: `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}` };
     const claimKey = (body: Uint8Array): Promise<void> => this.#claimFor(body);
     const runUncancelled = (): void => this.#execution?.runUncancelled();
@@ -75,7 +75,7 @@ export class KeyedRequest implements AnswerTaker {
     // The client may have disconnected while its account was looked up; nothing else would end what is begun for it.
     if (this.#response.destroyed) return;
     this.#response.on('close', () => {
-      if (this.#execution) this.#execution.leave();
+      if (this.#execution) this.#execution.detachClient();
       else detached.destroy();
     });
     try {
@@ -85,7 +85,7 @@ export class KeyedRequest implements AnswerTaker {
     } catch (error) {
       if (error === answered) return;
       if (!this.#execution) throw error;
-      this.#execution.refuse();
+      this.#execution.markRefused();
       if (detached.headersSent) {
         // An answer that has begun can only be cut off.
         if (!detached.isOver) this.#parts.log.error({ err: error }, 'the answer to an idempotency key failed');
@@ -97,7 +97,7 @@ export class KeyedRequest implements AnswerTaker {
     }
   }
 
-  begin(...head: Parameters<AnswerTaker['begin']>): void {
+  begin(...head: Parameters<AnswerReceiver['begin']>): void {
     this.#execution?.begin(...head);
   }
 
@@ -114,29 +114,29 @@ export class KeyedRequest implements AnswerTaker {
   }
 
   async #claimFor(body: Uint8Array): Promise<void> {
-    this.#facts.digest = digestOf(body);
+    this.#facts.digest = computeDigest(body);
     const startedAt = performance.now();
     for (;;) {
       const taken = await this.#claim();
       if (!taken) return;
       if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
       // The earlier execution gave up or died: this request may be the next to execute.
-      if (this.#asked.after !== undefined) throw notKept();
-      if (performance.now() - startedAt > longestMs) throw overtaken();
+      if (this.#asked.after !== undefined) throw answerNotKeptError();
+      if (performance.now() - startedAt > maxRetryMs) throw overtaken();
       if (this.#response.destroyed) throw answered;
     }
   }
 
   /** Claims the key before the body is read. */
   async #claimArriving(): Promise<void> {
-    const digest = digestArriving(this.#request);
+    const digest = createBodyDigest(this.#request);
     const taken = await this.#claim(() => digest.digest());
     if (!taken) return;
     for await (const _ of arrivingBody(this.#request, this.#parts.bodyTimeoutMs));
     this.#facts.digest = digest.digest();
     if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
     // The body is read and discarded, so this request cannot be executed.
-    throw this.#asked.after === undefined ? overtaken() : notKept();
+    throw this.#asked.after === undefined ? overtaken() : answerNotKeptError();
   }
 
   /**
@@ -148,21 +148,21 @@ export class KeyedRequest implements AnswerTaker {
     const { answers, outages, store } = this.#parts;
     const owner = storeOwnerOf(identityOf(this.#response));
     const { key, after } = this.#asked;
-    const attempt = newAttempt();
-    const claim = await outages.through(async () => {
+    const attempt = createExecutionId();
+    const claim = await outages.retry(async () => {
       store.assertIntact();
       return answers.claim(owner, key, this.#facts, after !== undefined, attempt);
     });
     switch (claim.outcome) {
       case 'unknown':
-        throw notKept();
+        throw answerNotKeptError();
       case 'taken':
         this.#compare(claim.facts);
         return claim;
       case 'claimed': {
         // The client may have left meanwhile, and nothing was begun. If the store does not answer, the lease runs out by itself.
         if (this.#detached.isOver) {
-          await answers.finish(claim.of, nothing, 'cut', true).catch(() => undefined);
+          await answers.finish(claim.of, emptyEntry, 'cut', true).catch(() => undefined);
           throw answered;
         }
         const { isUncancelled } = this.#route;
@@ -183,7 +183,7 @@ export class KeyedRequest implements AnswerTaker {
     this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
     const compare = (facts: RequestFacts): void => this.#compare(facts);
     const { format } = this.#route;
-    return followAnswer(this.#response, { of, after, format, compare }, this.#parts);
+    return followAnswer(this.#response, { attempt: of, after, format, compare }, this.#parts);
   }
 
   /** @throws RouterError `idempotency_key_reused` if the key was used for a different request */

@@ -7,14 +7,14 @@ import {
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
-import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 import type { IngressConfig } from '../config.ts';
 import { unreadMs } from '../http/unread/unread-outputs.ts';
 import { countKeyed } from '../metrics/count-keyed.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
 /** Bytes of all answers to idempotency keys that wait to be written to Redis. */
-const mostUnwritten = 32 * 1024 * 1024;
+const maxUnwritten = 32 * 1024 * 1024;
 
 const pingMs = 1_000;
 
@@ -29,7 +29,7 @@ export interface OpenIdempotencyOptions extends Pick<
   releases: Releases;
 }
 
-export function openIdempotency(options: OpenIdempotencyOptions): IdempotencyParts {
+export function createIdempotencyParts(options: OpenIdempotencyOptions): IdempotencyParts {
   const { config, serving, outages, changes, unread, open, ending, registry, log, releases } = options;
   const { storedRedis, ownerKeys: keys, store } = serving;
   // An idle connection does not show that Redis hangs, and leases of idempotency keys run out meanwhile.
@@ -42,7 +42,7 @@ export function openIdempotency(options: OpenIdempotencyOptions): IdempotencyPar
     }),
     outages,
     changes,
-    room: new StoringRoom(mostUnwritten),
+    room: new StoreQueueBudget(maxUnwritten),
     unread,
     open,
     store,

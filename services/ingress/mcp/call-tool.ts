@@ -3,16 +3,16 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult, type ContentBloc
 import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
-import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
+import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { asRouterError } from '../http/refuse.ts';
-import { refusedRequest, setAsked, type CountRefusal } from '../http/refused-request.ts';
+import { describeRefusal, setRequestedName, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
 
-export interface McpToolParts extends ToolParts {
+export interface McpToolParts extends ToolComponents {
   countRefusal: CountRefusal;
 }
 
@@ -55,8 +55,8 @@ export async function runTool(
     running = await serveTool(parts, request, reply, new HttpCaller(response, mcpFormat));
   } catch (error) {
     // The HTTP request of the call does not end with an error, so its handler would not count the refusal.
-    setAsked(response, tool);
-    parts.countRefusal(refusedRequest(response, mcpFormat.name, asRouterError(error)));
+    setRequestedName(response, tool);
+    parts.countRefusal(describeRefusal(response, mcpFormat.name, asRouterError(error)));
     throw error;
   }
   if (!running) throw new Error('the client is gone');

@@ -1,6 +1,6 @@
 import { Router, type RequestHandler } from 'express';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
-import { answerError, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
+import { createErrorHandler, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { mcpFormat, mcpFormatFor } from './mcp-format.ts';
@@ -29,15 +29,15 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
     try {
       await mcp.serve(request, response, message);
     } catch (error) {
-      answerError(mcpFormatFor(message), parts)(error, request, response, next);
+      createErrorHandler(mcpFormatFor(message), parts)(error, request, response, next);
     }
   });
   routes.get('/', (request, response, next) => {
     if (!mcp.openNotices(request, response)) next();
   });
   // The SDK would collect their bodies first. There are no sessions that DELETE could end.
-  routes.all('/', wrongMethod('GET', 'POST'));
-  routes.use(answerError(mcpFormat, parts));
+  routes.all('/', refuseMethod('GET', 'POST'));
+  routes.use(createErrorHandler(mcpFormat, parts));
   return routes;
 }
 

@@ -42,7 +42,7 @@ export class NoticeStreams {
     this.#timer ??= setInterval(() => this.#write(':\n\n'), this.#keepAliveMs);
   }
 
-  noteToolsChanged(): void {
+  notifyToolsChanged(): void {
     this.#write(`event: message\ndata: ${toolsChanged}\n\n`);
   }
 

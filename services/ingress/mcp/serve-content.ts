@@ -11,9 +11,9 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
-import { isServing, nobody } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { isServing, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { toolPermitsOf } from '#shared/serving/tool-permits.ts';
+import { readToolPermits } from '#shared/serving/tool-permits.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -78,9 +78,9 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
   /** Returns the servers whose content of this kind the key may use, sorted by name. @throws ProtocolError while the workers are away */
   async function serversWith(kind: ContentKind): Promise<string[]> {
     await waitForTools(parts, caller).catch(throwProtocolError);
-    const permits = toolPermitsOf(identityOf(response));
+    const permits = readToolPermits(identityOf(response));
     const names = [...parts.workers.pools()]
-      .filter((pool) => pool.tier === 'tools' && isServing(pool, nobody))
+      .filter((pool) => pool.tier === 'tools' && isServing(pool, noWorkers))
       .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
       .flatMap((tool) => tool.server ?? []);
     return [...new Set(names)].sort();

@@ -71,7 +71,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     if (now === known) return;
     known = now;
     handler.notify.toolsChanged();
-    notices.noteToolsChanged();
+    notices.notifyToolsChanged();
   });
 
   function createServer({ authInfo }: McpRequestContext): Server {

@@ -13,10 +13,10 @@ import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { ModelSpeeds } from './model-speeds.ts';
 
 /** Models and tools with series of their own. */
-const mostModels = 100;
+const maxModels = 100;
 
 /** Registry rules with series of their own. */
-const mostRules = 100;
+const maxRules = 100;
 
 const limitCodes = [
   'rate_limit_exceeded',
@@ -26,7 +26,7 @@ const limitCodes = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Milliseconds of the shortest stream whose speed is measured. */
-const leastStreamMs = 50;
+const minStreamMs = 50;
 
 interface Series {
   outcomes: Record<'done' | 'failed' | 'cancelled', BoundCount>;
@@ -56,8 +56,8 @@ export class RequestMetrics {
   readonly #moves: BoundCounter<'reason'>;
   readonly #continuations: BoundCounter<'outcome'>;
   readonly #rules: BoundCounter<'rule'>;
-  readonly #models = new BoundedNames(mostModels);
-  readonly #ruleNames = new BoundedNames(mostRules);
+  readonly #models = new BoundedNames(maxModels);
+  readonly #ruleNames = new BoundedNames(maxRules);
   readonly speeds = new ModelSpeeds();
   readonly #series = new Map<string, Series>();
   readonly #ofModels = new Map<string, Omit<Series, 'outcomes' | 'duration' | 'queueWait'>>();
@@ -162,14 +162,14 @@ export class RequestMetrics {
     series.cachedTokens.add(cachedTokens);
     series.completionTokens.add(completionTokens);
     const streamedMs = endedAt - (firstByteAt ?? endedAt);
-    if (streamedMs < leastStreamMs) return;
+    if (streamedMs < minStreamMs) return;
     const speed = (completionTokens * 1000) / streamedMs;
     series.speed.observe(speed);
     if (attempt) this.speeds.add(attempt.placement.model, speed);
   }
 
   countRule(rule: string): void {
-    const counted = this.#ruleNames.of(rule);
+    const counted = this.#ruleNames.labelFor(rule);
     bound(this.#counts, `rule ${counted}`, () => this.#rules.bind({ rule: counted })).add();
   }
 
@@ -198,7 +198,7 @@ export class RequestMetrics {
   }
 
   #of(format: string, served: string | undefined, tier: string): Series {
-    const model = served === undefined ? 'none' : this.#models.of(served);
+    const model = served === undefined ? 'none' : this.#models.labelFor(served);
     return bound(this.#series, `${format} ${tier} ${model}`, () => ({
       outcomes: {
         done: this.#requests.bind({ format, model, tier, outcome: 'done' }),

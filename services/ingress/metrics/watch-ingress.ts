@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StoreOutcome } from '#shared/serving/stored/store-answers.ts';
 import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
-export interface HeldParts {
+export interface IngressMetricsSources {
   held: { bytes: number };
   /** Bytes kept so that streams can continue on another worker. */
   kept: () => number;
@@ -21,7 +21,7 @@ export interface HeldParts {
  */
 export function watchIngress(
   registry: Registry,
-  { held, kept, unread, open, ledger, limits, hedges, store, storer }: HeldParts,
+  { held, kept, unread, open, ledger, limits, hedges, store, storer }: IngressMetricsSources,
 ): void {
   const watch = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });

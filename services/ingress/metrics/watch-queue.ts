@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
+import { countWaitingByLane, countWaitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { tiers } from '#shared/core/tier.ts';
 
@@ -23,7 +23,7 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
     labelNames: ['tier'],
     registers,
     collect: () => {
-      const counts = waitingByTier(jobsOf());
+      const counts = countWaitingByTier(jobsOf());
       for (const tier of tiers) waiting.set({ tier }, counts[tier] ?? 0);
     },
   });
@@ -61,7 +61,7 @@ function watchLanes(registry: Registry, jobsOf: () => Iterable<Job>): void {
     registers: [registry],
     collect: () => {
       depth.reset();
-      for (const { tier, pool, class: name, waiting } of waitingByLane(jobsOf()))
+      for (const { tier, pool, class: name, waiting } of countWaitingByLane(jobsOf()))
         depth.set({ tier, pool, class: name }, waiting);
     },
   });
@@ -73,7 +73,7 @@ function watchLanes(registry: Registry, jobsOf: () => Iterable<Job>): void {
     collect: () => {
       age.reset();
       const now = performance.now();
-      for (const { tier, pool, class: name, since } of waitingByLane(jobsOf()))
+      for (const { tier, pool, class: name, since } of countWaitingByLane(jobsOf()))
         age.set({ tier, pool, class: name }, (now - since) / 1000);
     },
   });

@@ -3,15 +3,15 @@ import { isFailing } from '#shared/broker/contract/announcement.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-type Seen = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'others' | 'health'>;
+type MeasuredWorker = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'otherJobs' | 'health'>;
 
 /** Workers with series of their own. The sums by tier count all workers. */
-const mostWorkers = 500;
+const maxWorkers = 500;
 
 const states = ['serving', 'paused', 'failing', 'draining', 'ejected'] as const;
 
 /** Adds gauges for the cluster's workers; every ingress reports the same ones. The series of a worker end when the worker is gone. */
-export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>): void {
+export function watchWorkers(registry: Registry, workersOf: () => Iterable<MeasuredWorker>): void {
   const registers = [registry];
   const workers: Gauge<'tier' | 'state'> = new Gauge({
     name: 'rtr_workers',
@@ -33,13 +33,13 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
       let listed = 0;
       for (const { id, announcement, health } of workersOf()) {
         for (const { model, reason } of health.ejections()) {
-          if (++listed > mostWorkers) return;
+          if (++listed > maxWorkers) return;
           ejected.set({ tier: announcement.tier, worker: id, model, reason }, 1);
         }
       }
     },
   });
-  const byWorker = (name: string, help: string, value: (worker: Seen) => number): void => {
+  const byWorker = (name: string, help: string, value: (worker: MeasuredWorker) => number): void => {
     const gauge: Gauge<'tier' | 'worker'> = new Gauge({
       name,
       help,
@@ -49,7 +49,7 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
         gauge.reset();
         let listed = 0;
         for (const worker of workersOf()) {
-          if (++listed > mostWorkers) break;
+          if (++listed > maxWorkers) break;
           gauge.set({ tier: worker.announcement.tier, worker: worker.id }, value(worker));
         }
       },
@@ -61,7 +61,7 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
     ({ announcement }) => announcement.slots,
   );
   byWorker('rtr_busy_slots', 'Jobs that a worker in the cluster is serving', busyOf);
-  const byTier = (name: string, help: string, value: (worker: Seen) => number): void => {
+  const byTier = (name: string, help: string, value: (worker: MeasuredWorker) => number): void => {
     const gauge: Gauge<'tier'> = new Gauge({
       name,
       help,
@@ -81,11 +81,11 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
   byTier('rtr_tier_busy_slots', 'Jobs that all workers of a tier are serving', busyOf);
 }
 
-function busyOf({ announcement, held, others }: Seen): number {
+function busyOf({ announcement, held, otherJobs: others }: MeasuredWorker): number {
   return Math.min(announcement.slots, held + others);
 }
 
-function stateOf({ announcement, health }: Seen): (typeof states)[number] {
+function stateOf({ announcement, health }: MeasuredWorker): (typeof states)[number] {
   if (announcement.draining) return 'draining';
   if (isFailing(announcement.reason)) return 'failing';
   if (!announcement.accepting) return 'paused';

@@ -8,7 +8,7 @@ import type { OpenServing } from '#shared/serving/open/open-serving.ts';
 import type { IngressConfig } from '../config.ts';
 import { countRecordings, countTraced, watchRecorder } from '../metrics/count-recordings.ts';
 import { Recorder } from './recorder.ts';
-import { traceRecorded } from './trace-recorded.ts';
+import { createRecordedTraces } from './trace-recorded.ts';
 
 /** Bytes of bodies and answers that are being recorded in this ingress, in total. */
 const roomBytes = 32 * 1024 * 1024;
@@ -22,7 +22,7 @@ export interface OpenRecordingsOptions {
   releases: Releases;
 }
 
-export interface OpenRecordings {
+export interface RecordingParts {
   /** Recordings stay readable and deletable after recording was switched off. */
   store: Recordings;
   isOn: boolean;
@@ -32,7 +32,7 @@ export interface OpenRecordings {
 }
 
 /** Creates the store of recorded requests and, where recording is on, the recorder, with their metrics. */
-export function openRecordings(options: OpenRecordingsOptions): OpenRecordings {
+export function createRecordings(options: OpenRecordingsOptions): RecordingParts {
   const { config, serving, isTracing, registry, log, releases } = options;
   const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
     bounds: recordingBounds(config),
@@ -48,7 +48,7 @@ export function openRecordings(options: OpenRecordingsOptions): OpenRecordings {
     bytes: config.RECORDING_BYTES,
     roomBytes,
     count: count.recorded,
-    traces: isTraced ? traceRecorded({ formats: clientFormats, count: count.traced, log }) : undefined,
+    traces: isTraced ? createRecordedTraces({ formats: clientFormats, count: count.traced, log }) : undefined,
     log,
   });
   watchRecorder(registry, recorder);

@@ -1,27 +1,27 @@
 import type { Request, Response } from 'express';
-import { sessionIdOf, sessionOwnerOf } from '#shared/accounts/agent-sessions/session-names.ts';
+import { computeSessionId, sessionOwnerOf } from '#shared/accounts/agent-sessions/session-names.ts';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
-import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
+import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { identityOf } from '../http/require-key.ts';
 import { holdTrace } from '../http/trace-request.ts';
-import { CutBytes } from './cut-bytes.ts';
+import { BoundedCopy } from './bounded-copy.ts';
 import { LostRecordings, type RecordingOutcome } from './lost-recordings.ts';
 import type { RecordedTraces } from './trace-recorded.ts';
 import { watchWritten } from './watch-written.ts';
 
 /** Characters of a model's name that are kept: clients choose names of any length, and lists read many recordings at once. */
-const mostModelLength = 256;
+const maxModelLength = 256;
 
 /** Milliseconds for which an exiting process waits for recordings to be written. */
 const lastWritesMs = 2_000;
 
 export interface RecorderParts {
-  recordings: Pick<Recordings, 'keep'>;
+  recordings: Pick<Recordings, 'store'>;
   /** Bytes recorded of each body, and of each answer. */
   bytes: number;
   /** Bytes of all recordings that are not written yet. */
@@ -44,13 +44,13 @@ export interface RunningRecording {
  */
 export class Recorder {
   readonly #parts: RecorderParts;
-  readonly #room: StoringRoom;
+  readonly #room: StoreQueueBudget;
   readonly #lost: LostRecordings;
   readonly #writes = new Set<Promise<void>>();
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
-    this.#room = new StoringRoom(parts.roomBytes);
+    this.#room = new StoreQueueBudget(parts.roomBytes);
     this.#lost = new LostRecordings(parts.log);
   }
 
@@ -67,7 +67,7 @@ export class Recorder {
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
-    const [asked, answer] = [new CutBytes(bytes, this.#room), new CutBytes(bytes, this.#room)];
+    const [asked, answer] = [new BoundedCopy(bytes, this.#room), new BoundedCopy(bytes, this.#room)];
     asked.add(body);
     let isEnded = false;
     watchWritten(
@@ -87,16 +87,16 @@ export class Recorder {
         team: owner?.kind === 'team' ? owner.id : '',
       });
       const contentType = response.getHeader('content-type');
-      const facts: RecordingFacts = {
+      const facts: RecordingFields = {
         id: requestIdOf(response),
         at: begunAt,
         endedAt: Date.now(),
         endpoint,
         format,
-        ...(model !== undefined && { model: model.slice(0, mostModelLength) }),
+        ...(model !== undefined && { model: model.slice(0, maxModelLength) }),
         key: { id: key, name },
         ...(owner && { owner }),
-        ...(turn && { session: sessionIdOf(party, turn.session) }),
+        ...(turn && { session: computeSessionId(party, turn.session) }),
         ...(response.headersSent && { status: response.statusCode }),
         ...(contentType !== undefined && { contentType: String(contentType) }),
         end: isEnded ? 'whole' : 'cut',
@@ -106,9 +106,9 @@ export class Recorder {
         isAnswerCut: answer.isCut,
       };
       // Joined, because sealing takes some microseconds per piece, and a stream has hundreds of pieces.
-      const content = { request: asked.joined(), answer: answer.joined() };
+      const content = { request: asked.join(), answer: answer.join() };
       const write = recordings
-        .keep(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
+        .store(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
         .catch((error: unknown): RecordingOutcome => {
           this.#lost.add(error);
           return 'lost';

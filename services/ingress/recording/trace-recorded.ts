@@ -1,9 +1,9 @@
 import type { Response } from 'express';
-import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
+import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
-import { mostMessageBytes, type MessagesOutcome } from '#shared/core/tracing/tracing.ts';
+import { maxMessageBytes, type MessagesOutcome } from '#shared/core/tracing/tracing.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import {
   readEvents,
@@ -13,12 +13,12 @@ import {
   type PartedMessage,
 } from '#shared/formats/message-parts.ts';
 import { traceOf } from '../http/trace-request.ts';
-import { fitting } from './fitting.ts';
+import { fitToBytes } from './fit-to-bytes.ts';
 import type { RecordingOutcome } from './lost-recordings.ts';
 
 /** A recorded request and its answer, each up to the bound of recordings. */
 export interface RecordedContent extends Pick<
-  RecordingFacts,
+  RecordingFields,
   'id' | 'format' | 'contentType' | 'isRequestCut' | 'isAnswerCut'
 > {
   request: Buffer;
@@ -50,7 +50,7 @@ export interface RecordedTraces {
 }
 
 /** Creates `RecordedTraces` that follow the semantic conventions for generative AI (OpenTelemetry). */
-export function traceRecorded({ formats, count, log }: TraceRecordedParts): RecordedTraces {
+export function createRecordedTraces({ formats, count, log }: TraceRecordedParts): RecordedTraces {
   const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
   const sends = (response: Response, format: string): boolean =>
     traceOf(response)?.isSampled === true && partsOf.get(format) !== undefined;
@@ -63,9 +63,9 @@ export function traceRecorded({ formats, count, log }: TraceRecordedParts): Reco
     try {
       const { instructions, asked, answered } = messagesOf(content, parts);
       // The end of a conversation says more than its beginning.
-      const input = fitting(asked, mostMessageBytes, 'last');
-      const output = fitting(answered, mostMessageBytes, 'first');
-      const system = fitting(instructions, mostMessageBytes, 'first');
+      const input = fitToBytes(asked, maxMessageBytes, 'last');
+      const output = fitToBytes(answered, maxMessageBytes, 'first');
+      const system = fitToBytes(instructions, maxMessageBytes, 'first');
       const cut = [...(content.isRequestCut ? ['request'] : []), ...(content.isAnswerCut ? ['answer'] : [])];
       span.set({
         'rtr.recording_cut': cut.length > 0 ? cut : undefined,
@@ -96,6 +96,6 @@ function messagesOf(
   const { instructions, messages } = isJsonObject(body) ? parts.request(body) : { instructions: [], messages: [] };
   const text = answer.toString();
   const isStream = contentType?.startsWith('text/event-stream') === true;
-  const whole = isStream ? parts.joined(readEvents(text)) : readJson(text);
+  const whole = isStream ? parts.joinEvents(readEvents(text)) : readJson(text);
   return { instructions, asked: messages, answered: isJsonObject(whole) ? parts.answer(whole) : [] };
 }

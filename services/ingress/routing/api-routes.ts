@@ -1,13 +1,13 @@
 import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
-import { permitsOf } from '#shared/serving/key-permits.ts';
-import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
+import { readKeyPermits } from '#shared/serving/key-permits.ts';
+import { createErrorHandler, refuseUnknownPath, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { addBatchRoutes, type BatchRoutesParts } from '../batches/batch-routes.ts';
 import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
-import { idempotent, type KeyedHandler } from '../idempotency/idempotent.ts';
+import { handleIdempotently, type KeyedHandler } from '../idempotency/idempotent.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
@@ -39,14 +39,19 @@ export interface GenerateRoute {
 }
 
 function modelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutesParts): RequestHandler {
-  const keyed = { format, answerError: answerError(format, parts), body: 'whole', isUncancelled: false } as const;
-  return idempotent(serveModelRequest(format, route, parts), keyed, parts.idempotency);
+  const keyed = {
+    format,
+    answerError: createErrorHandler(format, parts),
+    body: 'whole',
+    isUncancelled: false,
+  } as const;
+  return handleIdempotently(serveModelRequest(format, route, parts), keyed, parts.idempotency);
 }
 
 /** Returns the wrapper for handlers of requests with an idempotency key whose work continues when the client disconnects. */
 function keyedBy(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
-  const route = { format, answerError: answerError(format, parts), isUncancelled: true };
-  return (body, handler) => idempotent(handler, { ...route, body }, parts.idempotency);
+  const route = { format, answerError: createErrorHandler(format, parts), isUncancelled: true };
+  return (body, handler) => handleIdempotently(handler, { ...route, body }, parts.idempotency);
 }
 
 /** Returns the routes that generate answers. They are the busiest ones, so the app mounts them ahead of all routers. */
@@ -57,7 +62,7 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
     .flatMap((route) =>
       prefixes.map((prefix) => ({
         path: `${base}${prefix}${route.path}`,
-        handlers: [requireKey(parts, keyHeader), modelHandler(format, route, parts), answerError(format, parts)],
+        handlers: [requireKey(parts, keyHeader), modelHandler(format, route, parts), createErrorHandler(format, parts)],
       })),
     );
 }
@@ -74,7 +79,7 @@ export function apiRoutes(
 ): Router {
   const { prefixes, keyHeader } = api;
   const cards = (response: Response) =>
-    listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)), parts.speedOf);
+    listModels([...parts.workers.pools()], parts.registry(), readKeyPermits(identityOf(response)), parts.speedOf);
 
   const keyed = Router({ caseSensitive: true });
   keyed.get('/health', answerHealth(parts));
@@ -88,22 +93,22 @@ export function apiRoutes(
   for (const format of formats) {
     for (const route of format.routes) {
       if (route.operation !== 'generate') keyed.post(route.path, modelHandler(format, route, parts));
-      keyed.all(route.path, wrongMethod('POST'), answerError(format, parts));
+      keyed.all(route.path, refuseMethod('POST'), createErrorHandler(format, parts));
     }
   }
   for (const format of formats) {
     const { stored, background, files, read } = format;
     if (stored) {
       addStoredRoutes(keyed, { stored, background, read }, parts, keyedBy(format, parts));
-      keyed.use(stored.path, answerError(format, parts));
+      keyed.use(stored.path, createErrorHandler(format, parts));
     }
     if (files) {
       addFileRoutes(keyed, files, parts, keyedBy(format, parts));
-      keyed.use(files.path, answerError(format, parts));
+      keyed.use(files.path, createErrorHandler(format, parts));
     }
   }
   if (api.batches) addBatchRoutes(keyed, api, api.batches, parts, keyedBy(formats[0], parts));
-  for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
+  for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, refuseMethod('GET', 'HEAD'));
   const { programs, desktop } = api;
   if (programs) {
     keyed.get(
@@ -117,10 +122,10 @@ export function apiRoutes(
   const routes = Router({ caseSensitive: true });
   for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
     routes.get(path, (_, response) => void response.json(greeting));
-    routes.all(path, wrongMethod('GET', 'HEAD'));
+    routes.all(path, refuseMethod('GET', 'HEAD'));
   }
   for (const prefix of prefixes) routes.use(prefix === '' ? '/' : prefix, keyed);
-  routes.use(requireKey(parts, keyHeader), unknownPath);
-  routes.use(answerError(formats[0], parts));
+  routes.use(requireKey(parts, keyHeader), refuseUnknownPath);
+  routes.use(createErrorHandler(formats[0], parts));
   return routes;
 }

@@ -1,6 +1,6 @@
 import { modelNotFound, autoModel } from '#shared/serving/resolve-model.ts';
 import { operationsOf } from '#shared/core/operation.ts';
-import { generates, type ClientApi, type ModelCard } from '#shared/formats/client-api.ts';
+import { generatesAnswers, type ClientApi, type ModelCard } from '#shared/formats/client-api.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
@@ -31,8 +31,8 @@ export function listModels(
         tiers: [...new Set([...(known?.tiers ?? []), pool.tier])],
         operations: [...new Set([...(known?.operations ?? []), ...operationsOf(model)])],
         capabilities: [...new Set([...(known?.capabilities ?? []), ...model.capabilities])],
-        contextWindow: larger(contextWindow, known?.contextWindow),
-        maxOutput: larger(maxOutput, known?.maxOutput),
+        contextWindow: maxDefined(contextWindow, known?.contextWindow),
+        maxOutput: maxDefined(maxOutput, known?.maxOutput),
         tokensPerSecond: speedOf(id),
       });
     }
@@ -46,7 +46,7 @@ export function listModels(
   const hasAuto = pools.some(
     ({ tier, models: served }) => tier !== 'tools' && served.some(({ id }) => allowsLane(tier, id)),
   );
-  const generating = [...cards.values()].filter(generates);
+  const generating = [...cards.values()].filter(generatesAnswers);
   const windows = generating.flatMap((card) => card.contextWindow ?? []);
   // `auto` sends a long input to a model with a large enough window, so the largest window counts.
   const contextWindow = windows.length > 0 ? Math.max(...windows) : undefined;
@@ -72,6 +72,6 @@ export function findModel(
   return card;
 }
 
-function larger(a: number | undefined, b: number | undefined): number | undefined {
+function maxDefined(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }

@@ -8,12 +8,12 @@ import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
-import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
+import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
 import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
-import { storingSink } from '#shared/serving/stored/storing-sink.ts';
+import { createStoringSink } from '#shared/serving/stored/storing-sink.ts';
 import { answerInBackground, type AnswerInBackgroundParts } from '../background/answer-in-background.ts';
 import { streamBackground } from '../background/stream-background.ts';
 import { receiveFormBody } from '../files/receive-form-body.ts';
@@ -21,21 +21,22 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { runUncancelled } from '../idempotency/claim-key.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
-import { setAsked } from '../http/refused-request.ts';
+import { setRequestedName } from '../http/refused-request.ts';
 import { setReply } from '../http/reply-of.ts';
-import { mayContinue } from '../http/may-continue.ts';
-import { maxWaitOf } from '../http/max-wait-of.ts';
+import { readContinuePermission } from '../http/may-continue.ts';
+import { readMaxWait } from '../http/read-max-wait.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { identityOf } from '../http/require-key.ts';
-import { sessionOf } from '../http/session-of.ts';
+import { readSession } from '../http/read-session.ts';
 import type { Recorder } from '../recording/recorder.ts';
-import { purposeOf } from './purpose/purpose-of.ts';
+import { detectPurpose } from './purpose/detect-purpose.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 /** Characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
 const maxHeaderLength = 4096;
 
-export interface ServeParts extends ReceiveParts, ServingParts, Omit<AnswerInBackgroundParts, keyof ServingParts> {
+export interface ServeParts
+  extends ReceiveParts, ServingComponents, Omit<AnswerInBackgroundParts, keyof ServingComponents> {
   unread: UnreadOutputs;
   answers: AnswerStore;
   storer: AnswerStorer;
@@ -63,7 +64,7 @@ async function start(
   { operation, reshape, isForm }: ClientRoute,
   parts: ServeParts,
 ): Promise<Pick<RunningRequest, 'finished'> | undefined> {
-  const refusal = mayWait(request, format) ? undefined : parts.knownRefusal(identityOf(response).limits);
+  const refusal = mayIgnoreRateLimit(request, format) ? undefined : parts.knownRefusal(identityOf(response).limits);
   if (refusal) throw refusal;
   const receive = isForm === true ? receiveFormBody : receiveBody;
   const received = await receive(request, response, parts);
@@ -76,18 +77,18 @@ async function start(
   if (recording) {
     caller.isRecorded = true;
     recording.model = given.parameters.model;
-    recording.turn = purposeOf(request.headers, given.parameters.signs).turn;
+    recording.turn = detectPurpose(request.headers, given.parameters.signs).turn;
   }
   if (given.background) {
     if (reshape) {
       const message = 'Requests to this path are not served in the background.';
       throw new RouterError('unsupported_parameter', message, { param: 'background' });
     }
-    const about = contextOf(request.headers, format, given);
+    const context = contextOf(request.headers, format, given);
     // From here on the answer is made and paid for, even if the client leaves.
     runUncancelled(response);
     const { isRecorded } = caller;
-    const wanted = await answerInBackground(response, { format, request: given, isRecorded, ...about }, parts);
+    const wanted = await answerInBackground(response, { format, request: given, isRecorded, ...context }, parts);
     received.releaseBody();
     // The client may leave at any time without stopping the answer.
     return wanted && { finished: streamBackground(response, wanted, parts.background) };
@@ -114,10 +115,10 @@ async function start(
   let sink: ModelSink = reply;
   if (reshape) sink = new ReshapedSink(sink, reshape.answer);
   if (toStore && format.stored)
-    sink = storingSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
+    sink = createStoringSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
   const about = contextOf(request.headers, format, resolved);
-  const maxWaitMs = maxWaitOf(request.headers);
-  const continues = mayContinue(request.headers);
+  const maxWaitMs = readMaxWait(request.headers);
+  const continues = readContinuePermission(request.headers);
   const { name, sealsAnswers = false, openStream } = format;
   const served = {
     parameters,
@@ -135,7 +136,7 @@ async function start(
   try {
     return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
   } catch (error) {
-    setAsked(response, parameters.model);
+    setRequestedName(response, parameters.model);
     throw error;
   }
 }
@@ -144,15 +145,15 @@ async function start(
  * Returns whether a request is accepted although a rate limit of its key is exhausted, because only its body shows whether it needs the
  * rate: its answer may exist already, or may be made in the background.
  */
-function mayWait({ headers }: Request, { background }: ClientFormat): boolean {
+function mayIgnoreRateLimit({ headers }: Request, { background }: ClientFormat): boolean {
   return background !== undefined || headers['idempotency-key'] !== undefined;
 }
 
 function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { parameters }: ClientRequest) {
   return {
     headers: passedHeaders(headers, format.passedHeaders),
-    session: sessionOf(headers),
-    sentFor: purposeOf(headers, parameters.signs),
+    session: readSession(headers),
+    sentFor: detectPurpose(headers, parameters.signs),
   };
 }
 

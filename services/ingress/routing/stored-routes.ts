@@ -10,7 +10,7 @@ import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 import { resolveStored, type AnswerStore } from '#shared/serving/stored/resolve-stored.ts';
 import type { BackgroundParts } from '../background/background-parts.ts';
 import { streamBackground } from '../background/stream-background.ts';
-import { wrongMethod } from '../http/answer-error.ts';
+import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/idempotent.ts';
 import { identityOf } from '../http/require-key.ts';
 
@@ -57,18 +57,18 @@ export function addStoredRoutes(
     const { id, owner } = wanted;
     const record = await background.responses.find(owner, id);
     const isCancelled = record !== undefined && (await cancel(format, parts, record, true));
-    const wasStored = await answers.responses.remove(owner, id);
-    const wasThere = isCancelled || (record !== undefined && (await background.responses.remove(owner, id)));
+    const wasStored = await answers.responses.delete(owner, id);
+    const wasThere = isCancelled || (record !== undefined && (await background.responses.delete(owner, id)));
     if (!wasStored && !wasThere) throw notFound(id);
     response.json(stored.removed(id));
   });
-  router.all(one, wrongMethod('GET', 'HEAD', 'DELETE'));
+  router.all(one, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${one}/input_items`, async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
     response.json(stored.listItems(await inputOf(format, parts, wanted), request.query));
   });
-  router.all(`${one}/input_items`, wrongMethod('GET', 'HEAD'));
+  router.all(`${one}/input_items`, refuseMethod('GET', 'HEAD'));
   const cancelOne = keyed('unread', async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
@@ -79,10 +79,10 @@ export function addStoredRoutes(
     response.json(answer);
   });
   router.post(`${one}/cancel`, cancelOne);
-  router.all(`${one}/cancel`, wrongMethod('POST'));
+  router.all(`${one}/cancel`, refuseMethod('POST'));
 }
 
-interface Wanted {
+interface AnswerReference {
   id: string;
   owner: string;
 }
@@ -91,13 +91,13 @@ interface Wanted {
 async function show(
   format: StoringFormat,
   { answers, background }: StoredRoutesParts,
-  wanted: Wanted,
+  wanted: AnswerReference,
 ): Promise<JsonObject> {
   const { id, owner } = wanted;
   const stored = await answers.responses.find(owner, id);
   if (stored) return stored.response;
   const record = await background.responses.find(owner, id);
-  const object = record && (await background.responses.objectOf(record));
+  const object = record && (await background.responses.readObject(record));
   if (record && object && format.background) return format.background.inState(object, record.state);
   // A background response that ended meanwhile is stored by now.
   return (await findStored(answers, wanted)).response;
@@ -114,25 +114,29 @@ async function cancel(
   isRemoved = false,
 ): Promise<boolean> {
   if (!shape || isOver(record)) return false;
-  const object = await responses.objectOf(record);
+  const object = await responses.readObject(record);
   return object !== undefined && responses.cancel(record, shape.inState(object, 'cancelled'), isRemoved);
 }
 
 /** Returns the items of an answer's own input, also while the answer is being made. */
-async function inputOf(format: StoringFormat, parts: StoredRoutesParts, wanted: Wanted): Promise<JsonObject[]> {
+async function inputOf(
+  format: StoringFormat,
+  parts: StoredRoutesParts,
+  wanted: AnswerReference,
+): Promise<JsonObject[]> {
   const { answers, background } = parts;
   const { id, owner } = wanted;
   const stored = await answers.responses.find(owner, id);
   if (stored) return stored.input;
   const record = await background.responses.find(owner, id);
-  const body = record && (await background.responses.requestOf(record))?.['body'];
+  const body = record && (await background.responses.readRequest(record))?.['body'];
   if (typeof body !== 'string') return (await findStored(answers, wanted)).input;
   const request = format.read(Buffer.from(body), 'generate');
   const { toStore } = await resolveStored(answers, format, 'generate', request, owner, id);
   return format.stored.storedInput(toStore?.input ?? []);
 }
 
-async function findStored({ responses }: AnswerStore, { id, owner }: Wanted): Promise<StoredResponse> {
+async function findStored({ responses }: AnswerStore, { id, owner }: AnswerReference): Promise<StoredResponse> {
   const stored = await responses.find(owner, id);
   if (!stored) throw notFound(id);
   return stored;

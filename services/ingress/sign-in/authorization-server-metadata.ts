@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -17,13 +17,13 @@ export const metadataPath = '/.well-known/oauth-authorization-server';
  * @param base path of the endpoints, `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
-export function answerMetadata(
+export function createMetadataHandler(
   base: string,
   apis: readonly { name: string; path: string }[],
   publicUrl: string | undefined,
 ): RequestHandler {
   return (request, response) => {
-    const address = routerAddress(request, publicUrl);
+    const address = resolveRouterAddress(request, publicUrl);
     const issuer = `${address}${base}`;
     response.set('cache-control', 'no-store').json({
       issuer,

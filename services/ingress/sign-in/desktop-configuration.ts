@@ -1,6 +1,6 @@
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import type { RequestHandler, Response } from 'express';
-import { issuerOf } from '#shared/accounts/credentials/verify-credential.ts';
+import { readIssuer } from '#shared/accounts/credentials/verify-credential.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ApiDesktop, ModelCard } from '#shared/formats/client-api.ts';
 import type { Registry } from '#shared/registry/registry.ts';
@@ -25,7 +25,7 @@ export function answerDesktopConfiguration(
 ): RequestHandler {
   return (request, response) => {
     const token = bearerToken(request.get('authorization'));
-    const named = token === undefined ? undefined : issuerOf(token);
+    const named = token === undefined ? undefined : readIssuer(token);
     const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === named);
     if (!accepted?.desktop) {
       const message = 'There is a configuration for those only whose token is of an issuer with `claude_desktop`.';
@@ -34,7 +34,7 @@ export function answerDesktopConfiguration(
     const prefix = prefixes.find((each) => each !== '' && request.baseUrl.endsWith(each)) ?? '';
     const base = request.baseUrl.slice(0, request.baseUrl.length - prefix.length);
     const { issuer, desktop } = accepted;
-    const facts = { baseUrl: `${routerAddress(request, parts.publicUrl)}${base}`, issuer, desktop };
+    const facts = { baseUrl: `${resolveRouterAddress(request, parts.publicUrl)}${base}`, issuer, desktop };
     response.set('cache-control', 'private, no-store').json(desktopApi.configuration(cards(response), facts));
   };
 }

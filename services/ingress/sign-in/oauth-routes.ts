@@ -4,11 +4,11 @@ import { deviceLifeMs, devicePollMs } from '#shared/accounts/programs/device-cod
 import type { Programs, TokenOutcome } from '#shared/accounts/programs/programs.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { ArrivingBodies } from '../http/arriving-bodies.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
-import { answerMetadata, deviceGrant, metadataPath } from './authorization-server-metadata.ts';
+import { createMetadataHandler, deviceGrant, metadataPath } from './authorization-server-metadata.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
 
 /** Bytes of a form. A refresh token has about 80. */
@@ -17,7 +17,7 @@ const maxFormBytes = 16 * 1024;
 export const devicePage = '/device';
 
 export interface OAuthRoutesParts {
-  programs: Pick<Programs, 'claim' | 'refresh' | 'signOut' | 'programOf'> & {
+  programs: Pick<Programs, 'claim' | 'refresh' | 'signOut' | 'readProgramId'> & {
     devices: Pick<Programs['devices'], 'begin'>;
   };
   /** Announces to every ingress that `program:<id>` is signed out. Never throws. */
@@ -54,7 +54,7 @@ export function oauthRoutes(
 ): Router {
   const { programs, announce, noteReplay, store } = parts;
   const routes = Router({ caseSensitive: true });
-  routes.get(metadataPath, answerMetadata(base, apis, parts.publicUrl));
+  routes.get(metadataPath, createMetadataHandler(base, apis, parts.publicUrl));
 
   const endpoints = Router({ caseSensitive: true });
   endpoints.use((_, response, next) => {
@@ -67,7 +67,7 @@ export function oauthRoutes(
   endpoints.use(urlencoded({ extended: false, limit: maxFormBytes, inflate: false }));
   endpoints.post('/device_authorization', async (request, response) => {
     const fields = read(request);
-    const page = `${routerAddress(request, parts.publicUrl)}${devicePage}`;
+    const page = `${resolveRouterAddress(request, parts.publicUrl)}${devicePage}`;
     const start = await programs.devices.begin({
       client: clientName(fields, request),
       address: request.ip ?? '',
@@ -102,7 +102,7 @@ export function oauthRoutes(
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
     const signedOut = await programs.signOut(token);
     // Also for a program that was signed out before: the store may have done so without its answer arriving, and then nobody announced it.
-    const programId = signedOut?.programId ?? (await programs.programOf(token));
+    const programId = signedOut?.programId ?? (await programs.readProgramId(token));
     if (programId !== undefined) await announce(`program:${programId}`);
     if (signedOut?.isReplayed) await noteReplay(signedOut);
     // An unknown token gets the same answer: RFC 7009, section 2.2.

@@ -1,4 +1,4 @@
-import { verifyCredential } from '#shared/accounts/credentials/verify-credential.ts';
+import { createCredentialVerifier } from '#shared/accounts/credentials/verify-credential.ts';
 import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
@@ -12,9 +12,9 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { isSafeAddress } from '#shared/registry/token-issuers.ts';
 import type { OpenServing } from '#shared/serving/open/open-serving.ts';
-import { announcer } from '../announce-change.ts';
+import { createAnnouncer } from '../announce-change.ts';
 import type { RequireKeyParts } from '../http/require-key.ts';
-import { AskedOwners } from './asked-owners.ts';
+import { CheckedOwners } from './checked-owners.ts';
 
 export interface OpenCredentialsOptions {
   serving: OpenServing;
@@ -30,16 +30,22 @@ export interface OpenCredentialsOptions {
 export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'noteUse'> {
   programs: Programs;
   externals: ExternalAccounts;
-  /** Triggers the providers' checks of key owners, see `AskedOwners`. */
-  owners: Pick<AskedOwners, 'confirmWith'>;
+  /** Triggers the providers' checks of key owners, see `CheckedOwners`. */
+  owners: Pick<CheckedOwners, 'confirmWith'>;
   /** Announces a change of a key, a person or a team to all ingress nodes, and applies it here at once. */
-  announce: ReturnType<typeof announcer>;
+  announce: ReturnType<typeof createAnnouncer>;
 }
 
 /** Creates the verifiers of credentials. Announcements of other nodes make a change effective within a second. */
-export function openCredentials({ serving, outages, prefix, log, releases }: OpenCredentialsOptions): OpenCredentials {
+export function createCredentials({
+  serving,
+  outages,
+  prefix,
+  log,
+  releases,
+}: OpenCredentialsOptions): OpenCredentials {
   const { redis, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
-  const owners = new AskedOwners(store.guard(accounts.keys), accounts.users, log);
+  const owners = new CheckedOwners(store.guard(accounts.keys), accounts.users, log);
   releases.add('owners of keys', () => owners.close());
   const verifier = new KeyVerifier(owners);
   const keyUse = new KeyUseRecorder(accounts.keys, log);
@@ -62,10 +68,10 @@ export function openCredentials({ serving, outages, prefix, log, releases }: Ope
   broker.onReconnect(markStale);
   // Sign-ins that ended while the store did not answer may not have been announced. Keys, people and teams are read again every 30 seconds.
   redis.redis.on('ready', () => programs.verifier.markStale());
-  const announce = announcer(broker, drop, log);
-  const verify = verifyCredential({ keys: verifier, tokens: programs.verifier, issuers: issued });
+  const announce = createAnnouncer(broker, drop, log);
+  const verify = createCredentialVerifier({ keys: verifier, tokens: programs.verifier, issuers: issued });
   return {
-    verifyKey: (credential) => outages.through(() => verify(credential)),
+    verifyKey: (credential) => outages.retry(() => verify(credential)),
     noteUse: (id) => {
       if (isKeyId(id)) keyUse.note(id);
     },

@@ -1,9 +1,9 @@
 import { Router, type Request, type Response } from 'express';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
-import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
+import { createErrorHandler, refuseUnknownPath, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
-import { setAsked } from '../http/refused-request.ts';
+import { setRequestedName } from '../http/refused-request.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
@@ -11,14 +11,14 @@ import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
+import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
-import { idempotent } from '../idempotency/idempotent.ts';
+import { handleIdempotently } from '../idempotency/idempotent.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
-export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {
+export interface ToolsRoutesParts extends ToolComponents, ReceiveParts, AnswerErrorParts, RequireKeyParts {
   unread: UnreadOutputs;
   idempotency: IdempotencyParts;
 }
@@ -34,15 +34,15 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
   });
   const keyed = {
     format: toolsFormat,
-    answerError: answerError(toolsFormat, parts),
+    answerError: createErrorHandler(toolsFormat, parts),
     body: 'whole',
     // A tool may have had effects by the time its client leaves; a second execution would repeat them.
     isUncancelled: true,
   } as const;
-  routes.post('/execute', idempotent(execute(parts), keyed, parts.idempotency));
-  routes.all('/list', wrongMethod('GET', 'HEAD'));
-  routes.all('/execute', wrongMethod('POST'));
-  routes.use(unknownPath, answerError(toolsFormat, parts));
+  routes.post('/execute', handleIdempotently(execute(parts), keyed, parts.idempotency));
+  routes.all('/list', refuseMethod('GET', 'HEAD'));
+  routes.all('/execute', refuseMethod('POST'));
+  routes.use(refuseUnknownPath, createErrorHandler(toolsFormat, parts));
   return routes;
 }
 
@@ -81,7 +81,7 @@ async function start(
   try {
     return sink.failWhenUnread(caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller)));
   } catch (error) {
-    setAsked(response, tool);
+    setRequestedName(response, tool);
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 const brokenPipeCode = 141;
 
 /** Handles errors of an output. Ends the process silently when the output has no reader any more, as `head` does once it has its lines. */
-export function endWithReader(error: NodeJS.ErrnoException): void {
+export function exitOnBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(brokenPipeCode);
   throw error;
 }

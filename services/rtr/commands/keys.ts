@@ -4,7 +4,7 @@ import {
   keyNameSchema,
   keyToolsSchema,
   maskedKey,
-  recordingOf,
+  findRecordingSwitch,
   type FoundKey,
 } from '#shared/accounts/keys/key-record.ts';
 import type { Revocation } from '#shared/accounts/keys/key-store.ts';
@@ -74,8 +74,8 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
   if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither a key nor the id of a key.');
   const outcome = await accounts.keys.revoke(id, Date.now());
   if (outcome === 'revoked') {
-    const name = (await accounts.keys.nameOf(id)) ?? '';
-    const owner = (await accounts.keys.ownersOf([id])).get(id);
+    const name = (await accounts.keys.readName(id)) ?? '';
+    const owner = (await accounts.keys.readOwners([id])).get(id);
     await accounts.audit.add(auditNote('key.revoke', { id, name }, { ...owner }));
   }
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
@@ -113,7 +113,7 @@ function shown(record: FoundKey): Record<string, unknown> {
     masked: maskedKey(record),
     ...(ownerId !== undefined && { owner: { id: ownerId, name: owner?.name ?? '' } }),
     limits,
-    records: recordingOf(record) !== undefined,
+    records: findRecordingSwitch(record) !== undefined,
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
     createdAt: new Date(createdAt).toISOString(),
     revokedAt: revokedAt === undefined ? null : new Date(revokedAt).toISOString(),
@@ -154,7 +154,7 @@ function table(records: FoundKey[]): string[] {
       record.expiresAt === undefined ? '-' : dateOf(record.expiresAt),
       limitsText(record) || '-',
       stateOf(record),
-      recordingOf(record) ? 'yes' : 'no',
+      findRecordingSwitch(record) ? 'yes' : 'no',
       record.name,
     ]),
   ]);

@@ -1,4 +1,4 @@
-import { usualHost, usualPort, type ClusterConfig } from '../config.ts';
+import { defaultHost, defaultPort, type ClusterConfig } from '../config.ts';
 import { localNatsUrl, localRedisUrl, readClusterState } from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
@@ -41,7 +41,7 @@ export function ownRouter(
   folder: string,
 ): { url: string; publicUrl: string } {
   const started = HOST === undefined || PORT === undefined ? readClusterState(folder)?.router : undefined;
-  const url = localUrl({ HOST: HOST ?? started?.host ?? usualHost, PORT: PORT ?? started?.port ?? usualPort });
+  const url = localUrl({ HOST: HOST ?? started?.host ?? defaultHost, PORT: PORT ?? started?.port ?? defaultPort });
   const isAsStarted = HOST === undefined && PORT === undefined;
   return { url, publicUrl: PUBLIC_URL ?? (isAsStarted ? started?.publicUrl : undefined) ?? url };
 }

@@ -16,7 +16,7 @@ export async function readWorkers(baseUrl: string): Promise<WorkerCounts | undef
 /**
  * Returns the state of the account store that the router reports, `intact` or `lost`; undefined while it does not answer, or reports none.
  */
-export async function readStore(baseUrl: string): Promise<string | undefined> {
+export async function readStoreState(baseUrl: string): Promise<string | undefined> {
   return (await readHealth(baseUrl))?.store;
 }
 

@@ -40,7 +40,7 @@ export interface UpOptions {
   kill: AbortSignal;
 }
 
-const usualAdminPort = 8485;
+const defaultAdminPort = 8485;
 const readyTimeoutMs = 30_000;
 const workersTimeoutMs = 15_000;
 const enginePollMs = 10_000;
@@ -61,7 +61,7 @@ export async function up(options: UpOptions): Promise<void> {
   } catch (error) {
     if (!options.stop.aborted) throw folderError(error, clusterFolder(options));
   } finally {
-    for (const failure of await releases.run())
+    for (const failure of await releases.releaseAll())
       options.logs.write('error', `${failure.message}: ${String(failure.cause)}`);
   }
 }
@@ -78,7 +78,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const ended = AbortSignal.any([stop, children.failure]);
   const state = loadClusterState(folder);
   const ports = {
-    admin: config.ADMIN_PORT ?? (await chooseFreePort(usualAdminPort)),
+    admin: config.ADMIN_PORT ?? (await chooseFreePort(defaultAdminPort)),
     demo: await chooseFreePort(state.ports.demo),
   };
   state.ports.demo = ports.demo;
@@ -163,7 +163,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   });
   releases.add('ingress', () => ingress.stop(config.DRAIN_MS + drainMarginMs));
   const [engines, keys] = await Promise.all([
-    engineWorkers.begin(await localEngines),
+    engineWorkers.start(await localEngines),
     setUpKeys(servers.redisUrl, config.RTR_PREFIX, say, readCertificates('REDIS_CA', config.REDIS_CA)),
     plannedWorkers.begin(plan.ready.filter(({ tier }) => tier !== 'tools')),
   ]);

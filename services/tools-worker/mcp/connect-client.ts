@@ -29,7 +29,7 @@ const confirmMs = 10_000;
 /** Milliseconds during which a server's notices of changed tools are joined into one. */
 const gatherMs = 300;
 
-const passing: jsonSchemaValidator = {
+const acceptingValidator: jsonSchemaValidator = {
   getValidator:
     <T>(): JsonSchemaValidator<T> =>
     (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
@@ -64,7 +64,7 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
   try {
     return await connectAs('auto', entry, options);
   } catch (error) {
-    if (!isUnaskable(error)) throw error;
+    if (!mayRefuseNegotiation(error)) throw error;
   }
   const older = await connectAs('legacy', entry, options);
   const newer = await connectAs('auto', entry, options).catch(() => undefined);
@@ -74,7 +74,7 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
 }
 
 /** Whether a server may have failed because it was asked for its revision. */
-function isUnaskable(error: unknown): boolean {
+function mayRefuseNegotiation(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return (
     cause instanceof SdkError &&
@@ -93,7 +93,7 @@ async function connectAs(
     {
       versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
       // The client's own validator blocks this process for as long as a server's schema takes: see `McpTool`.
-      jsonSchemaValidator: passing,
+      jsonSchemaValidator: acceptingValidator,
     },
   );
   if (onToolsChanged) client.setNotificationHandler('notifications/tools/list_changed', gathering(onToolsChanged));
@@ -125,8 +125,8 @@ async function connectAs(
     signal.removeEventListener('abort', onAbort);
   }
   if (transport instanceof ProcessTransport) transport.dropStderr();
-  const isHeard = onToolsChanged && client.getServerCapabilities()?.tools?.listChanged === true;
-  if (isHeard && client.getProtocolEra() === 'modern') askForNotices(client, onNoNotices);
+  const reportsChanges = onToolsChanged && client.getServerCapabilities()?.tools?.listChanged === true;
+  if (reportsChanges && client.getProtocolEra() === 'modern') subscribeToChanges(client, onNoNotices);
   return { client, ended, close };
 }
 
@@ -134,7 +134,7 @@ async function connectAs(
  * Subscribes to notices of changed tools; servers of older revisions send them without. The connection does not wait for the confirmation,
  * which some servers never send.
  */
-function askForNotices(client: Client, onNoNotices: ConnectOptions['onNoNotices']): void {
+function subscribeToChanges(client: Client, onNoNotices: ConnectOptions['onNoNotices']): void {
   client.listen({ toolsListChanged: true }, { timeout: confirmMs }).catch((error: unknown) => {
     // Without a transport, the connection has ended.
     if (client.transport) onNoNotices?.(error);

@@ -24,10 +24,10 @@ const listMs = 10_000;
 
 /** Milliseconds before the next try to connect, doubled with each consecutive failure. */
 const firstWaitMs = 250;
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 
 /** Milliseconds that a connection must last for the waits to start again from the shortest. */
-const goodMs = 60_000;
+const stableMs = 60_000;
 
 /**
  * The link to one MCP server, which connects again whenever the connection is lost.
@@ -88,8 +88,8 @@ export class McpLink implements ToolSource {
       );
       this.#tried.resolve();
       if (signal.aborted) return;
-      this.#lose();
-      this.#failures = performance.now() - startedAt > goodMs ? 1 : this.#failures + 1;
+      this.#markUnavailable();
+      this.#failures = performance.now() - startedAt > stableMs ? 1 : this.#failures + 1;
       // Warns after 1, 2, 4, 8 … consecutive failures.
       const level = Math.log2(this.#failures) % 1 === 0 ? 'warn' : 'debug';
       this.#log[level]({ reason, failures: this.#failures }, 'an MCP server is out of reach');
@@ -159,7 +159,7 @@ export class McpLink implements ToolSource {
   }
 
   /** Marks the tools as not available, and keeps them so that no name changes. */
-  #lose(): void {
+  #markUnavailable(): void {
     if (!this.#available) return;
     this.#available = false;
     this.#options.onChange();
@@ -168,7 +168,7 @@ export class McpLink implements ToolSource {
 
 /** Returns the wait in milliseconds, random within a quarter, so that many workers do not connect to one server at once. */
 function waitMs(failures: number): number {
-  return Math.min(firstWaitMs * 2 ** (failures - 1), longestWaitMs) * (0.75 + Math.random() / 2);
+  return Math.min(firstWaitMs * 2 ** (failures - 1), maxWaitMs) * (0.75 + Math.random() / 2);
 }
 
 function isLate(error: unknown): boolean {
@@ -176,7 +176,10 @@ function isLate(error: unknown): boolean {
 }
 
 /** Adds the availability of a worker's MCP servers to its metrics. */
-export function watchServers(registry: Registry, servers: () => Iterable<Pick<McpLink, 'prefix' | 'available'>>): void {
+export function addServerMetrics(
+  registry: Registry,
+  servers: () => Iterable<Pick<McpLink, 'prefix' | 'available'>>,
+): void {
   const up: Gauge<'server'> = new Gauge({
     name: 'rtr_mcp_server_up',
     help: 'Whether an MCP server of a tools worker can be used: 1 or 0',

@@ -2,9 +2,9 @@ import type { Client, Tool as McpToolInfo } from '@modelcontextprotocol/client';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
-import { checkOfStrangers, InvalidSchemaError } from '#shared/worker/schemas/strangers-schema.ts';
+import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
 import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
-import { refusedCall } from './refused-call.ts';
+import { outputOfRefusal } from './refused-call.ts';
 
 /** The client's own time limit of a call in milliseconds, which is longer than any job's. */
 const longestCallMs = 24 * 60 * 60_000;
@@ -50,7 +50,7 @@ export class McpTool implements Tool {
       return { content, structuredContent: asObject(structuredContent), isError: isError === true };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const refused = refusedCall(error);
+      const refused = outputOfRefusal(error);
       if (refused) return refused;
       this.#onTrouble();
       // The library's message may quote the server's answer; its cause is an error of the system.
@@ -66,7 +66,7 @@ export class McpTool implements Tool {
   async #wrongOutput(structured: Json | undefined): Promise<string | undefined> {
     if (!this.#listedOutput || structured === undefined) return undefined;
     try {
-      const check = checkOfStrangers({ schema: this.#listedOutput, isChecked: false });
+      const check = createSchemaCheck({ schema: this.#listedOutput, isChecked: false });
       const [problem] = await check(structured, JSON.stringify(structured).length);
       if (!problem) return undefined;
       const { instancePath, message = 'is wrong' } = problem;

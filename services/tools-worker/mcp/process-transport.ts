@@ -72,7 +72,7 @@ export class ProcessTransport implements Transport {
     child.once('exit', () => {
       // The server's children would keep its output open. Its last output is still read.
       killGroup(child, 'SIGKILL');
-      settlesWithin(once(child, 'close'), stepMs)
+      hasSettledWithin(once(child, 'close'), stepMs)
         .then(() => this.onclose?.())
         .catch((error: unknown) => this.onerror?.(asError(error)));
     });
@@ -91,10 +91,10 @@ export class ProcessTransport implements Transport {
     const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
     child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await settlesWithin(ended, stepMs)) break;
+      if (await hasSettledWithin(ended, stepMs)) break;
       killGroup(child, signal);
     }
-    await settlesWithin(ended, stepMs);
+    await hasSettledWithin(ended, stepMs);
     this.#buffer.clear();
   }
 
@@ -150,7 +150,7 @@ function killGroup({ pid }: ServerProcess, signal: NodeJS.Signals): void {
   }
 }
 
-async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+async function hasSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
   const settled = await Promise.race([promise.then(() => true), late]);

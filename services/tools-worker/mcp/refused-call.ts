@@ -9,7 +9,7 @@ const missingCapability: number = ProtocolErrorCode.MissingRequiredClientCapabil
  * Returns the tool output for a server's answer that is not a result: its JSON-RPC error, or a request to the client. Undefined where the
  * server gave no answer.
  */
-export function refusedCall(error: unknown): ToolOutput | undefined {
+export function outputOfRefusal(error: unknown): ToolOutput | undefined {
   if (error instanceof ProtocolError) {
     const { code, message, data } = error;
     const output = failedOutput(message);

@@ -3,7 +3,7 @@ import { contentMethods, contentName, type ContentKind } from '#shared/broker/co
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
-import { refusedCall } from './refused-call.ts';
+import { outputOfRefusal } from './refused-call.ts';
 
 /**
  * The resources, prompts and completions of an MCP server, for the duration of one connection. They are requested like a call of a tool:
@@ -39,7 +39,7 @@ export class ServerContent implements Tool {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof RouterError) throw error;
-      const refused = refusedCall(error);
+      const refused = outputOfRefusal(error);
       if (refused) return refused;
       this.#onTrouble();
       const cause = error instanceof Error ? error.cause : undefined;

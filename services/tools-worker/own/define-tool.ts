@@ -2,7 +2,7 @@ import type { ContentBlock } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { failedOutput, fieldPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import { failedOutput, inputPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 
 // Re-exported so that a tool's file needs only one import.
 export { z };
@@ -82,7 +82,7 @@ function outputOf(returned: ToolReturn): ToolOutput {
 
 /** Creates the error for an input that its zod schema refuses, for a rule that JSON Schema cannot express. */
 function refusedInput({ issues }: z.ZodError): RouterError {
-  const param = fieldPath(issues[0]?.path ?? []);
+  const param = inputPath(issues[0]?.path ?? []);
   return new RouterError('invalid_request', `Invalid value for '${param}': ${issues[0]?.message ?? 'invalid'}.`, {
     param,
   });

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { mintId } from '../keys/mint-key.ts';
-import { mintToken, tokenHash } from '../people/secret-token.ts';
+import { generateId } from '../keys/generate-key.ts';
+import { generateToken, tokenHash } from '../people/secret-token.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import {
   adminTokenSchema,
   parseAdminToken,
@@ -18,7 +18,7 @@ import {
 const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', import.meta.url));
 
 /** Maximum of unexpired tokens per person. All tokens of the command line together have the same maximum. */
-const mostPerOwner = 100;
+const maxPerOwner = 100;
 
 /** Precision of the time of last use, in milliseconds. */
 const useMs = 60_000;
@@ -54,12 +54,12 @@ export class AdminTokenStore {
    * Creates a token, unless its person or the token that makes it is gone. Only this call returns the raw token: the store keeps a hash.
    */
   async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
-    const secret = mintToken();
+    const secret = generateToken();
     const { ownerId, madeWith } = wanted;
     const record: AdminTokenRecord = {
       ...wanted,
       scopes: [...wanted.scopes],
-      id: mintId(),
+      id: generateId(),
       hash: tokenHash(secret),
       createdAt: Date.now(),
     };
@@ -71,10 +71,10 @@ export class AdminTokenStore {
       createdAt: record.createdAt,
       isOwned: ownerId !== undefined,
       isMadeWithToken: madeWith !== undefined,
-      maxPerOwner: mostPerOwner,
+      maxPerOwner,
       keptMs: Math.max(1, record.expiresAt - record.createdAt),
       tokenPrefix: adminToken(''),
-      fields: storedFields(record),
+      fields: toStoredFields(record),
     };
     const outcome = await createAdminToken.run(this.#redis, { keys, args });
     if (outcome !== 'created') return outcome as AdminTokenRefusal;
@@ -92,7 +92,7 @@ export class AdminTokenStore {
     if (!(await this.#stands(record))) return undefined;
     if (!timingSafeEqual(Buffer.from(record.hash), Buffer.from(tokenHash(parsed.secret)))) return undefined;
     const name = this.#names.adminTokenUse(record.id);
-    await askRedis(this.#redis.set(name, String(now - (now % useMs)), 'PX', record.expiresAt - now));
+    await callRedis(this.#redis.set(name, String(now - (now % useMs)), 'PX', record.expiresAt - now));
     return record;
   }
 
@@ -104,9 +104,9 @@ export class AdminTokenStore {
   async list(ownerId?: string): Promise<ListedAdminToken[]> {
     const { adminTokens, adminTokensOf, adminTokenUse } = this.#names;
     const index = ownerId === undefined ? adminTokens : adminTokensOf(ownerId);
-    const found = await this.#records.findAll(await askRedis(this.#redis.zrange(index, '0', '-1')));
+    const found = await this.#records.findAll(await callRedis(this.#redis.zrange(index, '0', '-1')));
     if (found.length === 0) return [];
-    const uses = await askRedis(this.#redis.mget(...found.map(({ id }) => adminTokenUse(id))));
+    const uses = await callRedis(this.#redis.mget(...found.map(({ id }) => adminTokenUse(id))));
     return found.map((record, at) => ({ ...record, lastUsedAt: Number(uses[at]) || undefined }));
   }
 
@@ -115,7 +115,7 @@ export class AdminTokenStore {
     await this.#removeOne(token);
     // `verify` refuses tokens of a removed maker anyway. This removes them from the lists, too.
     const others = await this.#records.findAll(
-      await askRedis(this.#redis.zrange(this.#names.adminTokensOf(token.ownerId ?? ''), '0', '-1')),
+      await callRedis(this.#redis.zrange(this.#names.adminTokensOf(token.ownerId ?? ''), '0', '-1')),
     );
     for (const other of others) if (other.madeWith === token.id) await this.remove(other);
   }
@@ -135,6 +135,6 @@ export class AdminTokenStore {
     const { adminToken, adminTokens, adminTokensOf, adminTokenUse } = this.#names;
     const steps = this.#redis.multi();
     steps.del(adminToken(id), adminTokenUse(id)).zrem(adminTokens, id).zrem(adminTokensOf(ownerId), id);
-    await askRedisAll(steps);
+    await callRedisAll(steps);
   }
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { sees, usageRecordSchema, type UsageRecord, type UsageViewer } from '../ledger/usage-record.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
-import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { maySee, usageRecordSchema, type UsageRecord, type UsageViewer } from '../ledger/usage-record.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
+import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import {
   readModels,
@@ -12,8 +12,16 @@ import {
   type ModelSums,
 } from './agent-session.ts';
 import { keptDays } from './kept-days.ts';
-import { partyOfOwner, sessionKeys, type SessionOwner } from './session-names.ts';
-import { addSums, decodeSumsRow, encodeSumsRow, noSums, readSums, sumOf, type SessionSums } from './session-sums.ts';
+import { partyOfOwner, sessionRedisNames, type SessionOwner } from './session-names.ts';
+import {
+  addSums,
+  decodeSumsRow,
+  encodeSumsRow,
+  zeroSums,
+  readSums,
+  addAllSums,
+  type SessionSums,
+} from './session-sums.ts';
 
 const entrySchema = storedJson(usageRecordSchema);
 
@@ -21,7 +29,7 @@ const entrySchema = storedJson(usageRecordSchema);
  * Additional sessions that a later page reads: it begins at the time of the last session before it, and skips those of this millisecond
  * that were returned already.
  */
-const mostAtOnce = 20;
+const maxAtOnce = 20;
 
 const readAtOnce = 50;
 
@@ -44,15 +52,15 @@ export interface OwnerSums {
 export class AgentSessionReader {
   readonly #redis: Redis;
   readonly #requests: string;
-  readonly #names: ReturnType<typeof sessionKeys>;
+  readonly #names: ReturnType<typeof sessionRedisNames>;
   readonly #keptMs: number;
   readonly #report: ReportUnreadable;
 
   /** @param keptMs milliseconds for which sessions are kept */
-  constructor(redis: Redis, prefix: string, keptMs: number, report: ReportUnreadable = warnOfUnreadable) {
+  constructor(redis: Redis, prefix: string, keptMs: number, report: ReportUnreadable = warnUnreadable) {
     this.#redis = redis;
     this.#requests = `${prefix}usage:requests`;
-    this.#names = sessionKeys(prefix);
+    this.#names = sessionRedisNames(prefix);
     this.#keptMs = keptMs;
     this.#report = report;
   }
@@ -86,21 +94,21 @@ export class AgentSessionReader {
   /** Returns a session; undefined if it does not exist or the viewer may not see it. */
   async find(viewer: UsageViewer, id: string): Promise<AgentSession | undefined> {
     const [session] = await this.#find([id]);
-    return session && sees(viewer, partyOfOwner(session.owner, session.key)) ? session : undefined;
+    return session && maySee(viewer, partyOfOwner(session.owner, session.key)) ? session : undefined;
   }
 
   /** Returns a session with its agents, which take a hundred times as long to read. */
   async findTree(viewer: UsageViewer, id: string): Promise<AgentSessionTree | undefined> {
     const session = await this.find(viewer, id);
-    return session && { ...session, ...readTree(await askRedis(this.#redis.hgetall(this.#names.agents(id)))) };
+    return session && { ...session, ...readTree(await callRedis(this.#redis.hgetall(this.#names.agents(id)))) };
   }
 
   /** Returns for each agent whether one of its turns has ended and its sums are kept separately. */
-  async areKnown(agents: readonly { session: string; agent: string }[]): Promise<boolean[]> {
+  async haveTurns(agents: readonly { session: string; agent: string }[]): Promise<boolean[]> {
     if (agents.length === 0) return [];
     const commands = this.#redis.pipeline();
     for (const { session, agent } of agents) commands.hexists(this.#names.agents(session), `@${agent}`);
-    return ((await askRedisAll(commands)) as number[]).map((found) => found === 1);
+    return ((await callRedisAll(commands)) as number[]).map((found) => found === 1);
   }
 
   /**
@@ -109,12 +117,12 @@ export class AgentSessionReader {
    * @returns `next` is the cursor of the next page; undefined on the last page
    */
   async turns(id: string, limit: number, before?: string): Promise<{ turns: UsageRecord[]; next: string | undefined }> {
-    const kept = await askRedis(this.#redis.lrange(this.#names.turns(id), 0, -1));
+    const kept = await callRedis(this.#redis.lrange(this.#names.turns(id), 0, -1));
     const earlier = before === undefined ? kept : kept.filter((each) => isBefore(each, before));
     const page = earlier.slice(-limit).reverse();
     const commands = this.#redis.multi();
     for (const entry of page) commands.xrange(this.#requests, entry, entry);
-    const answers = page.length === 0 ? [] : ((await askRedisAll(commands)) as [string, string[]][][]);
+    const answers = page.length === 0 ? [] : ((await callRedisAll(commands)) as [string, string[]][][]);
     const turns = answers.flat().flatMap(([entry, fields]): UsageRecord[] => {
       const read = readStored(entrySchema, fields[1]);
       if ('value' in read) return [read.value];
@@ -132,7 +140,7 @@ export class AgentSessionReader {
     const days = keptDays(this.#keptMs);
     const commands = this.#redis.multi();
     for (const owner of owners) for (const day of days) commands.hgetall(this.#names.day(owner, day));
-    const answers = owners.length === 0 ? [] : ((await askRedisAll(commands)) as Record<string, string>[]);
+    const answers = owners.length === 0 ? [] : ((await callRedisAll(commands)) as Record<string, string>[]);
     return owners.map((owner, index) => ({
       owner,
       ...sumUp(answers.slice(index * days.length, (index + 1) * days.length)),
@@ -146,7 +154,7 @@ export class AgentSessionReader {
     idOf: (member: string) => string,
   ): Promise<SessionPlace[]> {
     const oldest = Date.now() - this.#keptMs;
-    const found = await askRedis(
+    const found = await callRedis(
       this.#redis.zrevrangebyscore(
         name,
         after === undefined ? '+inf' : after.at,
@@ -154,7 +162,7 @@ export class AgentSessionReader {
         'WITHSCORES',
         'LIMIT',
         0,
-        limit + (after === undefined ? 0 : mostAtOnce),
+        limit + (after === undefined ? 0 : maxAtOnce),
       ),
     );
     const places: SessionPlace[] = [];
@@ -166,11 +174,11 @@ export class AgentSessionReader {
   async #find(ids: readonly string[]): Promise<AgentSession[]> {
     const sessions: AgentSession[] = [];
     for (let from = 0; from < ids.length; from += readAtOnce) {
-      const asked = ids.slice(from, from + readAtOnce);
+      const batch = ids.slice(from, from + readAtOnce);
       const commands = this.#redis.pipeline();
-      for (const id of asked) commands.hgetall(this.#names.session(id));
-      const answers = (await askRedisAll(commands)) as Record<string, string>[];
-      for (const [index, id] of asked.entries()) {
+      for (const id of batch) commands.hgetall(this.#names.session(id));
+      const answers = (await callRedisAll(commands)) as Record<string, string>[];
+      for (const [index, id] of batch.entries()) {
         const fields = answers[index] ?? {};
         if (Object.keys(fields).length === 0) continue;
         const session = readSession(id, fields);
@@ -184,7 +192,7 @@ export class AgentSessionReader {
 
 /** Returns the owners whose sessions the viewer may see: only `owner` if it is defined, else all. */
 function ownersSeenBy(viewer: UsageViewer, owner: SessionOwner | undefined): SessionOwner[] {
-  if (owner !== undefined) return sees(viewer, partyOfOwner(owner)) ? [owner] : [];
+  if (owner !== undefined) return maySee(viewer, partyOfOwner(owner)) ? [owner] : [];
   const own: SessionOwner[] = viewer.userId === '' ? [] : [`user:${viewer.userId}`];
   return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
 }
@@ -212,9 +220,9 @@ function sumUp(days: readonly Record<string, string>[]): Omit<OwnerSums, 'owner'
     const row = decodeSumsRow(text);
     return row?.kind === 'key' ? [{ key: row.key, sums }] : [];
   });
-  const counts = rows.get(encodeSumsRow({ kind: 'all' })) ?? noSums();
+  const counts = rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums();
   return {
-    sums: sumOf([counts, ...keys.map(({ sums }) => sums)]),
+    sums: addAllSums([counts, ...keys.map(({ sums }) => sums)]),
     models: readModels(rows),
     keys: keys.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests),
   };

@@ -5,8 +5,8 @@ import type { SessionOwner } from './session-names.ts';
 import {
   decodeSumsRow,
   encodeSumsRow,
-  furtherAgents,
-  noSums,
+  otherAgentsId,
+  zeroSums,
   readSums,
   sumNames,
   type SessionSums,
@@ -78,7 +78,7 @@ export function readSession(id: string, fields: Readonly<Record<string, string>>
   const { data: facts } = factsSchema.safeParse(fields);
   if (!facts) return undefined;
   const rows = readSums(fields);
-  return { id, ...facts, sums: rows.get(encodeSumsRow({ kind: 'all' })) ?? noSums(), models: readModels(rows) };
+  return { id, ...facts, sums: rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums(), models: readModels(rows) };
 }
 
 /** Reads the agents of a session from the fields of their hash. */
@@ -102,7 +102,7 @@ export function readModels(rows: ReadonlyMap<string, SessionSums>): ModelSums[] 
 
 function readAgent(id: string, fields: Readonly<Record<string, string>>): SessionAgent {
   const { last, sums } = readCounts(fields[`=${id}`]);
-  if (id === furtherAgents) return { id: undefined, sums };
+  if (id === otherAgentsId) return { id: undefined, sums };
   const { parent, type, at } = agentSchema.safeParse(fields[`@${id}`]).data ?? {};
   return { id, parent, type, startedAt: at, lastAt: last, sums };
 }
@@ -110,7 +110,7 @@ function readAgent(id: string, fields: Readonly<Record<string, string>>): Sessio
 /** Reads the time of an agent's last turn, in ms since 1970, and its sums. */
 function readCounts(text = ''): { last: number; sums: SessionSums } {
   const [last = 0, ...counts] = text.split(' ').map(Number);
-  const sums = noSums();
+  const sums = zeroSums();
   for (const [index, name] of sumNames.entries()) sums[name] = counts[index] || 0;
   return { last, sums };
 }

@@ -1,10 +1,11 @@
-import { beginningOf, periodName } from '../periods.ts';
+import { findBeginning, periodName } from '../periods.ts';
 
 const dayMs = 86_400_000;
 
 /** Returns the UTC days that ended less than `keptMs` milliseconds ago or have not ended, newest first, as `2026-11-21`. */
 export function keptDays(keptMs: number, now = Date.now()): string[] {
   const names: string[] = [];
-  for (let day = beginningOf('day', now); day + dayMs > now - keptMs; day -= dayMs) names.push(periodName('day', day));
+  for (let day = findBeginning('day', now); day + dayMs > now - keptMs; day -= dayMs)
+    names.push(periodName('day', day));
   return names;
 }

@@ -1,16 +1,16 @@
-import { beginningOf, periodName } from '../periods.ts';
+import { findBeginning, periodName } from '../periods.ts';
 import type { UsageRecord } from '../ledger/usage-record.ts';
-import { partyOfRecord, sessionIdOf, sessionOwnerOf, type SessionOwner } from './session-names.ts';
+import { partyOfRecord, computeSessionId, sessionOwnerOf, type SessionOwner } from './session-names.ts';
 import {
   addSums,
   encodeSumsRow,
-  furtherAgents,
-  modelSumsOf,
-  noSums,
-  substituteOf,
+  otherAgentsId,
+  pickModelSums,
+  zeroSums,
+  overflowRow,
   sumLetters,
   sumNames,
-  sumsOf,
+  computeSums,
   type SessionSums,
   type SumsRow,
 } from './session-sums.ts';
@@ -41,7 +41,7 @@ export interface StoredAgent {
 }
 
 /** What turns add to an agent: facts (undefined for the main agent), the time of its last turn, and sums. */
-interface SeenAgent {
+interface AgentChange {
   facts: StoredAgent | undefined;
   /** In ms since 1970. */
   last: number;
@@ -58,7 +58,7 @@ interface Entry {
   day: string;
   rows: Rows;
   /** By agent id; the id of the main agent is empty. */
-  agents: Map<string, SeenAgent>;
+  agents: Map<string, AgentChange>;
   /** Positions of the turns among the records, from 1. */
   turns: number[];
 }
@@ -73,7 +73,7 @@ interface Day {
  * Returns the arguments with which `writeSessions` writes the turns among finished requests; undefined where there are none.
  * @param keptMs milliseconds for which a session is kept after its last turn; 0 keeps none
  */
-export function sessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
+export function agentSessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
   if (keptMs === 0) return undefined;
   const entries = new Map<string, Entry>();
   const days = new Map<string, Day>();
@@ -88,7 +88,7 @@ export function sessionArgs(records: readonly UsageRecord[], keptMs: number): ob
     oldest: Date.now() - keptMs,
     letters: sumNames.map((name) => sumLetters[name]),
     all: encodeSumsRow({ kind: 'all' }),
-    further: furtherAgents,
+    further: otherAgentsId,
     days: Array.from(days.values(), ({ rows, ...day }) => ({ ...day, rows: rowArgs(rows) })),
     entries: Array.from(entries.values(), ({ rows, agents, ...entry }) => ({
       ...entry,
@@ -106,7 +106,7 @@ export function sessionArgs(records: readonly UsageRecord[], keptMs: number): ob
 function rowArgs(rows: Rows) {
   return Array.from(rows, ([text, { row, sums }]) => ({
     row: text,
-    substitute: encodeSumsRow(substituteOf(row)),
+    substitute: encodeSumsRow(overflowRow(row)),
     counts: countsOf(sums),
   }));
 }
@@ -126,12 +126,12 @@ function addTurn(
   const { program, session, agent = '', parent, type } = turn;
   const party = partyOfRecord(record);
   const owner = sessionOwnerOf(party);
-  const id = sessionIdOf(owner, session);
-  const day = periodName('day', beginningOf('day', at));
+  const id = computeSessionId(owner, session);
+  const day = periodName('day', findBeginning('day', at));
   let entry = entries.get(id);
   if (!entry) {
     const facts = { owner, name: session, program, key: party.key };
-    const found = { rows: new Map<string, Row>(), agents: new Map<string, SeenAgent>(), turns: [] };
+    const found = { rows: new Map<string, Row>(), agents: new Map<string, AgentChange>(), turns: [] };
     entries.set(id, (entry = { id, owner, facts, first: at, last: at, day, ...found }));
   }
   let ofDay = days.get(`${owner} ${day}`);
@@ -139,17 +139,17 @@ function addTurn(
   entry.first = Math.min(entry.first, at);
   entry.last = Math.max(entry.last, at);
   entry.turns.push(place);
-  const sums = sumsOf(record);
-  const ofModel = modelSumsOf(sums);
-  const served: SumsRow = { kind: 'model', model, rule, tier };
+  const sums = computeSums(record);
+  const ofModel = pickModelSums(sums);
+  const servedRow: SumsRow = { kind: 'model', model, rule, tier };
   addRow(entry.rows, { kind: 'all' }, sums);
-  addRow(entry.rows, served, ofModel);
+  addRow(entry.rows, servedRow, ofModel);
   addRow(ofDay.rows, { kind: 'key', key: party.key }, sums);
-  addRow(ofDay.rows, served, ofModel);
+  addRow(ofDay.rows, servedRow, ofModel);
   let seen = entry.agents.get(agent);
   if (!seen) {
     const facts = agent === '' ? undefined : { parent, type, at };
-    entry.agents.set(agent, (seen = { facts, last: at, sums: noSums() }));
+    entry.agents.set(agent, (seen = { facts, last: at, sums: zeroSums() }));
   }
   seen.last = Math.max(seen.last, at);
   addSums(seen.sums, sums);
@@ -158,6 +158,6 @@ function addTurn(
 function addRow(rows: Rows, row: SumsRow, sums: SessionSums): void {
   const text = encodeSumsRow(row);
   let added = rows.get(text);
-  if (!added) rows.set(text, (added = { row, sums: noSums() }));
+  if (!added) rows.set(text, (added = { row, sums: zeroSums() }));
   addSums(added.sums, sums);
 }

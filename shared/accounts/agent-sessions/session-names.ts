@@ -37,13 +37,13 @@ export function partyOfOwner(owner: string, key = ''): KeyParty {
  * Returns the id that the router uses for a session. The owner is part of the hash, because clients name their sessions themselves: a
  * client that sends the name of somebody else's session writes into a session of its own.
  */
-export function sessionIdOf(owner: SessionOwner, name: string): string {
+export function computeSessionId(owner: SessionOwner, name: string): string {
   return hash('sha256', JSON.stringify([owner, name])).slice(0, 32);
 }
 
 export const sessionIdForm = /^[\da-f]{32}$/;
 
-export function sessionKeys(prefix: string) {
+export function sessionRedisNames(prefix: string) {
   const base = `${prefix}usage:sessions:`;
   return {
     base,

@@ -51,10 +51,10 @@ export type SumsRow =
   | { kind: 'key'; key: string };
 
 /** The id that stands for all agents of a session beyond the maximum. No agent has this id. */
-export const furtherAgents = '*';
+export const otherAgentsId = '*';
 
 /** Returns the row that counts for this one when the maximum of rows is reached. */
-export function substituteOf(row: SumsRow): SumsRow {
+export function overflowRow(row: SumsRow): SumsRow {
   switch (row.kind) {
     case 'all':
       return row;
@@ -65,28 +65,28 @@ export function substituteOf(row: SumsRow): SumsRow {
   }
 }
 
-export function noSums(): SessionSums {
+export function zeroSums(): SessionSums {
   const tokens = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   const times = { queueMs: 0, modelMs: 0, toolMs: 0 };
   return { requests: 0, failed: 0, ...tokens, cost: 0, ...times, sessions: 0, agents: 0 };
 }
 
-export function addSums(to: SessionSums, more: SessionSums): void {
-  for (const name of sumNames) to[name] += more[name];
+export function addSums(to: SessionSums, addend: SessionSums): void {
+  for (const name of sumNames) to[name] += addend[name];
 }
 
-export function sumOf(all: Iterable<SessionSums>): SessionSums {
-  const sum = noSums();
+export function addAllSums(all: Iterable<SessionSums>): SessionSums {
+  const sum = zeroSums();
   for (const each of all) addSums(sum, each);
   return sum;
 }
 
-export function sumsOf(record: UsageRecord): SessionSums {
+export function computeSums(record: UsageRecord): SessionSums {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost, turn, totalMs } = record;
   // A request without a worker was in the queue until its end.
   const queueMs = Math.round(Math.min(totalMs, record.queueMs ?? totalMs));
   return {
-    ...noSums(),
+    ...zeroSums(),
     requests: 1,
     failed: Number(outcome === 'failed'),
     promptTokens,
@@ -101,9 +101,9 @@ export function sumsOf(record: UsageRecord): SessionSums {
 }
 
 /** Returns only the sums that are kept by model; the others are 0. */
-export function modelSumsOf(sums: SessionSums): SessionSums {
+export function pickModelSums(sums: SessionSums): SessionSums {
   const { requests, promptTokens, cachedTokens, completionTokens, cost } = sums;
-  return { ...noSums(), requests, promptTokens, cachedTokens, completionTokens, cost };
+  return { ...zeroSums(), requests, promptTokens, cachedTokens, completionTokens, cost };
 }
 
 export function encodeSumsRow(row: SumsRow): string {
@@ -141,7 +141,7 @@ export function readSums(fields: Readonly<Record<string, string>>): Map<string, 
     const text = field.slice(1);
     if (name === undefined || !text.startsWith('[')) continue;
     let sums = rows.get(text);
-    if (!sums) rows.set(text, (sums = noSums()));
+    if (!sums) rows.set(text, (sums = zeroSums()));
     sums[name] = Number(value) || 0;
   }
   return rows;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { askRedis } from '../redis/ask-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
@@ -72,7 +72,7 @@ export class AlertMails {
    * @returns undefined where there is nothing to do: another process has begun the try, the mail is over, or its recipient no longer
    * wants alerts
    */
-  async begin({ id, attempts }: DueMail, leaseMs: number): Promise<RunningMail | undefined> {
+  async beginTry({ id, attempts }: DueMail, leaseMs: number): Promise<RunningMail | undefined> {
     const reply = await beginAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, leaseMs } });
     const fields = Array.isArray(reply) ? reply.map(String) : [];
     if (fields.length === 0) return undefined;
@@ -97,6 +97,6 @@ export class AlertMails {
   }
 
   count(): Promise<number> {
-    return askRedis(this.#redis.zcard(`${this.#prefix}alert-mails-due`));
+    return callRedis(this.#redis.zcard(`${this.#prefix}alert-mails-due`));
   }
 }

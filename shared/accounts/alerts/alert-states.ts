@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { mailOwners } from '../alert-mails/alert-mail.ts';
 import { mailsScript } from '../alert-mails/alert-mails.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import type { WebhookEvent } from '../webhooks/webhook-event.ts';
 import { emitScript, scriptEvent } from '../webhooks/webhook-outbox.ts';
@@ -49,8 +49,8 @@ export class AlertStates {
     this.#isMailed = isMailed;
   }
 
-  async all(kind: string): Promise<Map<string, string>> {
-    return new Map(Object.entries(await askRedis(this.#redis.hgetall(`${this.#prefix}alerts:${kind}`))));
+  async readAll(kind: string): Promise<Map<string, string>> {
+    return new Map(Object.entries(await callRedis(this.#redis.hgetall(`${this.#prefix}alerts:${kind}`))));
   }
 
   /** Changes a state and emits its event. @returns false, with nothing changed or emitted, if the state is not `from` */

@@ -2,10 +2,10 @@ import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { backgroundRecordSchema, type BackgroundRecord, type NewBackgroundRecord } from './background-record.ts';
@@ -92,7 +92,7 @@ export class BackgroundResponses {
    */
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
     const { id, owner, createdAt } = record;
-    const { mostOpen, openMs, keepMs, ownerBytes, totalBytes } = this.#parts.bounds;
+    const { maxOpen, openMs, keepMs, ownerBytes, totalBytes } = this.#parts.bounds;
     const sealer = this.#sealer(owner);
     const sealed = await Promise.all([
       sealer.sealBytes([Buffer.from(JSON.stringify(texts.request))]),
@@ -106,9 +106,9 @@ export class BackgroundResponses {
       id,
       owner,
       createdAt,
-      fields: storedFields(record),
+      fields: toStoredFields(record),
       last: texts.last,
-      mostOpen,
+      maxOpen,
       ownerBytes,
       totalBytes,
       keepMs: openMs + keepMs,
@@ -117,7 +117,7 @@ export class BackgroundResponses {
     if (outcome > 0) return outcome;
     const message =
       outcome === 0
-        ? `There are ${mostOpen} responses in the background that are not over, and there may not be more.`
+        ? `There are ${maxOpen} responses in the background that are not over, and there may not be more.`
         : 'There is no room for another response in the background until others are over.';
     throw new RouterError('rate_limit_exceeded', message, { retryAfter: 10 });
   }
@@ -129,24 +129,24 @@ export class BackgroundResponses {
   }
 
   /** Returns the response object: as created, or the final one once the response is over. Undefined if it is stored elsewhere. */
-  async objectOf({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
-    const [final, queued] = await askRedis(this.#redis.hmget(this.#textsOf(id), 'final', 'queued'));
+  async readObject({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
+    const [final, queued] = await callRedis(this.#redis.hmget(this.#textsOf(id), 'final', 'queued'));
     return this.#opened(owner, final ?? queued);
   }
 
   /** Returns what a run needs to make a response; undefined once it is over. */
-  async requestOf({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
-    return this.#opened(owner, await askRedis(this.#redis.hget(this.#textsOf(id), 'request')));
+  async readRequest({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
+    return this.#opened(owner, await callRedis(this.#redis.hget(this.#textsOf(id), 'request')));
   }
 
   countAllOpen(): Promise<number> {
-    return askRedis(this.#redis.zcard(`${this.#prefix}background-open`));
+    return callRedis(this.#redis.zcard(`${this.#prefix}background-open`));
   }
 
   /** Reads the events of a response's stream that follow event `after`; undefined if the owner has no such response. */
   async read(owner: string, id: string, after: number): Promise<ReadEvents | undefined> {
     if (!idPattern.test(id)) return undefined;
-    const args = { prefix: this.#prefix, id, owner, after, most: entriesAtOnce, mostBytes: bytesAtOnce };
+    const args = { prefix: this.#prefix, id, owner, after, most: entriesAtOnce, maxBytes: bytesAtOnce };
     const reply = await readEvents.run(this.#redis, { args });
     const [state, opening, begun, next, areGone, ...sealed] = Array.isArray(reply) ? (reply as unknown[]) : [];
     if (typeof state !== 'string') return undefined;
@@ -170,7 +170,7 @@ export class BackgroundResponses {
   }
 
   /** Removes a response that is over. @returns whether the owner had it */
-  async remove(owner: string, id: string): Promise<boolean> {
+  async delete(owner: string, id: string): Promise<boolean> {
     if (!idPattern.test(id)) return false;
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id, owner, chargedMs } })) === 1;
   }

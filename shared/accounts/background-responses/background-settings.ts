@@ -32,7 +32,7 @@ const hourMs = 3_600_000;
 
 export interface BackgroundBounds {
   /** Unfinished responses of one owner. */
-  mostOpen: number;
+  maxOpen: number;
   /** Milliseconds after which an unfinished response fails. */
   openMs: number;
   /** Milliseconds for which a response is kept after its end. */
@@ -50,7 +50,7 @@ export function backgroundBounds(config: {
   RESPONSES_KEEP_HOURS: number;
 }): BackgroundBounds {
   return {
-    mostOpen: config.BACKGROUND_OPEN,
+    maxOpen: config.BACKGROUND_OPEN,
     openMs: config.BACKGROUND_HOURS * hourMs,
     keepMs: Math.max(1, config.RESPONSES_KEEP_HOURS) * hourMs,
     ownerBytes: config.BACKGROUND_OWNER_BYTES,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable } from '../redis/stored-records.ts';
-import { keepStoredScripts, type KeepStored } from '../stored-responses/stored-responses.ts';
+import { keepStoredScripts, type StorableResponse } from '../stored-responses/stored-responses.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';
@@ -27,9 +27,9 @@ const end = new RedisScript(
 );
 
 /** Maximum bytes of the sealed events of one response. The events of a longer one are not kept. */
-const mostEventBytes = 16 * 1024 * 1024;
+const maxEventBytes = 16 * 1024 * 1024;
 
-export interface BegunAttempt {
+export interface StartedRun {
   attempt: string;
   next: number;
 }
@@ -47,7 +47,7 @@ export interface ResponseEnd extends WrittenEvents {
   /** The response object, unless it is among the stored responses. */
   final: JsonObject | undefined;
   /** What to write among the stored responses. */
-  stored: KeepStored | undefined;
+  stored: StorableResponse | undefined;
   /** The use of its requests. */
   ledger: LedgerEntry;
 }
@@ -79,8 +79,8 @@ export class ResponseWork {
   }
 
   /** Returns up to `most` unfinished responses, the oldest first, without those that cannot be read. */
-  async open(most: number): Promise<BackgroundRecord[]> {
-    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}background-open`, '0', String(most - 1)));
+  async listOpen(max: number): Promise<BackgroundRecord[]> {
+    const ids = await callRedis(this.#redis.zrange(`${this.#prefix}background-open`, '0', String(max - 1)));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
     return found.filter((record) => record !== undefined);
   }
@@ -88,15 +88,15 @@ export class ResponseWork {
   /**
    * Returns the texts of an unfinished response: `queued` is its object before the first run, `request` what a run needs. Undefined if the
    * response is over or a text cannot be read.
-   * @param isToBeMade whether to read `request`, which may be large
+   * @param readsRequest whether to read `request`, which may be large
    */
-  async textsOf(
+  async readTexts(
     { id, owner }: BackgroundRecord,
-    isToBeMade: boolean,
+    readsRequest: boolean,
   ): Promise<{ request: JsonObject | undefined; queued: JsonObject } | undefined> {
     const { unseal } = this.sealerOf(owner);
-    const names = isToBeMade ? ['queued', 'request'] : ['queued'];
-    const sealed = await askRedis(this.#redis.hmget(`${this.#prefix}background-texts:${id}`, ...names));
+    const names = readsRequest ? ['queued', 'request'] : ['queued'];
+    const sealed = await callRedis(this.#redis.hmget(`${this.#prefix}background-texts:${id}`, ...names));
     const texts = sealed.map((text) => (text === null ? undefined : unseal(text)));
     if (texts.includes(undefined)) return undefined;
     const [queued, request] = texts.map((text) => JSON.parse(text ?? '') as JsonObject);
@@ -108,15 +108,15 @@ export class ResponseWork {
    * @param opening the events that say that the response has begun, and the number of the last one; only the first run writes them
    * @returns undefined if the response is over or unknown
    */
-  async begin(
+  async beginRun(
     { id, owner }: BackgroundRecord,
     opening: { events: string; last: number },
-  ): Promise<BegunAttempt | undefined> {
+  ): Promise<StartedRun | undefined> {
     // Not a counter: after a failover of Redis that has lost its last change, two runs would have the same number.
-    const attempt = randomBytes(8).toString('hex');
-    const args = { prefix: this.#prefix, id, attempt, last: opening.last };
+    const runId = randomBytes(8).toString('hex');
+    const args = { prefix: this.#prefix, id, attempt: runId, last: opening.last };
     const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
-    return next === -1 ? undefined : { attempt, next };
+    return next === -1 ? undefined : { attempt: runId, next };
   }
 
   /** Writes events to the stream. @returns false if this run can write no more */
@@ -126,7 +126,7 @@ export class ResponseWork {
     { events, from, last }: WrittenEvents,
   ): Promise<boolean> {
     const { ownerBytes, totalBytes } = this.#parts.bounds;
-    const bounds = { mostBytes: mostEventBytes, ownerBytes, totalBytes };
+    const bounds = { maxBytes: maxEventBytes, ownerBytes, totalBytes };
     const args = { prefix: this.#prefix, id, attempt, from, last, ...bounds };
     const sealed = await this.sealerOf(owner).sealBytes([Buffer.from(events)]);
     return (await append.run(this.#redis, { args, texts: [sealed] })) === 1;

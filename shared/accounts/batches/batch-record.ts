@@ -138,7 +138,7 @@ export function isPaused({ pausedUntil }: Pick<BatchRecord, 'pausedUntil'>, now 
 }
 
 /** Returns why a batch begins no further lines; undefined while it does. */
-export function stopOf(
+export function stopReason(
   { cancelledAt, expiresAt }: Pick<BatchRecord, 'cancelledAt' | 'expiresAt'>,
   now = Date.now(),
 ): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { fileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { askRedis, askRedisAll, storeUnavailable } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { batchRecordSchema, type BatchProblem, type BatchRecord, type BatchState } from './batch-record.ts';
@@ -16,7 +16,14 @@ import {
   type LineResult,
   type StorableResult,
 } from './line-result.ts';
-import { namesOf, sliceResultsSchema, sliceSchema, type Slice, type SlicePart, type SliceResults } from './slice.ts';
+import {
+  storedObjectNames,
+  sliceResultsSchema,
+  sliceSchema,
+  type Slice,
+  type SlicePart,
+  type SliceResults,
+} from './slice.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
 const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
@@ -88,40 +95,40 @@ export class BatchWork {
   }
 
   /** Returns the unfinished batches that can be read: all, or among the `most` that expire first. */
-  async open(most?: number): Promise<BatchRecord[]> {
-    const last = most === undefined ? '-1' : String(most - 1);
-    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', last));
+  async listOpen(max?: number): Promise<BatchRecord[]> {
+    const last = max === undefined ? '-1' : String(max - 1);
+    const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', last));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
     return found.filter((batch) => batch !== undefined);
   }
 
   countAllOpen(): Promise<number> {
-    return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
+    return callRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
 
   /** Counts the unfinished batches of an owner, including those that are still to be closed. */
   countOpen(owner: string): Promise<number> {
-    return askRedis(this.#redis.zcard(`${this.#prefix}batches-open-of:${owner}`));
+    return callRedis(this.#redis.zcard(`${this.#prefix}batches-open-of:${owner}`));
   }
 
   /**
    * Returns ids of batches that have no record any more, but may still hold objects: each was removed, or its record expired before a
    * runner had ended it. The oldest come first.
    */
-  async forgotten(most: number): Promise<string[]> {
-    const ids = await askRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
+  async listOrphans(most: number): Promise<string[]> {
+    const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
     if (ids.length === 0) return [];
     const steps = this.#redis.pipeline();
     for (const id of ids) steps.exists(`${this.#prefix}batch:${id}`);
-    const found = await askRedisAll(steps);
+    const found = await callRedisAll(steps);
     return ids.filter((_, at) => found[at] === 0).slice(0, most);
   }
 
   /** Removes from Redis what is left of a batch without a record. */
   async drop(id: string): Promise<void> {
     const names = ['slices', 'done'].map((kind) => this.#name(kind, id));
-    await askRedis(this.#redis.del(names));
-    await askRedis(this.#redis.zrem(`${this.#prefix}batches-open`, id));
+    await callRedis(this.#redis.del(names));
+    await callRedis(this.#redis.zrem(`${this.#prefix}batches-open`, id));
   }
 
   /**
@@ -138,7 +145,7 @@ export class BatchWork {
       to,
       timed,
       isOver,
-      fields: storedFields(fields),
+      fields: toStoredFields(fields),
       files: made.map(fileArgs),
     };
     const reply = await move.run(this.#redis, { args, texts: made.map((file) => JSON.stringify(file)) });
@@ -165,21 +172,21 @@ export class BatchWork {
   }
 
   /** Returns where a slice is in the input; undefined for an unknown slice, or for one of a batch that is over. */
-  async slice(id: string, slice: number): Promise<Slice | undefined> {
-    return sliceSchema.safeParse(await askRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
+  async readSlice(id: string, slice: number): Promise<Slice | undefined> {
+    return sliceSchema.safeParse(await callRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
   }
 
   async doneSlices(id: string): Promise<Set<number>> {
-    return new Set((await askRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
+    return new Set((await callRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
   }
 
   /** Returns the objects with the results of a slice; undefined until the slice is over. */
-  async resultsOf(id: string, slice: number): Promise<SliceResults | undefined> {
-    return sliceResultsSchema.safeParse(await askRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
+  async readSliceResults(id: string, slice: number): Promise<SliceResults | undefined> {
+    return sliceResultsSchema.safeParse(await callRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
   }
 
   async recordedLines(id: string, slice: number): Promise<Set<number>> {
-    return new Set((await askRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
+    return new Set((await callRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
   }
 
   /** Yields the results of a slice's lines in the order of `lines`; undefined for one that is missing or cannot be opened. */
@@ -191,7 +198,7 @@ export class BatchWork {
   ): AsyncGenerator<LineResult | LineObject | undefined, undefined> {
     const name = this.#name('results', `${id}:${slice}`);
     for (const some of await this.#bySize(name, lines)) {
-      const stored = await askRedis(this.#redis.hmget(name, ...some.map(String)));
+      const stored = await callRedis(this.#redis.hmget(name, ...some.map(String)));
       for (const text of stored) yield text === null ? undefined : openResult(text, sealer);
     }
   }
@@ -216,7 +223,7 @@ export class BatchWork {
 
   /** Returns the errors of the first lines that were recorded with one. */
   async firstErrors(id: string): Promise<LineError[]> {
-    const errors = await askRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
+    const errors = await callRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
     return errors.flatMap((text) => lineErrorSchema.safeParse(text).data ?? []);
   }
 
@@ -234,11 +241,11 @@ export class BatchWork {
     problem?: BatchProblem,
   ): Promise<'ended' | 'was over' | 'changed' | 'lapsed'> {
     const parts = [output, errors].flatMap((part) => (part ? { object: part.object, bytes: part.bytes } : []));
-    const fields = storedFields(problem ? { problems: [problem] } : {});
+    const fields = toStoredFields(problem ? { problems: [problem] } : {});
     const args = { prefix: this.#prefix, id, slice, ...counts, parts, fields };
     const results = {
-      output: namesOf(output, lines?.output),
-      errors: namesOf(errors, lines?.errors),
+      output: storedObjectNames(output, lines?.output),
+      errors: storedObjectNames(errors, lines?.errors),
     };
     const reply = await endSlice.run(this.#redis, { args, texts: [JSON.stringify(results)] });
     if (reply === -2) return 'lapsed';
@@ -250,7 +257,7 @@ export class BatchWork {
   async pause(id: string, pause: BatchPause | undefined): Promise<void> {
     const blockedUntil = pause?.isForAll === true ? pause.until : undefined;
     const { until: pausedUntil, reason: pausedFor, lacksWorker } = pause ?? {};
-    const fields = pause && storedFields({ pausedUntil, pausedFor, blockedUntil, lacksWorker });
+    const fields = pause && toStoredFields({ pausedUntil, pausedFor, blockedUntil, lacksWorker });
     await pauseBatch.run(this.#redis, { args: { prefix: this.#prefix, id, pause: fields } });
   }
 
@@ -279,7 +286,7 @@ export class BatchWork {
     if (lines.length === 0) return [];
     const steps = this.#redis.pipeline();
     for (const line of lines) steps.hstrlen(name, String(line));
-    const sizes = await askRedisAll(steps);
+    const sizes = await callRedisAll(steps);
     const groups: number[][] = [];
     let left = 0;
     for (const [at, line] of lines.entries()) {

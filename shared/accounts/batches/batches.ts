@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './batch-record.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
@@ -16,7 +16,7 @@ const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url
 const idPattern = /^[\w-]{1,80}$/;
 
 export interface BatchesBounds {
-  mostOpen: number;
+  maxOpen: number;
   /** Milliseconds for which a batch is kept after its time has run out. */
   keepMs: number;
 }
@@ -55,17 +55,17 @@ export class Batches {
 
   /** @throws RouterError `rate_limit_exceeded` if an owner has the maximum of unfinished batches */
   async assertRoom(owner: string): Promise<void> {
-    const { mostOpen, keepMs } = this.#bounds;
+    const { maxOpen, keepMs } = this.#bounds;
     // Older entries are removed when a batch is created.
     const name = `${this.#prefix}batches-open-of:${owner}`;
-    const open = await askRedis(this.#redis.zcount(name, `(${Date.now() - keepMs}`, '+inf'));
-    if (open >= mostOpen) throw tooMany(this.#bounds);
+    const open = await callRedis(this.#redis.zcount(name, `(${Date.now() - keepMs}`, '+inf'));
+    if (open >= maxOpen) throw tooMany(this.#bounds);
   }
 
   /** Stores a new batch. @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones */
   async create(batch: NewBatch): Promise<BatchRecord> {
     const { id, owner, api, createdAt, expiresAt } = batch;
-    const fields = storedFields({ ...batch, state: 'validating' });
+    const fields = toStoredFields({ ...batch, state: 'validating' });
     const args = { prefix: this.#prefix, id, owner, api, createdAt, expiresAt, fields, ...this.#bounds };
     if ((await create.run(this.#redis, { args })) !== 1) throw tooMany(this.#bounds);
     return batchRecordSchema.parse(fields);
@@ -118,8 +118,8 @@ export class Batches {
   ): Promise<[id: string, createdAt: number][]> {
     const to = after?.createdAt ?? '+inf';
     // Batches that were created in the same millisecond may come before `after`.
-    const same = after ? await askRedis(this.#redis.zcount(name, to, to)) : 0;
-    const reply = await askRedis(
+    const same = after ? await callRedis(this.#redis.zcount(name, to, to)) : 0;
+    const reply = await callRedis(
       this.#redis.zrevrangebyscore(name, to, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1 + same),
     );
     const ids: [string, number][] = [];
@@ -128,7 +128,7 @@ export class Batches {
   }
 
   countAllOpen(): Promise<number> {
-    return askRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
+    return callRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
 
   /** Cancels a batch. A batch that is over stays as it is. @returns whether it was unfinished */
@@ -137,13 +137,13 @@ export class Batches {
   }
 
   /** Removes a batch that is over. @returns false for an unfinished one */
-  async remove(id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
 }
 
-function tooMany({ mostOpen }: BatchesBounds): RouterError {
-  const message = `There are ${mostOpen} batches that are not over, and there may not be more.`;
+function tooMany({ maxOpen }: BatchesBounds): RouterError {
+  const message = `There are ${maxOpen} batches that are not over, and there may not be more.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
 }
 

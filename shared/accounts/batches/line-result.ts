@@ -38,7 +38,7 @@ export async function sealResult(result: LineResult, sealer: Sealer): Promise<St
 }
 
 /** Returns the stored form of a result whose text is in an object. Earlier releases cannot read it, and leave its slice to others. */
-export function resultIn(
+export function resultInObject(
   { object, bytes }: SlicePart,
   { outcome, error }: Pick<LineResult, 'outcome' | 'error'>,
 ): StorableResult {

@@ -29,7 +29,7 @@ export interface SlicePart {
 }
 
 /** Returns the stored form of the objects with a slice's output or errors: one name by itself, several as a list. */
-export function namesOf(
+export function storedObjectNames(
   part: SlicePart | undefined,
   lines: readonly string[] = [],
 ): string | readonly string[] | undefined {

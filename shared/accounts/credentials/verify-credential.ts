@@ -21,7 +21,7 @@ const jwtForm = /^eyJ[\w-]*\.(eyJ[\w-]*)\.[\w-]+$/;
  * Returns a verifier that chooses by the credential's form and, for a JWT, by its issuer. The chosen verifier then verifies the issuer,
  * too.
  */
-export function verifyCredential({ keys, tokens, issuers }: Credentials): CredentialVerifier['verify'] {
+export function createCredentialVerifier({ keys, tokens, issuers }: Credentials): CredentialVerifier['verify'] {
   return (credential) => {
     const [, claims] = jwtForm.exec(credential) ?? [];
     if (claims === undefined) return keys.verify(credential);
@@ -30,7 +30,7 @@ export function verifyCredential({ keys, tokens, issuers }: Credentials): Creden
 }
 
 /** Returns the issuer that a credential names, unverified; undefined if it is no JWT. */
-export function issuerOf(credential: string): unknown {
+export function readIssuer(credential: string): unknown {
   const [, claims] = jwtForm.exec(credential) ?? [];
   return claims === undefined ? undefined : issuerOfClaims(claims);
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { mintId } from '../keys/mint-key.ts';
+import { generateId } from '../keys/generate-key.ts';
 import type { PersonStart } from '../people/console-settings.ts';
 import { tokenHash } from '../people/secret-token.ts';
 import type { UserRecord, UserRole } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, isWrongType, readHash, storeUnavailable } from '../redis/ask-redis.ts';
+import { callRedis, isWrongType, readHash, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, UnreadableRecordError, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { issuerForms } from './issuer-forms.ts';
 
@@ -58,7 +58,7 @@ export interface ExternalAccount extends ExternalSubject {
   isOffline?: boolean | undefined;
 }
 
-export interface KeptAccount extends ExternalAccount {
+export interface StoredAccount extends ExternalAccount {
   /** Whether there is a refresh token that this node cannot open: it was sealed with a secret that the node does not have, or not yet. */
   isSealed: boolean;
   /** Changes when a further answer of the provider is stored. */
@@ -99,11 +99,11 @@ export class ExternalAccounts {
   }
 
   /** Creates the account of a person who signs in for the first time. */
-  async make(person: NewExternalPerson, start: PersonStart): Promise<UserRecord | 'email taken' | 'taken'> {
+  async create(person: NewExternalPerson, start: PersonStart): Promise<UserRecord | 'email taken' | 'taken'> {
     const { name, email, role } = person;
     // No password matches an empty hash.
     const address = { email, confirmedEmail: email, usedEmail: email };
-    const account = { id: mintId(), name, ...address, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
+    const account = { id: generateId(), name, ...address, role, passwordHash: '', epoch: 0, createdAt: Date.now() };
     const user: UserRecord = { ...account, ...start };
     const { externalAccounts, userEmails, user: record, users, admins, externalAccount } = this.#names;
     const args = {
@@ -112,7 +112,7 @@ export class ExternalAccounts {
       email,
       createdAt: user.createdAt,
       isAdmin: role === 'admin',
-      fields: storedFields(user),
+      fields: toStoredFields(user),
       account: justLinked(person),
     };
     const keys = [externalAccounts, userEmails, record(user.id), users, admins, externalAccount(user.id)];
@@ -145,10 +145,10 @@ export class ExternalAccounts {
   }
 
   /** Returns the names of the providers at which people have an account, by the id of each person who has one. */
-  async providersOf(userIds: readonly string[]): Promise<Map<string, string>> {
+  async readProviders(userIds: readonly string[]): Promise<Map<string, string>> {
     const steps = this.#redis.pipeline();
     for (const id of userIds) steps.hget(this.#names.externalAccount(id), 'provider');
-    const replies = (await askRedis(steps.exec())) ?? [];
+    const replies = (await callRedis(steps.exec())) ?? [];
     return new Map(
       replies.flatMap(([error, provider], at) => {
         // An account that cannot be read counts as none in the list, as in `readHash`.
@@ -163,7 +163,7 @@ export class ExternalAccounts {
    * Returns the account of a person; undefined for a person who has signed in at no provider.
    * @throws UnreadableRecordError if the record cannot be read
    */
-  async find(userId: string): Promise<KeptAccount | undefined> {
+  async find(userId: string): Promise<StoredAccount | undefined> {
     const fields = await readHash(this.#redis, this.#names.externalAccount(userId));
     if (fields && Object.keys(fields).length === 0) return undefined;
     const read = readStored(accountSchema, fields);
@@ -180,25 +180,25 @@ export class ExternalAccounts {
 
   /**
    * Stores the answer of a provider. An answer that is valid from now on ends an earlier refusal. The issuer stays in its stored form.
-   * @param over the account that is replaced; absent: replaces any account
+   * @param replaced the account that is replaced; absent: replaces any account
    * @param turn the same value for a repeated call, made because the store may have stored the answer although its reply was lost
    * @returns the stored account; undefined if another one than `over` is stored, or the account is not the person's any more because they
    * were deleted
    */
-  async keep(
+  async store(
     userId: string,
     account: ExternalAccount,
-    over?: KeptAccount,
+    replaced?: StoredAccount,
     turn: string = randomUUID(),
-  ): Promise<KeptAccount | undefined> {
+  ): Promise<StoredAccount | undefined> {
     const { provider, subject, goodUntil, refreshToken, clientId, isOffline } = account;
     const { issuer = account.issuer } = (await this.#owners(account)).find((each) => each.userId === userId) ?? {};
     const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
     const said = { provider, issuer, subject, goodUntil, clientId, isOffline, turn };
-    const fields = storedFields({ ...said, sealedRefreshToken });
-    const before = over && { over: over.turn ?? '' };
+    const fields = toStoredFields({ ...said, sealedRefreshToken });
+    const before = replaced && { over: replaced.turn ?? '' };
     const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields, ...before };
     const isKept = (await keepExternal.run(this.#redis, { keys, args })) === 1;
     return isKept ? { ...said, refreshToken, isSealed: false } : undefined;
@@ -211,7 +211,7 @@ export class ExternalAccounts {
   async beginCheck(userId: string): Promise<string | undefined> {
     const mark = randomUUID();
     const lock = this.#names.externalCheck(userId);
-    return (await askRedis(this.#redis.set(lock, mark, 'PX', checkMs, 'NX'))) === 'OK' ? mark : undefined;
+    return (await callRedis(this.#redis.set(lock, mark, 'PX', checkMs, 'NX'))) === 'OK' ? mark : undefined;
   }
 
   /** Lets other nodes check the person. Does nothing if another node has begun already because this one took too long. */
@@ -220,26 +220,28 @@ export class ExternalAccounts {
   }
 
   async isChecked(userId: string): Promise<boolean> {
-    return (await askRedis(this.#redis.exists(this.#names.externalCheck(userId)))) === 1;
+    return (await callRedis(this.#redis.exists(this.#names.externalCheck(userId)))) === 1;
   }
 
   /** Returns whether the caller is the first to take the state of a sign-in. @param ms milliseconds for which this is stored */
   async takeState(state: string, ms: number): Promise<boolean> {
-    return (await askRedis(this.#redis.set(this.#names.externalState(tokenHash(state)), '1', 'PX', ms, 'NX'))) === 'OK';
+    return (
+      (await callRedis(this.#redis.set(this.#names.externalState(tokenHash(state)), '1', 'PX', ms, 'NX'))) === 'OK'
+    );
   }
 
   /** Returns the owners of an account by each stored form of its issuer, the given form first. */
   async #owners({ issuer, subject }: ExternalSubject): Promise<{ issuer: string; userId: string }[]> {
     const forms = issuerForms(issuer);
     const names = forms.map((form) => keyOf({ issuer: form, subject }));
-    const ids = await askRedis(this.#redis.hmget(this.#names.externalAccounts, ...names));
+    const ids = await callRedis(this.#redis.hmget(this.#names.externalAccounts, ...names));
     return forms.flatMap((form, at) => (ids[at] ? [{ issuer: form, userId: ids[at] }] : []));
   }
 }
 
 /** Returns the stored fields of an account before the provider's first answer: `keep` follows. */
 function justLinked({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
-  return storedFields({ provider, issuer, subject, goodUntil: Date.now() });
+  return toStoredFields({ provider, issuer, subject, goodUntil: Date.now() });
 }
 
 /** No issuer contains a space, as it is a URL. */

@@ -8,6 +8,6 @@ export function issuerForms(issuer: string): [string, ...string[]] {
   return [issuer, issuer === origin ? `${origin}/` : origin];
 }
 
-export function isSameIssuer(one: string, other: string): boolean {
-  return issuerForms(one).includes(other);
+export function isSameIssuer(first: string, second: string): boolean {
+  return issuerForms(first).includes(second);
 }

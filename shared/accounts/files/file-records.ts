@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
@@ -60,9 +60,9 @@ export interface FilePage {
 export interface FileUse {
   /** Uploads included. */
   bytes: number;
-  mostBytes: number;
+  maxBytes: number;
   files: number;
-  mostFiles: number;
+  maxFiles: number;
 }
 
 export interface FilePageQuery {
@@ -152,7 +152,7 @@ export class FileRecords {
   }
 
   async find(owner: string, id: string): Promise<FileRecord | undefined> {
-    const text = await askRedis(this.#redis.hget(`${this.#prefix}files-of:${owner}`, id));
+    const text = await callRedis(this.#redis.hget(`${this.#prefix}files-of:${owner}`, id));
     const record = text === null ? undefined : this.#read(text);
     return record?.expiresAt !== undefined && record.expiresAt <= Date.now() ? undefined : record;
   }
@@ -167,12 +167,12 @@ export class FileRecords {
 
   async use(owner: string): Promise<FileUse> {
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
-    const [bytes, files] = await askRedisAll(commands.zcard(`${this.#prefix}files-by-age:${owner}`));
+    const [bytes, files] = await callRedisAll(commands.zcard(`${this.#prefix}files-by-age:${owner}`));
     return {
       bytes: Number(bytes ?? 0),
-      mostBytes: this.#bounds.ownerBytes,
+      maxBytes: this.#bounds.ownerBytes,
       files: Number(files),
-      mostFiles: ownerFiles,
+      maxFiles: ownerFiles,
     };
   }
 
@@ -185,7 +185,7 @@ export class FileRecords {
     const { ownerBytes, totalBytes } = this.#bounds;
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
     commands.get(`${this.#prefix}file-total`).get(`${this.#prefix}file-joins`);
-    const [bytes, total, joins] = await askRedisAll(commands);
+    const [bytes, total, joins] = await callRedisAll(commands);
     if (Number(bytes ?? 0) >= ownerBytes)
       throw new RouterError(
         'storage_quota_exceeded',
@@ -198,26 +198,26 @@ export class FileRecords {
    * Removes a file.
    * @returns its object, which the caller removes, or an empty text while a batch holds it; undefined if the owner has no such file
    */
-  async remove(owner: string, id: string): Promise<string | undefined> {
+  async delete(owner: string, id: string): Promise<string | undefined> {
     const object = await removeFile.run(this.#redis, { args: { prefix: this.#prefix, owner, id } });
     return typeof object === 'string' ? object : undefined;
   }
 
   /** Returns the bytes of all files, uploads included. */
   async totalBytes(): Promise<number> {
-    return Number(await askRedis(this.#redis.get(`${this.#prefix}file-total`)));
+    return Number(await callRedis(this.#redis.get(`${this.#prefix}file-total`)));
   }
 
   /** Takes objects that are to be removed. No other process gets them for a minute. */
-  async takeRemovals(most: number): Promise<string[]> {
-    const args = { prefix: this.#prefix, most, againMs: removeAgainMs };
+  async takeRemovals(max: number): Promise<string[]> {
+    const args = { prefix: this.#prefix, most: max, againMs: removeAgainMs };
     const objects = await takeRemovals.run(this.#redis, { args });
     return Array.isArray(objects) ? objects.map(String) : [];
   }
 
   /** Takes an object off the list of removals. Call it when the object was removed. */
-  async removed(object: string): Promise<void> {
-    await askRedis(this.#redis.zrem(`${this.#prefix}file-removals`, object));
+  async noteRemoved(object: string): Promise<void> {
+    await callRedis(this.#redis.zrem(`${this.#prefix}file-removals`, object));
   }
 
   #read(text: string): FileRecord | undefined {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { IdempotencyBounds } from './idempotency-settings.ts';
@@ -17,7 +17,7 @@ const abandonAnswer = new RedisScript(...common, new URL('lua/abandon.lua', impo
 const readAnswer = new RedisScript(...common, new URL('lua/read.lua', import.meta.url));
 
 /** Milliseconds for which an answer is kept after its end. */
-export const keptMs = 600_000;
+export const answerKeepMs = 600_000;
 
 /** Milliseconds after which the key of an execution is free if its node has died. */
 const leaseMs = 6_000;
@@ -130,13 +130,13 @@ export class IdempotentAnswers {
     key: string,
     facts: RequestFacts,
     isResumed: boolean,
-    attempt = newAttempt(),
+    attempt = createExecutionId(),
   ): Promise<Claim> {
     const id = createHash('sha256').update(key).digest('hex');
     const { ownerKeys, ownerBytes, totalBytes } = this.#bounds;
     const mine = { owner, id, attempt };
     const bounds = { ownerKeys, ownerBytes, totalBytes };
-    const args = { ...mine, leaseMs, keepMs: keptMs, isResumed, ...bounds, wasAway: this.#wasAway };
+    const args = { ...mine, leaseMs, keepMs: answerKeepMs, isResumed, ...bounds, wasAway: this.#wasAway };
     const texts = [this.#sealer(owner).seal(JSON.stringify(facts))];
     const reply = await claimKey.run(this.#redis, { args: { prefix: this.#prefix, ...args }, texts });
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
@@ -165,7 +165,7 @@ export class IdempotentAnswers {
 
   /** Renews the lease of an execution. @returns how many followers wait for the answer; -1 if the execution no longer has its key */
   async renew(of: KeyedAttempt): Promise<number> {
-    const args = { prefix: this.#prefix, ...of, leaseMs, keepMs: keptMs };
+    const args = { prefix: this.#prefix, ...of, leaseMs, keepMs: answerKeepMs };
     return Number(await renewLease.run(this.#redis, { args }));
   }
 
@@ -176,12 +176,14 @@ export class IdempotentAnswers {
    */
   async finish(of: KeyedAttempt, entry: AnswerEntry, end: 'whole' | 'cut', isFree: boolean): Promise<void> {
     const { args, texts } = await this.#entryInput(of, entry);
-    await finishAnswer.run(this.#redis, { args: { ...args, kind: end, isFree, keepMs: keptMs }, texts });
+    await finishAnswer.run(this.#redis, { args: { ...args, kind: end, isFree, keepMs: answerKeepMs }, texts });
   }
 
   /** Abandons an execution whose client is gone, unless followers wait for its answer. @returns how many wait */
   async abandon(of: KeyedAttempt): Promise<number> {
-    return Number(await abandonAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...of, keepMs: keptMs } }));
+    return Number(
+      await abandonAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...of, keepMs: answerKeepMs } }),
+    );
   }
 
   /**
@@ -189,7 +191,7 @@ export class IdempotentAnswers {
    * @param after number of the event; -1 for the whole answer
    */
   async read(of: KeyedAttempt, follower: string, after: number): Promise<ReadAnswer | undefined> {
-    const bounds = { most: entriesAtOnce, mostBytes: bytesAtOnce };
+    const bounds = { most: entriesAtOnce, maxBytes: bytesAtOnce };
     const args = { ...of, follower, followerMs, after, ...bounds, wasAway: this.#wasAway };
     const reply = await readAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...args } });
     const [state, kind, number, next, isLost, isGone, facts, head, ...rest] = Array.isArray(reply)
@@ -214,7 +216,7 @@ export class IdempotentAnswers {
 
   /** Removes a follower from those that wait for an answer. */
   async leave({ owner, id }: KeyedAttempt, follower: string): Promise<void> {
-    await askRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
+    await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
   }
 
   /** Whether leases may have run out only because Redis was away and nobody could renew them. */
@@ -237,7 +239,7 @@ export class IdempotentAnswers {
   }
 }
 
-export function newAttempt(): string {
+export function createExecutionId(): string {
   return `ia_${randomUUID()}`;
 }
 

@@ -3,7 +3,7 @@ import { FairQueue, QueueFullError } from './fair-queue.ts';
 import { hashKeySecret } from './hash-key-secret.ts';
 import { permittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
-import { mintKey } from './mint-key.ts';
+import { generateKey } from './generate-key.ts';
 
 export type NewKey = Pick<
   KeyRecord,
@@ -71,11 +71,11 @@ export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey 
 }
 
 async function prepareKey(settings: NewKey): Promise<CreatedKey> {
-  const { raw, id, secret } = mintKey(settings.kind);
+  const { raw, id, secret } = generateKey(settings.kind);
   const record = {
     ...settings,
     id,
-    hash: await hashInTurn(settings.createdBy ?? 'the command line', secret),
+    hash: await hashInLine(settings.createdBy ?? 'the command line', secret),
     firstFour: secret.slice(0, 4),
     lastFour: secret.slice(-4),
     createdAt: Date.now(),
@@ -84,7 +84,7 @@ async function prepareKey(settings: NewKey): Promise<CreatedKey> {
   return { raw, record };
 }
 
-async function hashInTurn(maker: string, secret: string): Promise<string> {
+async function hashInLine(maker: string, secret: string): Promise<string> {
   try {
     return await queue.run(maker, () => hashKeySecret(secret));
   } catch (error) {

@@ -3,7 +3,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
-import { capBy, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
+import { applyCeilings, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import { isShutOut, usableName } from '../people/user.ts';
 import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
 import { revisionSchema } from '../redis/revision.ts';
@@ -119,7 +119,7 @@ export interface KeyIdentity {
   readonly ownerModels?: readonly (readonly string[])[] | undefined;
   /** Tiers that may serve the key; undefined: all. */
   readonly tiers: readonly Tier[] | undefined;
-  /** Tools that the key may list and call, see `toolPermitsOf`; undefined: all. */
+  /** Tools that the key may list and call, see `readToolPermits`; undefined: all. */
   readonly tools: readonly string[] | undefined;
   /** The limits that apply to a request with this key: the key's own and its owner's, where they have any. */
   readonly limits: readonly PartyLimits[];
@@ -181,9 +181,9 @@ export function identityOfKey(found: FoundKey, priority: PriorityClass = permitt
     limits.push({ party: `${kind}:${ownerId}`, limits: owner.limits });
   }
   const weights = { weight, ownerWeight: owner?.weight };
-  const capped = capBy([owner?.ceiling], { class: priority, tiers });
+  const capped = applyCeilings([owner?.ceiling], { class: priority, tiers });
   const issued = storesAs === undefined ? {} : { storesAs };
-  const recorded = recordingOf(found) && ({ isRecorded: true } as const);
+  const recorded = findRecordingSwitch(found) && ({ isRecorded: true } as const);
   return Object.freeze({
     id,
     kind,
@@ -200,7 +200,7 @@ export function identityOfKey(found: FoundKey, priority: PriorityClass = permitt
 }
 
 /** Returns the switch that records the requests of a key, its own or its team's; undefined if they are not recorded. */
-export function recordingOf({
+export function findRecordingSwitch({
   kind,
   records,
   owner,

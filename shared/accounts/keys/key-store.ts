@@ -1,20 +1,20 @@
 import type { Redis } from 'ioredis';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis } from '../redis/ask-redis.ts';
-import { inPages } from '../redis/in-pages.ts';
+import { callRedis } from '../redis/call-redis.ts';
+import { mapInPages } from '../redis/in-pages.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
-import { removeAllOf } from './remove-all-of.ts';
+import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
+import { removeAllOfOwner } from './remove-all-of-owner.ts';
 import {
   StoredRecords,
   UnreadableRecordError,
-  warnOfUnreadable,
+  warnUnreadable,
   type ReportUnreadable,
 } from '../redis/stored-records.ts';
-import { replaceJson, storedFields } from '../redis/stored-value.ts';
+import { replaceJson, toStoredFields } from '../redis/stored-value.ts';
 
 const changeKey = new RedisScript(new URL('lua/change-key.lua', import.meta.url));
 const createFirstRouterKey = new RedisScript(new URL('lua/create-first-router-key.lua', import.meta.url));
@@ -24,7 +24,7 @@ const replaceHash = new RedisScript(new URL('lua/replace-hash.lua', import.meta.
 const revokeKey = new RedisScript(isStoreRead, new URL('lua/revoke-key.lua', import.meta.url));
 
 /** Maximum of keys of one person or team, including those that cannot be used any more. */
-const mostKeysPerOwner = 200;
+const maxKeysPerOwner = 200;
 
 export type NewKeyRecord = Omit<KeyRecord, 'revokedAt'>;
 
@@ -52,7 +52,7 @@ export class KeyStore {
   readonly #owners: Record<'user' | 'team', StoredRecords<KeyOwner>>;
 
   /** @param prefix start of all names in Redis */
-  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnUnreadable) {
     this.#redis = redis;
     this.#prefix = prefix;
     const names = accountNames(prefix);
@@ -76,14 +76,14 @@ export class KeyStore {
   }
 
   /** Returns the name of a key, even if the rest of its record cannot be read; undefined when there is none. */
-  async nameOf(id: string): Promise<string | undefined> {
-    return (await askRedis(this.#redis.hget(this.#names.key(id), 'name'))) ?? undefined;
+  async readName(id: string): Promise<string | undefined> {
+    return (await callRedis(this.#redis.hget(this.#names.key(id), 'name'))) ?? undefined;
   }
 
   /** Returns the kind and the owner of each key that exists, by id, even if the rest of its record cannot be read. */
-  async ownersOf(ids: readonly string[]): Promise<Map<string, { kind: string; ownerId: string | undefined }>> {
-    const found = await inPages(ids, async (id) => {
-      const [kind, ownerId] = await askRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'ownerId'));
+  async readOwners(ids: readonly string[]): Promise<Map<string, { kind: string; ownerId: string | undefined }>> {
+    const found = await mapInPages(ids, async (id) => {
+      const [kind, ownerId] = await callRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'ownerId'));
       return typeof kind === 'string' ? ([[id, { kind, ownerId: ownerId ?? undefined }]] as const) : [];
     });
     return new Map(found.flat());
@@ -91,7 +91,7 @@ export class KeyStore {
 
   /** Returns every key that can be read, oldest first. */
   async list(): Promise<FoundKey[]> {
-    return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1')));
+    return this.#findAll(await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1')));
   }
 
   /**
@@ -101,20 +101,20 @@ export class KeyStore {
    */
   async listFrom(createdAt: number, limit: number): Promise<{ found: FoundKey[]; isEnd: boolean }> {
     const range = [this.#names.keys, createdAt, '+inf', 'BYSCORE', 'LIMIT', 0, limit] as const;
-    const ids = await askRedis(this.#redis.zrange(...range));
+    const ids = await callRedis(this.#redis.zrange(...range));
     return { found: await this.#findAll(ids), isEnd: ids.length < limit };
   }
 
   /** Returns the keys of a person or team that can be read, oldest first. */
-  async listOf(ownerId: string): Promise<FoundKey[]> {
-    return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keysOf(ownerId), '0', '-1')));
+  async listOfOwner(ownerId: string): Promise<FoundKey[]> {
+    return this.#findAll(await callRedis(this.#redis.zrange(this.#names.keysOf(ownerId), '0', '-1')));
   }
 
   /** Returns the keys that can be read and expire at `from` or later, but before `to`, both in ms since 1970, oldest first. */
   async listExpiring(from: number, to: number): Promise<FoundKey[]> {
-    const ids = await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
+    const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
     // Reads one field of each key: few keys expire soon, and only those are read as a whole.
-    const expiries = await inPages(ids, (id) => askRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
+    const expiries = await mapInPages(ids, (id) => callRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
     return this.#findAll(
       ids.filter((_, at) => {
         const expiry = Number(expiries[at] ?? NaN);
@@ -125,9 +125,9 @@ export class KeyStore {
 
   /** Returns the router keys with a name that can be read, oldest first. Of all other keys, only kind and name are read. */
   async listRouterKeys(name: string): Promise<FoundKey[]> {
-    const ids = await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
-    const named = await inPages(ids, async (id) => {
-      const [kind, called] = await askRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'name'));
+    const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
+    const named = await mapInPages(ids, async (id) => {
+      const [kind, called] = await callRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'name'));
       return kind === 'router' && called === name ? [id] : [];
     });
     return this.#findAll(named.flat());
@@ -135,7 +135,7 @@ export class KeyStore {
 
   /** Returns whether a router key was ever made, revoked or not. */
   async hasHadRouterKey(): Promise<boolean> {
-    return (await askRedis(this.#redis.exists(this.#names.firstRouterKey))) === 1;
+    return (await callRedis(this.#redis.exists(this.#names.firstRouterKey))) === 1;
   }
 
   async create(record: NewKeyRecord): Promise<KeyCreation> {
@@ -157,7 +157,7 @@ export class KeyStore {
 
   async createFirstRouterKey(record: NewKeyRecord): Promise<boolean> {
     const { firstRouterKey, key, keys } = this.#names;
-    const args = { id: record.id, createdAt: record.createdAt, fields: storedFields(record) };
+    const args = { id: record.id, createdAt: record.createdAt, fields: toStoredFields(record) };
     const names = [firstRouterKey, key(record.id), keys];
     return (await createFirstRouterKey.run(this.#redis, { keys: names, args })) === 1;
   }
@@ -169,9 +169,9 @@ export class KeyStore {
   async change(id: string, change: Partial<KeyChange>, ifRevision?: number): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
     const { limits } = change;
-    const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
+    const stored = limits && replaceJson(await callRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const removed = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const args = { ifRevision, removed, fields: storedFields({ ...change, limits: stored }) };
+    const args = { ifRevision, removed, fields: toStoredFields({ ...change, limits: stored }) };
     return (await changeKey.run(this.#redis, { keys: [name], args })) as KeyChangeOutcome;
   }
 
@@ -182,7 +182,7 @@ export class KeyStore {
    */
   async revoke(id: string, now: number): Promise<Revocation> {
     const { key, keysOf } = this.#names;
-    const [owner, storesAs] = await askRedis(this.#redis.hmget(key(id), 'ownerId', 'storesAs'));
+    const [owner, storesAs] = await callRedis(this.#redis.hmget(key(id), 'ownerId', 'storesAs'));
     const isOwned = typeof owner === 'string';
     const ended = await revokeKey.run(this.#redis, {
       keys: [key(id), keysOf(owner ?? '')],
@@ -191,10 +191,10 @@ export class KeyStore {
     const [outcome, ...unread] = ended as [number, ...string[]];
     if (outcome === -1) return 'unknown';
     // Also for a key that was revoked before: Redis may have been lost before this step.
-    await cancelBatchesOf(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
+    await cancelBatchesOfOwner(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
     for (const store of unread) {
-      await cancelBatchesOf(this.#redis, this.#prefix, store);
-      await removeAllOf(this.#redis, this.#prefix, store);
+      await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
+      await removeAllOfOwner(this.#redis, this.#prefix, store);
     }
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
@@ -206,13 +206,13 @@ export class KeyStore {
 
   /** Stores when keys were last used, in ms since 1970, by id. */
   async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    await askRedis(this.#redis.hset(this.#names.keyUses, Object.fromEntries(uses)));
+    await callRedis(this.#redis.hset(this.#names.keyUses, Object.fromEntries(uses)));
   }
 
   /** Returns when each of these keys was last used, in ms since 1970, to the minute; undefined: never. */
   async lastUses(ids: readonly string[]): Promise<(number | undefined)[]> {
     if (ids.length === 0) return [];
-    const times = await askRedis(this.#redis.hmget(this.#names.keyUses, ...ids));
+    const times = await callRedis(this.#redis.hmget(this.#names.keyUses, ...ids));
     return times.map((time) => Number(time) || undefined);
   }
 
@@ -230,13 +230,13 @@ export class KeyStore {
       isOwned: owner !== undefined,
       isRouter: kind === 'router',
       oldExpiresAt: old?.until,
-      maxPerOwner: mostKeysPerOwner,
+      maxPerOwner: maxKeysPerOwner,
       keyPrefix: key(''),
-      fields: storedFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
+      fields: toStoredFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
     };
     const [outcome = '', orphan] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
     // Removes what was stored by the key that made room.
-    if (orphan !== undefined) await removeAllOf(this.#redis, this.#prefix, orphan);
+    if (orphan !== undefined) await removeAllOfOwner(this.#redis, this.#prefix, orphan);
     return outcome;
   }
 
@@ -249,7 +249,7 @@ export class KeyStore {
   /** Returns those of the keys that can be read. A key whose owner cannot be read is returned as one of a blocked owner. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
     const records = await this.#records.findAll(ids);
-    return inPages(records, async (record) => {
+    return mapInPages(records, async (record) => {
       const owner = await this.#findOwner(record).catch((error: unknown): KeyOwner => {
         if (error instanceof UnreadableRecordError) return { name: '', limits: {}, blocked: true };
         throw error;

@@ -4,7 +4,7 @@ import type { KeyStore } from './key-store.ts';
 
 const minuteMs = 60_000;
 const writeAfterMs = 5_000;
-const mostKeys = 10_000;
+const maxKeys = 10_000;
 
 /**
  * Records when keys are used, to the minute. Requests do not wait for it: uses are written together after five seconds, at most once a
@@ -13,7 +13,7 @@ const mostKeys = 10_000;
 export class KeyUseRecorder {
   readonly #store: Pick<KeyStore, 'noteUses'>;
   readonly #log: Logger;
-  readonly #noted = new LRUCache<string, number>({ max: mostKeys });
+  readonly #noted = new LRUCache<string, number>({ max: maxKeys });
   #unwritten = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -27,7 +27,7 @@ export class KeyUseRecorder {
     const minute = now - (now % minuteMs);
     if (this.#noted.get(keyId) === minute) return;
     this.#noted.set(keyId, minute);
-    if (this.#unwritten.size >= mostKeys) return;
+    if (this.#unwritten.size >= maxKeys) return;
     this.#unwritten.set(keyId, minute);
     this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs);
   }

@@ -173,7 +173,7 @@ export class KeyVerifier {
   }
 
   async #verifyStale(rawKey: string, id: string, known: KnownKey): Promise<KeyIdentity> {
-    known.looking ??= this.#lookAgain(id, known).finally(() => {
+    known.looking ??= this.#refresh(id, known).finally(() => {
       known.looking = undefined;
     });
     await known.looking;
@@ -184,7 +184,7 @@ export class KeyVerifier {
    * Reads the record of a known key, and trusts the key again or removes it. While the store is away, the key stays valid for the grace
    * time.
    */
-  async #lookAgain(id: string, known: KnownKey): Promise<void> {
+  async #refresh(id: string, known: KnownKey): Promise<void> {
     const now = performance.now();
     const timesMarkedStale = this.#timesMarkedStale;
     let record: FoundKey | undefined;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { unitMs, unitsBetween } from '../periods.ts';
-import { addThingCounts, countsOf, keyOfField, noThingCounts, readSpanHashes } from './span-hashes.ts';
+import { addThingCounts, parseCounts, parseKeyField, zeroThingCounts, readSpanHashes } from './span-hashes.ts';
 import { spansKeptMs, thingKinds, type ThingCount } from './span-sums.ts';
 import type { UsageFilter, UsageViewer } from './usage-record.ts';
 
@@ -51,10 +51,11 @@ export async function readHourGroups(
   await readSpanHashes(redis, prefix, { viewer, step: 'hour', times }, (fields, index) => {
     for (const [field, text] of Object.entries(fields)) {
       const row = rowOf(field);
-      const counts = row && countsOf(text);
+      const counts = row && parseCounts(text);
       if (!counts) continue;
       let group = groups.get(row.id);
-      if (!group) groups.set(row.id, (group = { ...row, totals: noThingCounts(), steps: times.map(noThingCounts) }));
+      if (!group)
+        groups.set(row.id, (group = { ...row, totals: zeroThingCounts(), steps: times.map(zeroThingCounts) }));
       addThingCounts(group.totals, counts);
       const step = group.steps[index];
       if (step) addThingCounts(step, counts);
@@ -73,7 +74,7 @@ function modelRow(field: string): Row | undefined {
 }
 
 function keyRow(field: string, by: 'key' | 'team' | 'user', filter: HourQuery['filter']): Row | undefined {
-  const row = keyOfField(field);
+  const row = parseKeyField(field);
   const passes = (['key', 'team', 'user'] as const).every(
     (name) => filter[name] === undefined || filter[name] === row?.[name],
   );

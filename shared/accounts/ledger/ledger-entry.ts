@@ -1,8 +1,17 @@
-import { sessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
-import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
+import { agentSessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
+import { findBeginning, computeExpiry, periodName, type Step } from '../periods.ts';
 import { idsAtOnce, olderIds } from './request-index.ts';
 import { maxSpanOwners, ownerName, spansOf } from './span-sums.ts';
-import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
+import {
+  addTotals,
+  countNames,
+  encodeRow,
+  zeroTotals,
+  otherRow,
+  totalsRowOf,
+  computeTotals,
+  type UsageTotals,
+} from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 /** The scripts that define `writeUsage`. They stand before each script that writes into the ledger. */
@@ -41,7 +50,7 @@ export function ledgerEntry(
       totals: totalsByRow(records),
       maxOwners: maxSpanOwners,
       spans: spansOf(records),
-      sessions: sessionArgs(records, sessionsKeptMs),
+      sessions: agentSessionArgs(records, sessionsKeptMs),
     },
     texts: records.map((record) => JSON.stringify(record)),
   };
@@ -55,8 +64,8 @@ interface Period {
 }
 
 function periodOf(step: Step, at: number): Period {
-  const beginning = beginningOf(step, at);
-  return { name: periodName(step, beginning), beginning, expiry: expiryOf(step, beginning) };
+  const beginning = findBeginning(step, at);
+  return { name: periodName(step, beginning), beginning, expiry: computeExpiry(step, beginning) };
 }
 
 /** Returns what a batch adds to each row of each day and month, as the script takes it. */
@@ -68,18 +77,25 @@ function totalsByRow(records: readonly UsageRecord[]) {
   // Nearly all requests of a batch are of one day.
   let periods: Period[] = [];
   for (const record of records) {
-    const of = rowOf(record);
+    const of = totalsRowOf(record);
     const row = encodeRow(of);
-    const day = beginningOf('day', record.at);
+    const day = findBeginning('day', record.at);
     if (periods[0]?.beginning !== day) periods = [periodOf('day', day), periodOf('month', record.at)];
     for (const { name, expiry } of periods) {
       let total = rows.get(name + row);
       if (!total) {
-        const substitute = encodeRow({ key: other, user: '', team: '', tier: of.tier, model: other, purpose: '' });
-        total = { period: name, expiresAt: expiry, row, substitute, sum: noTotals() };
+        const substitute = encodeRow({
+          key: otherRow,
+          user: '',
+          team: '',
+          tier: of.tier,
+          model: otherRow,
+          purpose: '',
+        });
+        total = { period: name, expiresAt: expiry, row, substitute, sum: zeroTotals() };
         rows.set(name + row, total);
       }
-      addTotals(total.sum, totalsOf(record));
+      addTotals(total.sum, computeTotals(record));
     }
   }
   return [...rows.values()].map(({ sum, ...total }) => ({ ...total, counts: countNames.map((name) => sum[name]) }));

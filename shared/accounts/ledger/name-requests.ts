@@ -1,4 +1,4 @@
-import { partyOfRecord, sessionIdOf, sessionOwnerOf } from '../agent-sessions/session-names.ts';
+import { partyOfRecord, computeSessionId, sessionOwnerOf } from '../agent-sessions/session-names.ts';
 import type { LimitedParty } from '../limits/limits.ts';
 import { toDollars } from '../money.ts';
 import { deletedName } from '../people/delete-person.ts';
@@ -12,13 +12,13 @@ export type NamedRequest = Omit<UsageRecord, 'owner'> & {
 };
 
 /** Returns the names of people and teams; deleted ones may be missing. */
-export type NamesOf = (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
+export type FindNames = (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
 
 /**
  * Returns a function that converts records of the ledger and looks up each name once. A deleted person gets a pseudonym, also in place of
  * the name of their key, or of their own name where it stands for a key. A deleted team is named by its id.
  */
-export function nameRequests(namesOf: NamesOf): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
+export function nameRequests(namesOf: FindNames): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
   const known = new Map<LimitedParty, string | undefined>();
   return async (records) => {
     const parties = records.flatMap((record): LimitedParty[] => [...partiesOf(record)]);
@@ -48,7 +48,7 @@ export function nameRequests(namesOf: NamesOf): (records: readonly UsageRecord[]
 }
 
 function sessionOf(of: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
-  return sessionIdOf(sessionOwnerOf(partyOfRecord(of)), name);
+  return computeSessionId(sessionOwnerOf(partyOfRecord(of)), name);
 }
 
 function* partiesOf({ owner, key }: UsageRecord): Generator<LimitedParty> {

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 
 /** One hash of the index has at most an eighth of all ids. As many older hashes are kept besides it as make up the whole. */
 const parts = 8;
@@ -18,10 +18,10 @@ export const olderIds = parts;
  * @throws RouterError `store_unavailable` while Redis is away
  */
 export async function findEntries(redis: Redis, prefix: string, id: string): Promise<string[]> {
-  const current = Number((await askRedis(redis.get(`${prefix}ids`))) ?? 0);
+  const current = Number((await callRedis(redis.get(`${prefix}ids`))) ?? 0);
   const commands = redis.pipeline();
   for (let place = Math.max(0, current - olderIds); place <= current; place += 1)
     commands.hget(`${prefix}ids:${place}`, id);
-  const found = (await askRedisAll(commands)) as (string | null)[];
+  const found = (await callRedisAll(commands)) as (string | null)[];
   return found.flatMap((text) => (text === null ? [] : text.split(',').flatMap((each) => each.split(' ')[1] ?? [])));
 }

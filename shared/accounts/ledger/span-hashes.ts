@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { askRedisAll } from '../redis/ask-redis.ts';
+import { callRedisAll } from '../redis/call-redis.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import { spanName, spanOwners, thingCounts, thingKinds, type SpanStep, type ThingCount } from './span-sums.ts';
 import type { UsageViewer } from './usage-record.ts';
@@ -29,21 +29,21 @@ export async function readSpanHashes(
     spanOwners(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
   );
   for (let from = 0; from < names.length; from += readAtOnce) {
-    const asked = names.slice(from, from + readAtOnce);
+    const batch = names.slice(from, from + readAtOnce);
     const commands = redis.pipeline();
-    for (const { name } of asked) commands.hgetall(name);
-    const found = (await askRedisAll(commands)) as Readonly<Record<string, string>>[];
-    for (const [place, { index }] of asked.entries()) onHash(found[place] ?? {}, index);
+    for (const { name } of batch) commands.hgetall(name);
+    const found = (await callRedisAll(commands)) as Readonly<Record<string, string>>[];
+    for (const [place, { index }] of batch.entries()) onHash(found[place] ?? {}, index);
   }
 }
 
 /** Parses the counts of a field; undefined for an unreadable text, which counts nothing. */
-export function countsOf(text = ''): number[] | undefined {
+export function parseCounts(text = ''): number[] | undefined {
   const counts = text.split(' ').map(Number);
   return counts.every(Number.isFinite) ? counts : undefined;
 }
 
-export function noThingCounts(): Record<ThingCount, number> {
+export function zeroThingCounts(): Record<ThingCount, number> {
   return { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
 }
 
@@ -54,7 +54,7 @@ export function addThingCounts(sums: Record<ThingCount, number>, counts: readonl
 const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 
 /** Parses the field of a key: its id and the id of its owner, if it has one. Undefined for other fields. */
-export function keyOfField(field: string): { key: string; user: string; team: string } | undefined {
+export function parseKeyField(field: string): { key: string; user: string; team: string } | undefined {
   if (!field.startsWith(thingKinds.key)) return undefined;
   const { data } = keySchema.safeParse(field.slice(1));
   return data && { key: data[0], user: data[1], team: data[2] };

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
-import { percentilesOf, type Percentiles } from '#shared/core/metrics/latency-classes.ts';
+import { computePercentiles, type Percentiles } from '#shared/core/metrics/latency-classes.ts';
 import { periodNamed, unitMs, unitsBetween, type NamedPeriod, type Period } from '../periods.ts';
-import { addThingCounts, countsOf, keyOfField, noThingCounts, readSpanHashes } from './span-hashes.ts';
+import { addThingCounts, parseCounts, parseKeyField, zeroThingCounts, readSpanHashes } from './span-hashes.ts';
 import { thingKinds, timeLetters, wholeField, type SpanStep, type ThingCount, type ThingKind } from './span-sums.ts';
-import { addTotals, countNames, noTotals, type UsageTotals } from './totals.ts';
+import { addTotals, countNames, zeroTotals, type UsageTotals } from './totals.ts';
 import type { UsageViewer } from './usage-record.ts';
 
 /** The periods that can be read, each with the step of its sums. */
@@ -31,7 +31,7 @@ export interface SpanSums extends Period {
 /**
  * Reads the sums of the last hours or days that a viewer may see: for an administrator everybody's, for others their own and those of their
  * teams.
- * @param most maximum of models, of keys and of workers
+ * @param max maximum of models, of keys and of workers
  * @throws RouterError `store_unavailable` while Redis is away
  */
 export async function readSpan(
@@ -39,7 +39,7 @@ export async function readSpan(
   prefix: string,
   viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>,
   span: UsageSpan,
-  most: number,
+  max: number,
   now = Date.now(),
 ): Promise<SpanSums> {
   const step = usageSpans[span];
@@ -47,7 +47,7 @@ export async function readSpan(
   const times = unitsBetween(step, period.from, now + 1);
   const sums = new Sums(times.length);
   await readSpanHashes(redis, prefix, { viewer, step, times }, (fields, index) => sums.add(index, fields));
-  return { ...period, times, stepMs: unitMs[step], ...sums.read(most) };
+  return { ...period, times, stepMs: unitMs[step], ...sums.read(max) };
 }
 
 class Sums {
@@ -57,13 +57,13 @@ class Sums {
   readonly #things = new Map<string, Record<ThingCount, number>>();
 
   constructor(steps: number) {
-    this.#steps = Array.from({ length: steps }, noTotals);
+    this.#steps = Array.from({ length: steps }, zeroTotals);
   }
 
   add(index: number, fields: Readonly<Record<string, string>>): void {
     const step = this.#steps[index];
     for (const field in fields) {
-      const counts = countsOf(fields[field]);
+      const counts = parseCounts(fields[field]);
       if (!counts) continue;
       const letter = field.slice(0, 1);
       const rest = field.slice(1);
@@ -76,18 +76,18 @@ class Sums {
 
   #addThing(row: string, counts: readonly number[]): void {
     let thing = this.#things.get(row);
-    if (!thing) this.#things.set(row, (thing = noThingCounts()));
+    if (!thing) this.#things.set(row, (thing = zeroThingCounts()));
     addThingCounts(thing, counts);
   }
 
   read(most: number): Omit<SpanSums, 'from' | 'to' | 'times' | 'stepMs'> {
-    const totals = noTotals();
+    const totals = zeroTotals();
     for (const step of this.#steps) addTotals(totals, step);
     return {
       steps: this.#steps,
       totals,
-      firstTokenMs: percentilesOf(filled(this.#firstToken)),
-      totalMs: percentilesOf(filled(this.#total)),
+      firstTokenMs: computePercentiles(filled(this.#firstToken)),
+      totalMs: computePercentiles(filled(this.#total)),
       top: { model: this.#top('model', most), key: this.#top('key', most), worker: this.#top('worker', most) },
     };
   }
@@ -99,7 +99,7 @@ class Sums {
       .slice(0, most)
       .flatMap(([row, counts]): SpanThing[] => {
         if (kind !== 'key') return [{ id: row.slice(1), user: '', team: '', ...counts }];
-        const of = keyOfField(row);
+        const of = parseKeyField(row);
         return of ? [{ id: of.key, user: of.user, team: of.team, ...counts }] : [];
       });
   }

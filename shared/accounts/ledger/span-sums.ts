@@ -1,6 +1,6 @@
 import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
-import { beginningOf } from '../periods.ts';
-import { countNames, other, rowOf, totalsOf } from './totals.ts';
+import { findBeginning } from '../periods.ts';
+import { countNames, otherRow, totalsRowOf, computeTotals } from './totals.ts';
 import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
@@ -54,7 +54,7 @@ export function ownerName({ owner }: Pick<UsageRecord, 'owner'>): string {
 }
 
 /** What the script adds to the sums of one period of an owner, or of everybody where `owner` is empty. */
-interface Part {
+interface OwnerSums {
   owner: string;
   maxFields: number;
   /** Fields, with what to add to each of their counts. */
@@ -64,7 +64,7 @@ interface Part {
 
 interface Span {
   periods: { name: string; expiresAt: number }[];
-  parts: Map<string, Part>;
+  parts: Map<string, OwnerSums>;
 }
 
 /** Returns what requests add to the sums of the last hours, as the script takes it. */
@@ -72,7 +72,7 @@ export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
   // Five minutes are always part of one hour.
   const spans = new Map<number, Span>();
   for (const record of records) {
-    const beginning = beginningOf('minutes', record.at);
+    const beginning = findBeginning('minutes', record.at);
     let span = spans.get(beginning);
     if (!span) spans.set(beginning, (span = { periods: periodsAt(record.at, now), parts: new Map() }));
     if (span.periods.length === 0) continue;
@@ -89,13 +89,13 @@ export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
 /** Returns the periods that contain a time and are still kept. */
 function periodsAt(at: number, now: number): Span['periods'] {
   return (Object.keys(spansKeptMs) as SpanStep[]).flatMap((step) => {
-    const beginning = beginningOf(step, at);
+    const beginning = findBeginning(step, at);
     const expiresAt = beginning + spansKeptMs[step];
     return expiresAt <= now ? [] : [{ name: spanName(step, beginning), expiresAt }];
   });
 }
 
-function partOf({ parts }: Span, owner: string): Part {
+function partOf({ parts }: Span, owner: string): OwnerSums {
   let part = parts.get(owner);
   if (!part) {
     const maxFields = maxSpanFields[owner === '' ? 'everybody' : 'owner'];
@@ -104,8 +104,8 @@ function partOf({ parts }: Span, owner: string): Part {
   return part;
 }
 
-function addRecord({ whole, things }: Part, record: UsageRecord): void {
-  const totals = totalsOf(record);
+function addRecord({ whole, things }: OwnerSums, record: UsageRecord): void {
+  const totals = computeTotals(record);
   addTo(
     (whole[wholeField] ??= []),
     countNames.map((name) => totals[name]),
@@ -113,18 +113,18 @@ function addRecord({ whole, things }: Part, record: UsageRecord): void {
   const { firstTokenMs, totalMs, worker } = record;
   if (firstTokenMs !== undefined) addTo((whole[timeLetters.firstToken + latencyClass(firstTokenMs)] ??= []), [1]);
   addTo((whole[timeLetters.total + latencyClass(totalMs)] ??= []), [1]);
-  const { key, user, team, model } = rowOf(record);
+  const { key, user, team, model } = totalsRowOf(record);
   const counts = thingCounts.map((name) => totals[name]);
-  addThing(things, thingKinds.model + model, thingKinds.model + other, counts);
-  addThing(things, keyRow(key, user, team), keyRow(other, '', ''), counts);
-  if (worker !== undefined) addThing(things, thingKinds.worker + worker, thingKinds.worker + other, counts);
+  addThing(things, thingKinds.model + model, thingKinds.model + otherRow, counts);
+  addThing(things, keyRow(key, user, team), keyRow(otherRow, '', ''), counts);
+  if (worker !== undefined) addThing(things, thingKinds.worker + worker, thingKinds.worker + otherRow, counts);
 }
 
 function keyRow(key: string, user: string, team: string): string {
   return thingKinds.key + JSON.stringify([key, user, team]);
 }
 
-function addThing(things: Part['things'], row: string, substitute: string, counts: readonly number[]): void {
+function addThing(things: OwnerSums['things'], row: string, substitute: string, counts: readonly number[]): void {
   const thing = things.get(row);
   if (thing) addTo(thing.counts, counts);
   else things.set(row, { row, substitute, counts: [...counts] });

@@ -48,9 +48,9 @@ export const countLetters = {
 export const countNames = Object.keys(countLetters) as readonly (keyof UsageTotals)[];
 
 /** Stands for the models and keys beyond the maximum of rows of a period. */
-export const other = 'other';
+export const otherRow = 'other';
 
-export function noTotals(): UsageTotals {
+export function zeroTotals(): UsageTotals {
   const zero = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0, images: 0, seconds: 0, characters: 0, searches: 0 };
 }
@@ -59,7 +59,7 @@ export function addTotals(to: UsageTotals, more: UsageTotals): void {
   for (const name of countNames) to[name] += more[name];
 }
 
-export function totalsOf(record: UsageRecord): UsageTotals {
+export function computeTotals(record: UsageRecord): UsageTotals {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = record;
   const { images = 0, seconds = 0, characters = 0, searches = 0 } = record;
   const ends = { requests: 1, failed: Number(outcome === 'failed'), cancelled: Number(outcome === 'cancelled') };
@@ -68,7 +68,7 @@ export function totalsOf(record: UsageRecord): UsageTotals {
 }
 
 /** Returns the row that a request belongs to. A request that no model served is counted under the requested name. */
-export function rowOf({ key, owner, tier, model, asked, purpose }: UsageRecord): TotalsRow {
+export function totalsRowOf({ key, owner, tier, model, asked, purpose }: UsageRecord): TotalsRow {
   const user = owner?.kind === 'user' ? owner.id : '';
   const team = owner?.kind === 'team' ? owner.id : '';
   return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked, purpose: purpose ?? '' };

@@ -1,5 +1,5 @@
-import { rowOf, type TotalsRow } from './totals.ts';
-import { sees, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
+import { totalsRowOf, type TotalsRow } from './totals.ts';
+import { maySee, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
 export const usageGroups = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
@@ -7,19 +7,19 @@ export type UsageGroup = (typeof usageGroups)[number];
 /** The fields that totals can be filtered by; the others are stored only with single requests. */
 export type RowFilter = Pick<UsageFilter, UsageGroup>;
 
-export function isOf(row: TotalsRow, filter: RowFilter): boolean {
+export function matchesRow(row: TotalsRow, filter: RowFilter): boolean {
   return usageGroups.every((name) => filter[name] === undefined || filter[name] === row[name]);
 }
 
 /** Returns whether a viewer may see a request, and the request matches a filter. */
-export function passes(record: UsageRecord, viewer: UsageViewer, filter: UsageFilter): boolean {
+export function matchesFilter(record: UsageRecord, viewer: UsageViewer, filter: UsageFilter): boolean {
   const { outcome, code, recorded, from = 0, to = Infinity } = filter;
   if (outcome !== undefined && outcome !== record.outcome) return false;
   if (code !== undefined && code !== record.code) return false;
   if (recorded !== undefined && recorded !== (record.recorded === true)) return false;
   if (record.at < from || record.at >= to) return false;
-  const row = rowOf(record);
-  return sees(viewer, row) && isOf(row, filter);
+  const row = totalsRowOf(record);
+  return maySee(viewer, row) && matchesRow(row, filter);
 }
 
 /** Returns false for the text of a record that cannot pass, which is then not parsed: most of a large ledger does not match. */

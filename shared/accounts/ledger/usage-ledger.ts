@@ -113,11 +113,11 @@ export class UsageLedger {
   }
 
   readonly #onConnected = (): void => {
-    this.#forget();
+    this.#trimWritten();
     this.#again = this.#written.map(({ batch }) => batch);
   };
 
-  #forget(): void {
+  #trimWritten(): void {
     const oldest = performance.now() - rememberedMs;
     const kept = this.#written.filter(({ at }) => at >= oldest);
     this.#written = kept.slice(-maxRemembered);
@@ -144,7 +144,7 @@ export class UsageLedger {
         await write.run(this.#redis, this.#inputOf(batch));
         this.#batch = undefined;
         this.#written.push({ batch, at: performance.now() });
-        this.#forget();
+        this.#trimWritten();
       }
     } catch (error) {
       this.#log.debug({ err: error, waiting: this.backlog }, 'use is not written down yet');
@@ -152,12 +152,12 @@ export class UsageLedger {
   }
 
   /** Returns what a script that writes these requests together with something else passes to `writeUsage`. */
-  entryOf(records: readonly UsageRecord[]): LedgerEntry {
+  createEntry(records: readonly UsageRecord[]): LedgerEntry {
     return ledgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
   }
 
   #inputOf({ number, records }: Batch): ScriptInput {
-    const { args, texts } = this.entryOf(records);
+    const { args, texts } = this.createEntry(records);
     return { args: { ...args, writer: this.#writer, batch: number }, texts };
   }
 }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
-import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
+import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import { periodName, unitsBetween, type Step } from '../periods.ts';
 import { readHourGroups, type HourGroup, type HourQuery } from './hour-groups.ts';
@@ -11,12 +11,12 @@ import {
   countLetters,
   countNames,
   decodeRow,
-  noTotals,
+  zeroTotals,
   type TotalsRow,
   type UsageTotals,
 } from './totals.ts';
-import { isOf, mayPass, passes, type RowFilter, type UsageGroup } from './usage-filter.ts';
-import { sees, usageRecordSchema, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
+import { matchesRow, mayPass, matchesFilter, type RowFilter, type UsageGroup } from './usage-filter.ts';
+import { maySee, usageRecordSchema, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
 const entrySchema = storedJson(usageRecordSchema);
 
@@ -69,7 +69,7 @@ export class UsageReader {
   readonly #prefix: string;
   readonly #report: ReportUnreadable;
 
-  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnUnreadable) {
     this.#redis = redis;
     this.#report = report;
     this.#prefix = `${prefix}usage:`;
@@ -79,13 +79,13 @@ export class UsageReader {
   async report({ viewer, from, to, step, by, filter }: ReportQuery): Promise<LedgerReport> {
     const times = unitsBetween(step, from, to);
     const groups = new Map<string, LedgerReport['groups'][number]>();
-    const totals = noTotals();
+    const totals = zeroTotals();
     for (const [index, time] of times.entries()) {
       for (const [row, counts] of await this.#readPeriod(periodName(step, time))) {
-        if (!sees(viewer, row) || !isOf(row, filter)) continue;
+        if (!maySee(viewer, row) || !matchesRow(row, filter)) continue;
         const id = row[by];
         let group = groups.get(id);
-        if (!group) groups.set(id, (group = { id, totals: noTotals(), steps: times.map(noTotals) }));
+        if (!group) groups.set(id, (group = { id, totals: zeroTotals(), steps: times.map(zeroTotals) }));
         const at = group.steps[index];
         if (at) addTotals(at, counts);
         addTotals(group.totals, counts);
@@ -117,14 +117,14 @@ export class UsageReader {
     for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += pageSize) {
       if (performance.now() - began > lookForMs) break;
       const start = cursor === undefined ? latest : `(${cursor}`;
-      const entries = await askRedis(
+      const entries = await callRedis(
         this.#redis.xrevrange(`${this.#prefix}requests`, start, oldest, 'COUNT', pageSize),
       );
       if (cursor === undefined && entries[0]) page.newest = entries[0][0];
       for (const [id, fields] of entries) {
         cursor = id;
         const record = mayPass(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
-        if (record && passes(record, viewer, filter)) {
+        if (record && matchesFilter(record, viewer, filter)) {
           page.requests.push(record);
           page.cursors.push(id);
         }
@@ -143,16 +143,16 @@ export class UsageReader {
     const commands = this.#redis.pipeline();
     for (const entry of await findEntries(this.#redis, this.#prefix, id))
       commands.xrange(`${this.#prefix}requests`, entry, entry);
-    const found = (await askRedisAll(commands)) as [string, string[]][][];
+    const found = (await callRedisAll(commands)) as [string, string[]][][];
     return found
       .flat()
       .sort(([a], [b]) => b.localeCompare(a, 'en', { numeric: true }))
       .flatMap(([entry, fields]) => this.#readEntry(entry, fields) ?? [])
-      .filter((record) => record.id === id && passes(record, viewer, {}));
+      .filter((record) => record.id === id && matchesFilter(record, viewer, {}));
   }
 
-  overview(viewer: UsageViewer, span: UsageSpan, most: number): Promise<SpanSums> {
-    return readSpan(this.#redis, this.#prefix, viewer, span, most);
+  overview(viewer: UsageViewer, span: UsageSpan, max: number): Promise<SpanSums> {
+    return readSpan(this.#redis, this.#prefix, viewer, span, max);
   }
 
   hours(query: HourQuery): Promise<{ times: number[]; groups: HourGroup[] }> {
@@ -163,11 +163,11 @@ export class UsageReader {
   async *export(viewer: UsageViewer, filter: UsageFilter, from: number, to: number): AsyncGenerator<UsageRecord> {
     let start = String(Math.max(0, from - clockSkewMs));
     for (;;) {
-      const entries = await askRedis(this.#redis.xrange(`${this.#prefix}requests`, start, '+', 'COUNT', pageSize));
+      const entries = await callRedis(this.#redis.xrange(`${this.#prefix}requests`, start, '+', 'COUNT', pageSize));
       for (const [id, fields] of entries) {
         start = `(${id}`;
         const record = mayPass(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
-        if (record && passes(record, viewer, { ...filter, from, to })) yield record;
+        if (record && matchesFilter(record, viewer, { ...filter, from, to })) yield record;
       }
       if (entries.length < pageSize) return;
     }
@@ -175,14 +175,14 @@ export class UsageReader {
 
   /** Returns the stream id of the single request that was written last, which changes with each write; undefined where there is none. */
   async newest(): Promise<string | undefined> {
-    const [entry] = await askRedis(this.#redis.xrevrange(`${this.#prefix}requests`, '+', '-', 'COUNT', 1));
+    const [entry] = await callRedis(this.#redis.xrevrange(`${this.#prefix}requests`, '+', '-', 'COUNT', 1));
     return entry?.[0];
   }
 
   /** Returns the names that keys had when they were last used, by id. */
   async keyNames(ids: readonly string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
-    const names = await askRedis(this.#redis.hmget(`${this.#prefix}key-names`, ...ids));
+    const names = await callRedis(this.#redis.hmget(`${this.#prefix}key-names`, ...ids));
     return new Map(ids.flatMap((id, index) => (names[index] ? [[id, names[index]]] : [])));
   }
 
@@ -199,7 +199,9 @@ export class UsageReader {
     const fields = new Map<string, string>();
     let cursor = '0';
     do {
-      const [next, page] = await askRedis(this.#redis.hscan(`${this.#prefix}${period}`, cursor, 'COUNT', fieldsAtOnce));
+      const [next, page] = await callRedis(
+        this.#redis.hscan(`${this.#prefix}${period}`, cursor, 'COUNT', fieldsAtOnce),
+      );
       // HSCAN may return the same field more than once.
       for (let index = 0; index < page.length; index += 2) fields.set(page[index] ?? '', page[index + 1] ?? '0');
       cursor = next;
@@ -208,7 +210,7 @@ export class UsageReader {
     return [...rows].flatMap((text): [TotalsRow, UsageTotals][] => {
       const row = decodeRow(text);
       if (!row) return [];
-      const counts = noTotals();
+      const counts = zeroTotals();
       for (const name of countNames) counts[name] = Number(fields.get(countLetters[name] + text)) || 0;
       return [[row, counts]];
     });

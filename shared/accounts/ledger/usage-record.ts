@@ -109,7 +109,7 @@ export interface UsageViewer {
 }
 
 /** Returns whether a viewer may see what belongs to a key and its owner. */
-export function sees(
+export function maySee(
   { userId, isAdmin, keyIds, teamIds }: UsageViewer,
   { key, user, team }: { key: string; user: string; team: string },
 ): boolean {

@@ -5,10 +5,10 @@ import type { Amount, PartyUse } from './party-use.ts';
 import type { RefusedBudget } from './refused-budgets.ts';
 
 /** Milliseconds to wait for what running requests may release. */
-const busyMs = 1_000;
+const releaseWaitMs = 1_000;
 
-const nobody = { buckets: { requests: 0, tokens: 0 }, active: 0 };
-const nothing = { spent: { tokens: 0, cost: 0 }, reserved: { tokens: 0, cost: 0 } };
+const zeroUse = { buckets: { requests: 0, tokens: 0 }, active: 0 };
+const zeroBudget = { spent: { tokens: 0, cost: 0 }, reserved: { tokens: 0, cost: 0 } };
 
 interface Shortfall extends Measure {
   name: LimitName;
@@ -21,7 +21,7 @@ interface Shortfall extends Measure {
  * Returns the error for a request that is larger than a limit by itself, so that waiting does not help; undefined for any other request.
  */
 export function explainExcess(parties: readonly PartyLimits[], amount: Amount): RouterError | undefined {
-  const unused = parties.map((party) => ({ ...party, ...nobody, at: 0, day: nothing, month: nothing }));
+  const unused = parties.map((party) => ({ ...party, ...zeroUse, at: 0, day: zeroBudget, month: zeroBudget }));
   const [first] = shortfalls(unused, amount);
   if (!first) return undefined;
   const wanted = words(first.name, first.wanted / first.unit);
@@ -79,7 +79,7 @@ function shortfalls(uses: readonly PartyUse[], amount: Amount): Shortfall[] {
 function waitMs(shortfall: Shortfall, now: number): number {
   const { kind, spent, wanted, limit, unit, resetsAt = now } = shortfall;
   if (kind === 'rate') return Math.ceil((spent + wanted - limit) / (limit / unit));
-  return isSpent(shortfall) ? resetsAt - now : busyMs;
+  return isSpent(shortfall) ? resetsAt - now : releaseWaitMs;
 }
 
 /** Returns whether a budget would be too small even if all running requests cost nothing. */

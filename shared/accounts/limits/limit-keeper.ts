@@ -5,7 +5,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { LimitedParty, PartyLimits } from './limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { explainExcess, explainRefusal, overRequestRate, spentBudgets } from './explain-refusal.ts';
-import { countable, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
+import { toCountable, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { RefusedBudgets } from './refused-budgets.ts';
 import type { Share } from './share.ts';
 import { Shares } from './shares.ts';
@@ -52,7 +52,7 @@ export interface Reservation {
 }
 
 /** The decision on a request. `uses` is what its parties have used now. */
-export type Verdict =
+export type ReserveResult =
   | { granted: true; reservation: Reservation; uses: readonly PartyUse[] }
   | { granted: false; error: RouterError; uses: readonly PartyUse[] };
 
@@ -132,33 +132,33 @@ export class LimitKeeper {
    * Reserves the most that a request may cost, for all parties or none.
    * @throws RouterError `store_unavailable`: a request that cannot be counted is not let through
    */
-  async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<Verdict> {
-    const amount = countable(wanted);
+  async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<ReserveResult> {
+    const amount = toCountable(wanted);
     const now = performance.now();
-    const share = this.#shares.of(parties, now);
+    const share = this.#shares.get(parties, now);
     if (this.#redis.status === 'ready' && share?.draw(amount, now)) return this.#grantOf(share, amount);
     const confirmed = share?.confirmed ?? 0;
-    const verdict = await this.#ask(parties, amount);
+    const verdict = await this.#reserveInRedis(parties, amount);
     if (!share) return verdict;
     const isFinal = verdict.granted || verdict.error.code === 'request_exceeds_limit';
     if (isFinal || !share.isHolding) return { ...verdict, uses: share.observe(verdict.uses, confirmed) };
     // The reservation of the share itself may have caused the refusal: gives it back and asks once more.
     await this.#shares.giveBack(share);
-    return this.#ask(parties, amount);
+    return this.#reserveInRedis(parties, amount);
   }
 
-  #grantOf(share: Share, amount: Amount): Verdict {
+  #grantOf(share: Share, amount: Amount): ReserveResult {
     let isOver = false;
     const end = (spent: Amount): void => {
       if (isOver) return;
       isOver = true;
-      this.#shares.finish(share, amount, countable(spent));
+      this.#shares.finish(share, amount, toCountable(spent));
     };
     const reservation = { commit: end, release: () => end({ tokens: 0, cost: 0 }) };
-    return { granted: true, reservation, uses: share.standing() };
+    return { granted: true, reservation, uses: share.status() };
   }
 
-  async #ask(parties: readonly PartyLimits[], amount: Amount): Promise<Verdict> {
+  async #reserveInRedis(parties: readonly PartyLimits[], amount: Amount): Promise<ReserveResult> {
     const excess = explainExcess(parties, amount);
     if (excess) return { granted: false, error: excess, uses: await this.read(parties) };
     const id = randomUUID();
@@ -233,9 +233,9 @@ export class LimitKeeper {
       this.#hasLost = true;
       return;
     }
-    this.#uncommitted.set(id, countable(spent));
+    this.#uncommitted.set(id, toCountable(spent));
     // Sent at once, so that it is done before the next request of the same client. A commit that fails is tried again.
-    this.#tryCommit(id, countable(spent)).catch((error: unknown) =>
+    this.#tryCommit(id, toCountable(spent)).catch((error: unknown) =>
       this.#log.debug({ err: error }, 'use is not counted yet'),
     );
   }

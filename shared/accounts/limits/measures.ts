@@ -75,15 +75,15 @@ function budget(
 }
 
 /** The remainder of a limit, in requests or tokens. `resetsAt` in ms since 1970. */
-export interface Left {
+export interface Remainder {
   limit: number;
   remaining: number;
   resetsAt: number;
 }
 
 /** Returns the limit with the least left, among the named limits of all parties; undefined when none of them is set. */
-export function tightest(uses: readonly PartyUse[], names: readonly LimitName[]): Left | undefined {
-  let least: Left | undefined;
+export function findTightestLimit(uses: readonly PartyUse[], names: readonly LimitName[]): Remainder | undefined {
+  let least: Remainder | undefined;
   for (const use of uses) {
     for (const name of names) {
       const measured = measure(name, use, { tokens: 0, cost: 0 });

@@ -8,11 +8,11 @@ export interface Amount {
 }
 
 /** A trillion tokens, a million dollars: no request costs more, and sums of such amounts stay within Redis's whole numbers. */
-const most: Amount = { tokens: 1e12, cost: 1e15 };
+const maxAmount: Amount = { tokens: 1e12, cost: 1e15 };
 
 /** Rounds and bounds an amount so that the scripts can count with it, whatever a client requests or a worker reports. */
-export function countable({ tokens, cost }: Amount): Amount {
-  return { tokens: whole(tokens, most.tokens), cost: whole(cost, most.cost) };
+export function toCountable({ tokens, cost }: Amount): Amount {
+  return { tokens: whole(tokens, maxAmount.tokens), cost: whole(cost, maxAmount.cost) };
 }
 
 function whole(count: number, largest: number): number {

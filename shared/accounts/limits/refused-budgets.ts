@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
-import { askRedis } from '../redis/ask-redis.ts';
-import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts';
+import { callRedis } from '../redis/call-redis.ts';
+import { findBeginning, nextBeginning, periodName, type Step } from '../periods.ts';
 import type { LimitedParty } from './limits.ts';
 import type { LimitName } from './measures.ts';
 
 /** Milliseconds after the end of a period for which its refused budgets are kept. */
 const keptMs = 24 * 3_600_000;
 
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 const steps: readonly Step[] = ['day', 'month'];
 
@@ -44,7 +44,7 @@ export class RefusedBudgets {
       const name = this.#nameOf(step, at);
       const known = `${name} ${field}`;
       if (this.#known.has(known)) continue;
-      if (this.#known.size >= mostKnown) this.#known.clear();
+      if (this.#known.size >= maxKnown) this.#known.clear();
       this.#known.add(known);
       const expiresAt = nextBeginning(step, at) + keptMs;
       const noted = this.#redis.multi().hset(name, field, at).pexpireat(name, expiresAt).exec();
@@ -63,7 +63,7 @@ export class RefusedBudgets {
   async read(at: number): Promise<ReadonlySet<string>> {
     const found = await Promise.all(
       steps.map(async (step) => {
-        const fields = await askRedis(this.#redis.hkeys(this.#nameOf(step, at)));
+        const fields = await callRedis(this.#redis.hkeys(this.#nameOf(step, at)));
         return fields.map((field) => `${periodOf(step, at)} ${field}`);
       }),
     );
@@ -76,7 +76,7 @@ export class RefusedBudgets {
 }
 
 function periodOf(step: Step, at: number): string {
-  return periodName(step, beginningOf(step, at));
+  return periodName(step, findBeginning(step, at));
 }
 
 /** Returns a budget as the name of a field. A budget whose limit is changed is another one. */

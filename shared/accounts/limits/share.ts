@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { nextBeginning } from '../periods.ts';
 import type { PartyLimits } from './limits.ts';
 import { bucketUnit, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
-import { addTo, noQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
+import { addTo, zeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
 
 /** Milliseconds without a request after which a share is given back, and for which no more is requested of a limit that is near. */
 const pauseMs = 1_000;
@@ -29,13 +29,13 @@ export class Share {
   readonly #parties: readonly PartyLimits[];
   readonly #times: ShareTimes;
   readonly #demand: ShareDemand;
-  #free = noQuantity();
-  #drawn = noQuantity();
+  #free = zeroQuantity();
+  #drawn = zeroQuantity();
   #running = 0;
   // Since the last report.
   #begun = 0;
   #ended = 0;
-  #spent = noQuantity();
+  #spent = zeroQuantity();
   #uses: readonly PartyUse[] = [];
   #number = 0;
   #confirmed = 0;
@@ -130,11 +130,11 @@ export class Share {
   observe(uses: readonly PartyUse[], confirmed: number): readonly PartyUse[] {
     if (confirmed !== this.#confirmed) return uses;
     this.#uses = uses;
-    return this.standing();
+    return this.status();
   }
 
   /** Returns the use of the parties as far as it is known here. Redis counts what is free here as reserved; that is left out. */
-  standing(): PartyUse[] {
+  status(): PartyUse[] {
     const { requests, tokens, cost } = this.#free;
     const correctPeriod = ({ spent, reserved }: PartyUse['day']): PartyUse['day'] => ({
       spent,
@@ -161,7 +161,9 @@ export class Share {
     if ((this.#ended > 0 && sinceMs >= reportMs) || sinceMs >= this.#times.renewEveryMs) return true;
     if (sinceMs >= pauseMs && (this.#begun > 0 || this.#usableUntil === 0)) return true;
     if (this.#isLeaving(now) && this.isHolding) return true;
-    return now >= this.#nearUntil && this.#isLow() && (this.#demand.isSlow ? this.#demand.isBusy : this.#demand.isAny);
+    return (
+      now >= this.#nearUntil && this.#isLow() && (this.#demand.isSlow ? this.#demand.isBusy : this.#demand.hasDemand)
+    );
   }
 
   /**
@@ -196,7 +198,7 @@ export class Share {
     this.#reported = this.#ended;
     this.#begun = 0;
     this.#ended = 0;
-    this.#spent = noQuantity();
+    this.#spent = zeroQuantity();
     return this.#report;
   }
 
@@ -208,7 +210,7 @@ export class Share {
     this.#confirmed++;
     this.#reported = 0;
     this.#uses = readPartyUses(this.#parties, [at, ...numbers]);
-    if (isKept !== 1) this.#free = noQuantity();
+    if (isKept !== 1) this.#free = zeroQuantity();
     addTo(this.#free, requests, { tokens, cost });
     if (isFar !== 1) this.#nearUntil = now + pauseMs;
     this.#beganAt ??= at;
@@ -220,11 +222,11 @@ export class Share {
   /** Notes that it is not known whether Redis has processed the report: it is sent again. */
   fail(): void {
     this.#hasFailed = true;
-    this.doubt();
+    this.suspend();
   }
 
   /** Draws nothing until Redis has answered a report: the connection may lead to another Redis now. */
-  doubt(): void {
+  suspend(): void {
     this.#usableUntil = 0;
   }
 
@@ -237,7 +239,7 @@ export class Share {
   }
 
   #missing(): Quantity {
-    const missing = noQuantity();
+    const missing = zeroQuantity();
     for (const name of quantityNames) missing[name] = Math.max(0, this.#demand.target[name] - this.#free[name]);
     return missing;
   }

@@ -7,7 +7,7 @@ import { Share, type ShareReport, type ShareTimes } from './share.ts';
 /** Milliseconds between two checks for shares that have something to report. */
 const lookEveryMs = 50;
 
-export interface SharesAccess {
+export interface SharesCalls {
   redis: Redis;
   /** Runs `lua/share.lua`, and returns its reply. */
   report: (args: ShareReport) => Promise<number[]>;
@@ -17,7 +17,7 @@ export interface SharesAccess {
 
 /** The shares that this node holds: one for each set of parties and limits that requests have. */
 export class Shares {
-  readonly #access: SharesAccess;
+  readonly #access: SharesCalls;
   readonly #times: ShareTimes;
   /** Shares that requests draw on, by their parties. */
   readonly #open = new Map<string, Share>();
@@ -27,7 +27,7 @@ export class Shares {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(access: SharesAccess, times: ShareTimes) {
+  constructor(access: SharesCalls, times: ShareTimes) {
     this.#access = access;
     this.#times = times;
     access.redis.on('close', this.#onLost);
@@ -42,7 +42,7 @@ export class Shares {
   }
 
   /** Returns the share of parties; undefined where each request must call Redis, for limits of requests at the same time. */
-  of(parties: readonly PartyLimits[], now: number): Share | undefined {
+  get(parties: readonly PartyLimits[], now: number): Share | undefined {
     const key = keyOf(parties);
     if (key === '' || this.#isClosed) return undefined;
     const open = this.#open.get(key);
@@ -88,7 +88,7 @@ export class Shares {
   }
 
   readonly #onLost = (): void => {
-    for (const share of this.#all) share.doubt();
+    for (const share of this.#all) share.suspend();
   };
 
   #look(): void {

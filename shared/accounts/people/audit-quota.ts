@@ -27,7 +27,7 @@ const sharedThings = new Set(['team', 'invitation']);
  * |
  * | of somebody who is not signed in (refused sign-ins, of which SignInGuard reports ten an hour) | the last 1,000 |
  */
-export function quotaOf({ actor, action, target, ofTeam = false }: JudgedNote): AuditQuota {
+export function chooseQuota({ actor, action, target, ofTeam = false }: QuotaInput): AuditQuota {
   if (action === 'session.refused') return { name: 'strangers', maxEntries: 1_000, merges: true };
   const isPrivileged = actor === null || actor.role === 'admin' || action === 'user.create';
   if (isPrivileged) return { name: 'privileged', maxEntries: 100_000, merges: false };
@@ -38,7 +38,7 @@ export function quotaOf({ actor, action, target, ofTeam = false }: JudgedNote): 
   return { name: `${name}:${actor.id}`, maxEntries: 200, merges: true };
 }
 
-interface JudgedNote {
+interface QuotaInput {
   actor: { id: string; role: UserRole } | null;
   action: string;
   target: { kind: string; id: string } | null;

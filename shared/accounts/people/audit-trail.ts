@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { skipUnreadable, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { quotaOf } from './audit-quota.ts';
+import { chooseQuota } from './audit-quota.ts';
 import { shortenDetails } from './shorten-details.ts';
 import type { UserRole } from './user.ts';
 
@@ -16,12 +16,12 @@ const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.
 const mergeMs = 600_000;
 
 /** Maximum of changes in one entry, and bytes of those between the first and the last of them. */
-const mostMerged = 20;
-const mostBetween = 16_384;
+const maxMerged = 20;
+const maxBetween = 16_384;
 
 /** Entries that one call reads, and maximum that is read for one page, however few of them pass its filter. */
 const readAtOnce = 200;
-const mostRead = 10_000;
+const maxRead = 10_000;
 
 /** Maximum characters of an entry's details. See `shortenDetails`. */
 const maxDetails = 4_096;
@@ -114,7 +114,7 @@ export interface AuditTrailParts {
 }
 
 /**
- * The audit trail: who changed what. Entries are kept for a time that administrators set, within quotas (see `quotaOf`), so that nobody can
+ * The audit trail: who changed what. Entries are kept for a time that administrators set, within quotas (see `chooseQuota`), so that nobody can
  * push out the entries of others; repeated changes of members are merged. Every method throws `store_unavailable` as KeyStore does.
  */
 export class AuditTrail {
@@ -139,7 +139,7 @@ export class AuditTrail {
 
   async add({ ofTeam, ...note }: AuditNote): Promise<void> {
     const { auditIndex, auditQuota, auditLatest, auditEntry } = this.#names;
-    const quota = quotaOf({ ...note, ofTeam });
+    const quota = chooseQuota({ ...note, ofTeam });
     await addEntry.run(this.#redis, {
       keys: [auditIndex, auditQuota(quota.name), auditLatest(actionHash(quota.name, note))],
       args: {
@@ -147,8 +147,8 @@ export class AuditTrail {
         note: JSON.stringify({ ...note, details: shortenDetails(note.details, maxDetails) }),
         maxEntries: quota.maxEntries,
         keptMs: await this.#keptMs(),
-        mostMerged,
-        mostBetween,
+        maxMerged,
+        maxBetween,
         mergeMs: quota.merges ? mergeMs : undefined,
       },
     });
@@ -159,9 +159,9 @@ export class AuditTrail {
     const entries: AuditEntry[] = [];
     const oldest = Math.max(filter.from ?? 0, Date.now() - (await this.#keptMs())) * 1_000;
     let start = cursor === undefined ? newestId(filter.to) : `(${cursor}`;
-    for (let read = 0; read < mostRead; read += readAtOnce) {
+    for (let read = 0; read < maxRead; read += readAtOnce) {
       const range = [this.#names.auditIndex, start, String(oldest), 'BYSCORE', 'REV', 'LIMIT', 0, readAtOnce] as const;
-      const ids = await askRedis(this.#redis.zrange(...range));
+      const ids = await callRedis(this.#redis.zrange(...range));
       const found = await Promise.all(ids.map((id) => skipUnreadable(this.#find(id))));
       for (const [at, entry] of found.entries()) {
         if (!entry || !passes(entry, filter)) continue;

@@ -4,7 +4,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
 /** Maximum bytes of the models of one ceiling as JSON: access tokens carry them, and headers are bounded. */
-const mostBytes = 2_000;
+const maxBytes = 2_000;
 
 /**
  * The most that an administrator permits a person or a team, whatever their keys, sign-in sessions and tokens permit. An absent field does
@@ -17,8 +17,8 @@ export const ceilingSchema = z.strictObject({
     .min(1)
     .max(100)
     .refine(
-      (names) => Buffer.byteLength(JSON.stringify(names)) <= mostBytes,
-      `The names of the models take ${mostBytes.toLocaleString('en')} bytes at most in all.`,
+      (names) => Buffer.byteLength(JSON.stringify(names)) <= maxBytes,
+      `The names of the models take ${maxBytes.toLocaleString('en')} bytes at most in all.`,
     )
     .optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
@@ -50,16 +50,16 @@ export interface Capped {
 }
 
 /** Applies ceilings to a class and to tiers (undefined: all). */
-export function capBy(
+export function applyCeilings(
   ceilings: readonly (Ceiling | undefined)[],
   own: { class: PriorityClass; tiers: readonly Tier[] | undefined },
 ): Capped {
-  const given = ceilings.filter((each) => each !== undefined);
-  const tierLists = [own.tiers, ...given.map((each) => each.tiers)].filter((list) => list !== undefined);
+  const ceilingsSet = ceilings.filter((each) => each !== undefined);
+  const tierLists = [own.tiers, ...ceilingsSet.map((each) => each.tiers)].filter((list) => list !== undefined);
   const [first, ...others] = tierLists;
-  const ownerModels = given.flatMap(({ models }) => (models === undefined ? [] : [models]));
+  const ownerModels = ceilingsSet.flatMap(({ models }) => (models === undefined ? [] : [models]));
   return {
-    class: lowestClass([own.class, ...given.flatMap(({ maxClass }) => maxClass ?? [])]),
+    class: lowestClass([own.class, ...ceilingsSet.flatMap(({ maxClass }) => maxClass ?? [])]),
     tiers: first?.filter((tier) => others.every((list) => list.includes(tier))),
     ...(ownerModels.length > 0 && { ownerModels }),
   };

@@ -4,11 +4,11 @@ import { emailSchema, type UserRole } from './user.ts';
 import { limitsSchema, type Limits } from '../limits/limits.ts';
 import { ceilingSchema, readCeilingSchema, type Ceiling } from './ceiling.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, readHash } from '../redis/ask-redis.ts';
+import { callRedis, readHash } from '../redis/call-redis.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields, storedJson } from '../redis/stored-value.ts';
+import { toStoredFields, storedJson } from '../redis/stored-value.ts';
 
-const mostAddresses = 20;
+const maxAddresses = 20;
 
 /** The recipients of the router's alerts: administrators, nobody, or a list of addresses. `mails.lua` reads this, too. */
 const alertEmailsSchema = z.strictObject({
@@ -17,12 +17,12 @@ const alertEmailsSchema = z.strictObject({
     z
       .array(emailSchema)
       .min(1, 'An e-mail address is needed.')
-      .max(mostAddresses, `${mostAddresses} e-mail addresses are the most.`),
+      .max(maxAddresses, `${maxAddresses} e-mail addresses are the most.`),
   ]),
 });
 
 /** Minimum of days for which entries of the audit trail are kept: a new administrator cannot remove them before somebody looks at them. */
-const leastAuditDays = 30;
+const minAuditDays = 30;
 
 export const consoleSettingsSchema = z.strictObject({
   /** Days until an invitation's link expires. */
@@ -36,7 +36,7 @@ export const consoleSettingsSchema = z.strictObject({
   auditDays: z
     .number()
     .int()
-    .min(leastAuditDays, `The audit trail is kept for ${leastAuditDays} days at least.`)
+    .min(minAuditDays, `The audit trail is kept for ${minAuditDays} days at least.`)
     .max(3_650),
   newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
   alertEmails: alertEmailsSchema,
@@ -46,7 +46,7 @@ export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positive = z.coerce.number().positive();
 // An earlier release may have stored less.
-const storedAuditDays = positive.transform((days) => Math.max(days, leastAuditDays));
+const storedAuditDays = positive.transform((days) => Math.max(days, minAuditDays));
 const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }));
 
 const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
@@ -105,7 +105,7 @@ export class ConsoleSettingsStore {
   }
 
   /** Returns the limits and the ceiling of a new person with this role. Administrators get none, as they could lift them themselves. */
-  async startOf(role: UserRole): Promise<PersonStart> {
+  async readPersonStart(role: UserRole): Promise<PersonStart> {
     if (role === 'admin') return {};
     const { limits, ceiling } = (await this.read()).newMembers;
     return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(ceiling).length > 0 && { ceiling }) };
@@ -113,7 +113,7 @@ export class ConsoleSettingsStore {
 
   /** Changes the given settings. */
   async change(change: { [name in keyof ConsoleSettings]?: ConsoleSettings[name] | undefined }): Promise<void> {
-    const fields = storedFields(change);
-    if (Object.keys(fields).length > 0) await askRedis(this.#redis.hset(this.#names.settings, fields));
+    const fields = toStoredFields(change);
+    if (Object.keys(fields).length > 0) await callRedis(this.#redis.hset(this.#names.settings, fields));
   }
 }

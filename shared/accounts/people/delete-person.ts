@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { acceptedMs } from '../programs/access-tokens.ts';
-import { removeSessionsOf } from '../agent-sessions/remove-sessions-of.ts';
-import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
+import { removeAgentSessionsOfOwner } from '../agent-sessions/remove-agent-sessions-of-owner.ts';
+import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
 import type { AdminTokenStore } from '../admin-tokens/admin-token-store.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { removeAllOf } from '../keys/remove-all-of.ts';
+import { removeAllOfOwner } from '../keys/remove-all-of-owner.ts';
 import { accountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
+import { removeWebhooksOfOwner } from '../webhooks/remove-webhooks-of-owner.ts';
 import type { UserStore } from './user-store.ts';
 
 const removeUser = new RedisScript(new URL('lua/remove-user.lua', import.meta.url));
@@ -26,7 +26,7 @@ export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
  * Deletes a person and everything of theirs. They are blocked first, so that nothing of theirs is accepted any more. Then keys and tokens
- * are revoked, batches are cancelled, and webhooks, agent sessions and what `removeAllOf` covers are removed. The record goes last. After a
+ * are revoked, batches are cancelled, and webhooks, agent sessions and what `removeAllOfOwner` covers are removed. The record goes last. After a
  * crash in between, the call can be repeated. Their use stays in the ledger, under their id.
  * @throws RouterError `store_unavailable` as KeyStore does
  */
@@ -36,14 +36,14 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   const blocked = await users.change(id, { blocked: true }, Date.now());
   if (blocked === 'last admin') return blocked;
   if (blocked !== 'changed') return 'unknown';
-  const keyIds = await askRedis(redis.zrange(names.keysOf(id), '0', '-1'));
+  const keyIds = await callRedis(redis.zrange(names.keysOf(id), '0', '-1'));
   for (const keyId of keyIds) await keys.revoke(keyId, Date.now());
   for (const token of await adminTokens.list(id)) await adminTokens.remove(token);
-  await cancelBatchesOf(redis, prefix, id);
-  await removeAllOf(redis, prefix, id);
-  await removeWebhooksOf(redis, prefix, `user:${id}`);
-  await removeSessionsOf(redis, prefix, `user:${id}`);
-  await forgetNames(parts, id, keyIds);
+  await cancelBatchesOfOwner(redis, prefix, id);
+  await removeAllOfOwner(redis, prefix, id);
+  await removeWebhooksOfOwner(redis, prefix, `user:${id}`);
+  await removeAgentSessionsOfOwner(redis, prefix, `user:${id}`);
+  await removeNames(parts, id, keyIds);
   const args = {
     id,
     revokedUntil: Date.now() + acceptedMs,
@@ -69,13 +69,13 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
 }
 
 /** Removes the person's name, and the names of their keys, where requests are named by their key. */
-async function forgetNames({ redis, prefix }: DeletePersonParts, id: string, keyIds: readonly string[]): Promise<void> {
+async function removeNames({ redis, prefix }: DeletePersonParts, id: string, keyIds: readonly string[]): Promise<void> {
   const names = accountNames(prefix);
-  const teams = await askRedis(redis.hkeys(names.teamsOf(id)));
+  const teams = await callRedis(redis.hkeys(names.teamsOf(id)));
   const identities = [`session:${id}`, ...teams.map((team) => `session:${id}:${team}`)];
   const steps = redis.multi().hdel(`${prefix}usage:key-names`, ...identities, ...keyIds);
   for (const keyId of keyIds) steps.hset(names.key(keyId), 'name', 'deleted');
-  await askRedisAll(steps);
+  await callRedisAll(steps);
 }
 
 /** Returns the name of a deleted person, wherever their id is kept: always the same, and without a hint at who it was. */

@@ -1,17 +1,17 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { mintId } from '../keys/mint-key.ts';
+import { generateId } from '../keys/generate-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
-import { mintToken, tokenHash } from './secret-token.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
+import { generateToken, tokenHash } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
 
 const createInvitation = new RedisScript(new URL('lua/create-invitation.lua', import.meta.url));
 
-const mostOpen = 500;
+const maxOpen = 500;
 
 const invitationSchema = z.object({
   id: z.string(),
@@ -59,16 +59,16 @@ export class InvitationStore {
 
   /** Returns the open invitations that can be read, in the order of their expiry. */
   async list(): Promise<InvitationRecord[]> {
-    return this.#records.findAll(await askRedis(this.#redis.zrange(this.#names.invitations, '0', '-1')));
+    return this.#records.findAll(await callRedis(this.#redis.zrange(this.#names.invitations, '0', '-1')));
   }
 
   /** Creates an invitation. Only this call returns its token. `email taken`: a person who has an account has the address. */
   async create(invited: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
     const { email, role, teamId, invitedBy, ms } = invited;
-    const token = mintToken();
+    const token = generateToken();
     const createdAt = Date.now();
     const expiresAt = createdAt + ms;
-    const facts = { id: mintId(), email, role, createdAt, expiresAt, invitedBy, linkHash: tokenHash(token) };
+    const facts = { id: generateId(), email, role, createdAt, expiresAt, invitedBy, linkHash: tokenHash(token) };
     const invitation = { ...facts, ...(teamId === undefined ? {} : { teamId }) };
     const { invitation: record, invitationLink, invitations, userEmails, team } = this.#names;
     const names = [record(facts.id), invitationLink(facts.linkHash), invitations, userEmails, team(teamId ?? '')];
@@ -77,9 +77,9 @@ export class InvitationStore {
       email,
       now: createdAt,
       expiresAt,
-      maxOpen: mostOpen,
+      maxOpen,
       isToTeam: teamId !== undefined,
-      fields: storedFields(invitation),
+      fields: toStoredFields(invitation),
     };
     const outcome = await createInvitation.run(this.#redis, { keys: names, args });
     if (outcome !== 'created') return outcome as 'email taken' | 'no team' | 'too many';
@@ -90,7 +90,7 @@ export class InvitationStore {
     const { invitation, invitationLink, invitations } = this.#names;
     const steps = this.#redis.multi();
     steps.del(invitation(id), invitationLink(linkHash)).zrem(invitations, id);
-    await askRedisAll(steps);
+    await callRedisAll(steps);
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { mintId } from '../keys/mint-key.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { generateId } from '../keys/generate-key.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
-import { isToken, mintToken, tokenHash } from './secret-token.ts';
+import { isToken, generateToken, tokenHash } from './secret-token.ts';
 import type { PersonStart } from './console-settings.ts';
-import { hasComeIn, isShutOut, type UserRecord } from './user.ts';
+import { hasUsedAccount, isShutOut, type UserRecord } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
 const acceptInvitation = new RedisScript(new URL('lua/accept-invitation.lua', import.meta.url));
@@ -19,7 +19,7 @@ const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.m
 export const printedLinkMs = 24 * 3_600_000;
 
 /** End of the stored text of a link that is only for a person who has never used their account. `reset-password.lua` reads it, too. */
-const firstOnly = ':first';
+const unusedAccountSuffix = ':first';
 
 /**
  * What a one-time link permits: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted`: an
@@ -53,7 +53,7 @@ export class LinkStore {
 
   /** Issues a link for the first administrator, in place of an earlier one; undefined when there is an administrator who is not blocked. */
   async issueFirstAdmin(): Promise<string | undefined> {
-    const token = mintToken();
+    const token = generateToken();
     const { firstAdminLink, admins } = this.#names;
     const args = { tokenHash: tokenHash(token), usableMs: printedLinkMs };
     const issued = await issueFirstAdminLink.run(this.#redis, { keys: [firstAdminLink, admins], args });
@@ -73,12 +73,12 @@ export class LinkStore {
    * person who has used it.
    */
   async issueFirstPassword(user: UserRecord): Promise<string | undefined> {
-    return (await this.#hasComeIn(user)) ? undefined : this.#issuePassword(user.id, firstOnly);
+    return (await this.#hasComeIn(user)) ? undefined : this.#issuePassword(user.id, unusedAccountSuffix);
   }
 
   /** Removes the second factors of a person who has lost them. */
   async removeSecondFactor(userId: string): Promise<void> {
-    await askRedis(this.#redis.del(this.#names.secondFactor(userId)));
+    await callRedis(this.#redis.del(this.#names.secondFactor(userId)));
   }
 
   /** Returns what a link permits; undefined for a link that is unknown, used or too old. */
@@ -87,7 +87,7 @@ export class LinkStore {
     const hash = tokenHash(token);
     const { firstAdminLink, invitationLink, passwordLink } = this.#names;
     const names = [firstAdminLink, invitationLink(hash), passwordLink(hash)];
-    const [firstAdmin, invitationId, password] = await askRedis(this.#redis.mget(...names));
+    const [firstAdmin, invitationId, password] = await callRedis(this.#redis.mget(...names));
     if (firstAdmin === hash) return { kind: 'first-admin' };
     const invitation = invitationId ? await this.#invitations.find(invitationId) : undefined;
     if (invitation) return (await this.#isInvited(invitation)) ? { kind: 'invitation', invitation } : undefined;
@@ -103,7 +103,7 @@ export class LinkStore {
     const user = newUser(person, 'admin');
     const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
     const keys = [firstAdminLink, admins, userEmails, record(user.id), users];
-    const args = { tokenHash: tokenHash(token), ...creationOf(user) };
+    const args = { tokenHash: tokenHash(token), ...userScriptArgs(user) };
     const outcome = await createFirstAdmin.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
@@ -128,7 +128,7 @@ export class LinkStore {
       name.team(teamId ?? ''),
       name.membersOf(teamId ?? ''),
     ];
-    const args = { invitationId: id, teamId, ...creationOf(user) };
+    const args = { invitationId: id, teamId, ...userScriptArgs(user) };
     const outcome = await acceptInvitation.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
@@ -144,11 +144,11 @@ export class LinkStore {
     return done === 1 ? this.#users.find(userId) : undefined;
   }
 
-  async #issuePassword(userId: string, suffix: '' | typeof firstOnly): Promise<string> {
-    const token = mintToken();
-    const epoch = await askRedis(this.#redis.hget(this.#names.user(userId), 'epoch'));
+  async #issuePassword(userId: string, suffix: '' | typeof unusedAccountSuffix): Promise<string> {
+    const token = generateToken();
+    const epoch = await callRedis(this.#redis.hget(this.#names.user(userId), 'epoch'));
     const link = this.#names.passwordLink(tokenHash(token));
-    await askRedis(this.#redis.set(link, `${userId}:${epoch}${suffix}`, 'PX', printedLinkMs));
+    await callRedis(this.#redis.set(link, `${userId}:${epoch}${suffix}`, 'PX', printedLinkMs));
     return token;
   }
 
@@ -164,19 +164,19 @@ export class LinkStore {
    */
   async #hasComeIn(user: UserRecord): Promise<boolean> {
     const { externalAccount, keysOf, key } = this.#names;
-    if (hasComeIn(user) || (await askRedis(this.#redis.exists(externalAccount(user.id)))) === 1) return true;
-    const keyIds = await askRedis(this.#redis.zrange(keysOf(user.id), '0', '-1'));
-    const stores = await Promise.all(keyIds.map((id) => askRedis(this.#redis.hget(key(id), 'storesAs'))));
+    if (hasUsedAccount(user) || (await callRedis(this.#redis.exists(externalAccount(user.id)))) === 1) return true;
+    const keyIds = await callRedis(this.#redis.zrange(keysOf(user.id), '0', '-1'));
+    const stores = await Promise.all(keyIds.map((id) => callRedis(this.#redis.hget(key(id), 'storesAs'))));
     return stores.includes(null);
   }
 }
 
 function newUser({ name, email, passwordHash }: NewPerson, role: UserRecord['role']): UserRecord {
   const address = { email, confirmedEmail: email, usedEmail: email };
-  return { id: mintId(), name, ...address, role, passwordHash, epoch: 0, createdAt: Date.now() };
+  return { id: generateId(), name, ...address, role, passwordHash, epoch: 0, createdAt: Date.now() };
 }
 
-function creationOf(user: UserRecord) {
+function userScriptArgs(user: UserRecord) {
   const { id: userId, email, createdAt } = user;
-  return { userId, email, createdAt, fields: storedFields(user) };
+  return { userId, email, createdAt, fields: toStoredFields(user) };
 }

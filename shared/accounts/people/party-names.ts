@@ -4,12 +4,12 @@ import type { UserStore } from './user-store.ts';
 
 /** Returns the names of people and teams, without deleted ones. @throws RouterError `store_unavailable` */
 export async function partyNames(
-  { users, teams }: { users: Pick<UserStore, 'namesOf'>; teams: Pick<TeamStore, 'findAll'> },
+  { users, teams }: { users: Pick<UserStore, 'readNames'>; teams: Pick<TeamStore, 'findAll'> },
   parties: readonly LimitedParty[],
 ): Promise<Map<LimitedParty, string>> {
   const idsOf = (kind: string): string[] =>
     parties.filter((party) => party.startsWith(`${kind}:`)).map((party) => party.slice(kind.length + 1));
-  const [people, found] = await Promise.all([users.namesOf(idsOf('user')), teams.findAll(idsOf('team'))]);
+  const [people, found] = await Promise.all([users.readNames(idsOf('user')), teams.findAll(idsOf('team'))]);
   const names = new Map<LimitedParty, string>();
   for (const [id, name] of people) names.set(`user:${id}`, name);
   for (const { id, name } of found) names.set(`team:${id}`, name);

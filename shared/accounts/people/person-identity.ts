@@ -1,6 +1,6 @@
 import { hasLimits, type KeyIdentity } from '../keys/key-record.ts';
 import type { Limits, PartyLimits } from '../limits/limits.ts';
-import { capBy, type Ceiling } from './ceiling.ts';
+import { applyCeilings, type Ceiling } from './ceiling.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 
 /** Start of the id of such an identity: `session:<person>`, and `session:<person>:<team>` for the team's account. */
@@ -35,7 +35,7 @@ export function identityOfPerson(
     tools: undefined,
     limits,
     ownerWeight: (team ?? person).weight,
-    ...capBy([person.ceiling, team?.ceiling], { class: priority, tiers: undefined }),
+    ...applyCeilings([person.ceiling, team?.ceiling], { class: priority, tiers: undefined }),
   });
 }
 

@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 const form = /^[\w-]{43}$/;
 
 /** Generates a random token of 256 bits, for the id of a sign-in session or a one-time link: 43 characters that fit into a URL. */
-export function mintToken(): string {
+export function generateToken(): string {
   return randomBytes(32).toString('base64url');
 }
 

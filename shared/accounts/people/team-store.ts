@@ -2,18 +2,18 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { ceilingNames, storedCeilingSchema, type Ceiling } from './ceiling.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll, readHash } from '../redis/call-redis.ts';
 import { limitNames, storedLimitsSchema, storedWeightSchema, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
 import { revisionSchema } from '../redis/revision.ts';
-import { mintId } from '../keys/mint-key.ts';
+import { generateId } from '../keys/generate-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { replaceJson, storedFields, storedJson } from '../redis/stored-value.ts';
-import { removeSessionsOf } from '../agent-sessions/remove-sessions-of.ts';
-import { removeAllOf } from '../keys/remove-all-of.ts';
-import { cancelBatchesOf } from '../batches/cancel-batches-of.ts';
-import { removeWebhooksOf } from '../webhooks/remove-webhooks-of.ts';
+import { replaceJson, toStoredFields, storedJson } from '../redis/stored-value.ts';
+import { removeAgentSessionsOfOwner } from '../agent-sessions/remove-agent-sessions-of-owner.ts';
+import { removeAllOfOwner } from '../keys/remove-all-of-owner.ts';
+import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
+import { removeWebhooksOfOwner } from '../webhooks/remove-webhooks-of-owner.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
 const deleteTeam = new RedisScript(new URL('lua/delete-team.lua', import.meta.url));
@@ -50,7 +50,7 @@ export interface TeamChange {
  * Returns the form in which names of teams are compared. Names of two teams must differ by more than case, compatible characters and white
  * space.
  */
-export function foldedTeamName(name: string): string {
+export function foldTeamName(name: string): string {
   // In upper case first: the upper case of ß is SS, and both forms of the sigma have the same one.
   const folded = name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
   return folded.replace(/\s+/gu, ' ').trim();
@@ -82,7 +82,7 @@ export class TeamStore {
 
   /** Returns every team that can be read, oldest first. */
   async list(): Promise<TeamRecord[]> {
-    return this.findAll(await askRedis(this.#redis.zrange(this.#names.teams, '0', '-1')));
+    return this.findAll(await callRedis(this.#redis.zrange(this.#names.teams, '0', '-1')));
   }
 
   findAll(ids: readonly string[]): Promise<TeamRecord[]> {
@@ -98,10 +98,10 @@ export class TeamStore {
   }
 
   async create(name: string): Promise<TeamRecord> {
-    const team = { id: mintId(), name, createdAt: Date.now() };
+    const team = { id: generateId(), name, createdAt: Date.now() };
     const steps = this.#redis.multi();
-    steps.hset(this.#names.team(team.id), storedFields(team)).zadd(this.#names.teams, team.createdAt, team.id);
-    await askRedisAll(steps);
+    steps.hset(this.#names.team(team.id), toStoredFields(team)).zadd(this.#names.teams, team.createdAt, team.id);
+    await callRedisAll(steps);
     return team;
   }
 
@@ -109,34 +109,34 @@ export class TeamStore {
   async change(id: string, change: TeamChange, ifRevision?: number): Promise<'changed' | 'stale' | 'unknown'> {
     const { limits, ceiling } = change;
     const name = this.#names.team(id);
-    const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
+    const stored = limits && replaceJson(await callRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const storedCeiling =
-      ceiling && replaceJson(await askRedis(this.#redis.hget(name, 'ceiling')), ceiling, ceilingNames);
-    const args = { ifRevision, fields: storedFields({ ...change, limits: stored, ceiling: storedCeiling }) };
+      ceiling && replaceJson(await callRedis(this.#redis.hget(name, 'ceiling')), ceiling, ceilingNames);
+    const args = { ifRevision, fields: toStoredFields({ ...change, limits: stored, ceiling: storedCeiling }) };
     return (await changeTeam.run(this.#redis, { keys: [name], args })) as 'changed' | 'stale' | 'unknown';
   }
 
   /**
-   * Deletes a team with its webhooks, its agent sessions and what `removeAllOf` covers, cancels its batches, and revokes its keys. Returns
+   * Deletes a team with its webhooks, its agent sessions and what `removeAllOfOwner` covers, cancels its batches, and revokes its keys. Returns
    * how many keys were revoked; undefined if there is no such team.
    */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), teams, keysOf(id)];
     const args = { id, now, keyPrefix: key(''), teamsOfPrefix: teamsOf('') };
-    const keyIds = await askRedis(this.#redis.zrange(keysOf(id), '0', '-1'));
-    const stores = await Promise.all(keyIds.map((keyId) => askRedis(this.#redis.hget(key(keyId), 'storesAs'))));
+    const keyIds = await callRedis(this.#redis.zrange(keysOf(id), '0', '-1'));
+    const stores = await Promise.all(keyIds.map((keyId) => callRedis(this.#redis.hget(key(keyId), 'storesAs'))));
     const revoked = await deleteTeam.run(this.#redis, { keys: names, args });
     if (revoked === -1) return undefined;
     for (const store of new Set(stores)) {
       if (store === null) continue;
-      await cancelBatchesOf(this.#redis, this.#prefix, store);
-      await removeAllOf(this.#redis, this.#prefix, store);
+      await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
+      await removeAllOfOwner(this.#redis, this.#prefix, store);
     }
-    await cancelBatchesOf(this.#redis, this.#prefix, id);
-    await removeAllOf(this.#redis, this.#prefix, id);
-    await removeWebhooksOf(this.#redis, this.#prefix, `team:${id}`);
-    await removeSessionsOf(this.#redis, this.#prefix, `team:${id}`);
+    await cancelBatchesOfOwner(this.#redis, this.#prefix, id);
+    await removeAllOfOwner(this.#redis, this.#prefix, id);
+    await removeWebhooksOfOwner(this.#redis, this.#prefix, `team:${id}`);
+    await removeAgentSessionsOfOwner(this.#redis, this.#prefix, `team:${id}`);
     return Number(revoked);
   }
 
@@ -162,7 +162,7 @@ export class TeamStore {
   async removeMember(id: string, userId: string): Promise<boolean> {
     const steps = this.#redis.multi();
     steps.hdel(this.#names.membersOf(id), userId).hdel(this.#names.teamsOf(userId), id);
-    const [removed] = await askRedisAll(steps);
+    const [removed] = await callRedisAll(steps);
     return removed === 1;
   }
 }

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { limitNames, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { replaceJson, storedFields } from '../redis/stored-value.ts';
-import { mintId } from '../keys/mint-key.ts';
+import { replaceJson, toStoredFields } from '../redis/stored-value.ts';
+import { generateId } from '../keys/generate-key.ts';
 import { ceilingNames, type Ceiling } from './ceiling.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 
@@ -58,30 +58,30 @@ export class UserStore {
 
   /** Returns the person with this address. Makes the same number of calls whether there is one or not. */
   async findByEmail(email: string): Promise<UserRecord | undefined> {
-    const id = await askRedis(this.#redis.hget(this.#names.userEmails, email));
+    const id = await callRedis(this.#redis.hget(this.#names.userEmails, email));
     return this.find(id ?? 'nobody');
   }
 
   /** Returns every person whose record can be read, in the order of creation. */
   async list(): Promise<UserRecord[]> {
-    return this.findAll(await askRedis(this.#redis.zrange(this.#names.users, '0', '-1')));
+    return this.findAll(await callRedis(this.#redis.zrange(this.#names.users, '0', '-1')));
   }
 
   /** Returns the names of those of the people that exist, by id. */
-  async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
-    const names = await Promise.all(ids.map((id) => askRedis(this.#redis.hget(this.#names.user(id), 'name'))));
+  async readNames(ids: readonly string[]): Promise<Map<string, string>> {
+    const names = await Promise.all(ids.map((id) => callRedis(this.#redis.hget(this.#names.user(id), 'name'))));
     return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
   }
 
   /** Creates the account of a person who signs in later: with a link for a password, or at a provider with this address. */
   async create(person: NewUser): Promise<UserRecord | 'email taken'> {
     // No password matches an empty hash.
-    const made = { id: mintId(), passwordHash: '', epoch: 0, createdAt: Date.now(), confirmedEmail: person.email };
+    const made = { id: generateId(), passwordHash: '', epoch: 0, createdAt: Date.now(), confirmedEmail: person.email };
     const user: UserRecord = { ...person, ...made };
     const { userEmails, user: record, users, admins } = this.#names;
     const { id: userId, email, role, createdAt } = user;
     const keys = [userEmails, record(userId), users, admins];
-    const args = { userId, email, createdAt, isAdmin: role === 'admin', fields: storedFields(user) };
+    const args = { userId, email, createdAt, isAdmin: role === 'admin', fields: toStoredFields(user) };
     const outcome = await createUser.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : 'email taken';
   }
@@ -101,9 +101,9 @@ export class UserStore {
     const { user, admins, invitations, invitation, invitationLink, connectionsOf } = this.#names;
     const names = [user(id), admins, invitations, connectionsOf(id)];
     const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
-    const stored = limits && replaceJson(await askRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
+    const stored = limits && replaceJson(await callRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
     const storedCeiling =
-      ceiling && replaceJson(await askRedis(this.#redis.hget(user(id), 'ceiling')), ceiling, ceilingNames);
+      ceiling && replaceJson(await callRedis(this.#redis.hget(user(id), 'ceiling')), ceiling, ceilingNames);
     const args = {
       id,
       now,
@@ -154,13 +154,13 @@ export class UserStore {
    */
   async noteEmail(id: string, email: string, facts: { confirmed?: true; used?: true }): Promise<void> {
     const noted = { confirmedEmail: facts.confirmed && email, usedEmail: facts.used && email };
-    await noteEmail.run(this.#redis, { keys: [this.#names.user(id)], args: { fields: storedFields(noted) } });
+    await noteEmail.run(this.#redis, { keys: [this.#names.user(id)], args: { fields: toStoredFields(noted) } });
   }
 
   /** Ends all sign-in sessions, programs and admin tokens of an existing person. */
   async signOut(id: string): Promise<void> {
     const user = this.#names.user(id);
-    await askRedisAll(this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1));
+    await callRedisAll(this.#redis.multi().hincrby(user, 'epoch', 1).hincrby(user, 'tokenEpoch', 1));
   }
 
   /**
@@ -169,14 +169,17 @@ export class UserStore {
    * @param turn `turn` of their account when the provider was asked, `''` where it has none; absent: any
    * @returns false, with nothing ended, if they have signed in at the provider since, or do not exist
    */
-  async refuse(id: string, { endsKeys = true, turn }: { endsKeys?: boolean; turn?: string } = {}): Promise<boolean> {
+  async refuse(
+    id: string,
+    { endsKeys = true, turn: answerId }: { endsKeys?: boolean; turn?: string } = {},
+  ): Promise<boolean> {
     const keys = [this.#names.user(id), this.#names.externalAccount(id)];
-    return (await refuseUser.run(this.#redis, { keys, args: { now: Date.now(), endsKeys, turn } })) === 1;
+    return (await refuseUser.run(this.#redis, { keys, args: { now: Date.now(), endsKeys, turn: answerId } })) === 1;
   }
 
   /** Ends all sign-in sessions and programs of an existing person, and leaves their admin tokens. */
   async endSessions(id: string): Promise<void> {
-    await askRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));
+    await callRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));
   }
 }
 

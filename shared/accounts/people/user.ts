@@ -52,7 +52,7 @@ export const userRecordSchema = z.object({
 export type UserRecord = z.infer<typeof userRecordSchema>;
 
 /** The fields of a record that decide whether a person is let in. A team has none of them. */
-interface EntryFacts {
+interface AccessFields {
   blockedAt?: unknown;
   refusedAt?: unknown;
   passwordHash?: string | undefined;
@@ -62,12 +62,12 @@ interface EntryFacts {
  * Returns whether the keys of a person are refused: the person is blocked, or their provider refuses them. `webhooks/lua/emit.lua` decides
  * the same for webhooks and mails.
  */
-export function isShutOut(facts: EntryFacts): boolean {
+export function isShutOut(facts: AccessFields): boolean {
   return facts.blockedAt !== undefined || isRefused(facts);
 }
 
 /** Returns whether a provider has refused a person who has no other way in: a person with a password can sign in without the provider. */
-export function isRefused({ refusedAt, passwordHash = '' }: Omit<EntryFacts, 'blockedAt'>): boolean {
+export function isRefused({ refusedAt, passwordHash = '' }: Omit<AccessFields, 'blockedAt'>): boolean {
   return refusedAt !== undefined && passwordHash === '';
 }
 
@@ -89,7 +89,7 @@ export function hasConfirmedEmail({ email, confirmedEmail, epoch }: AddressFacts
  * person has signed in with it or never at all. Otherwise, whoever types in an address would get what is meant for its owner, and an
  * administrator who changes the address of a person could become that person.
  */
-export function isKnownByEmail(user: AddressFacts): boolean {
+export function mayLinkByEmail(user: AddressFacts): boolean {
   const { email, confirmedEmail, usedEmail, passwordHash, lastSeenAt } = user;
   if (!hasConfirmedEmail(user)) return false;
   if (usedEmail !== undefined) return usedEmail === email;
@@ -100,7 +100,7 @@ export function isKnownByEmail(user: AddressFacts): boolean {
  * Returns whether anybody has signed in as this person in any way that their record shows: with a link, a password, a session, an account
  * at a provider, or a token of one.
  */
-export function hasComeIn({ usedEmail, lastSeenAt, passwordHash }: AddressFacts): boolean {
+export function hasUsedAccount({ usedEmail, lastSeenAt, passwordHash }: AddressFacts): boolean {
   return usedEmail !== undefined || lastSeenAt !== undefined || passwordHash !== '';
 }
 

@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js';
 import { z } from 'zod';
 import { nanoPerDollar } from '../money.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { units, unitsOf, type Unit, type Units, type Usage } from '#shared/core/usage.ts';
+import { units, getUnits, type Unit, type Units, type Usage } from '#shared/core/usage.ts';
 
 const dollars = z.number().nonnegative().max(1_000_000);
 
@@ -58,7 +58,7 @@ export interface TokenPrice {
 const nanoPerTokenAndDollar = 1_000;
 
 /** A million dollars. No answer costs more, and sums of such costs stay within Redis's whole numbers. */
-const mostNano = 1e15;
+const maxNano = 1e15;
 
 /** Returns the cost of an answer in whole nano-dollars: computed exactly and rounded once. Without a price, it is 0. */
 export function costOf(usage: Usage, price: TokenPrice | undefined): number {
@@ -90,12 +90,12 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     .times(nanoPerTokenAndDollar)
     .plus(further ?? 0)
     .round()
-    .clamp(0, mostNano)
+    .clamp(0, maxNano)
     .toNumber();
 }
 
 /** Returns the highest cost of a request in whole nano-dollars: no input from a cache, all of it written to one if that is dearer. */
-export function highestCostOf(
+export function computeMaxCost(
   promptTokens: number,
   completionTokens: number,
   price: TokenPrice | undefined,
@@ -114,7 +114,7 @@ export function highestCostOf(
     .times(nanoPerTokenAndDollar)
     .plus(further ?? 0)
     .ceil()
-    .clamp(0, mostNano)
+    .clamp(0, maxNano)
     .toNumber();
 }
 
@@ -132,7 +132,7 @@ function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | 
   for (const unit of units) {
     const { field, per } = unitPrices[unit];
     cost = cost.plus(
-      new Decimal(unitsOf(usage, unit))
+      new Decimal(getUnits(usage, unit))
         .times(price[field] ?? 0)
         .times(nanoPerDollar)
         .div(per),
@@ -156,5 +156,5 @@ function isExact(sum: number): boolean {
 }
 
 function clampNano(nano: number): number {
-  return Math.min(nano, mostNano);
+  return Math.min(nano, maxNano);
 }

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Logger } from '#shared/core/log.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { readHash, storeUnavailable } from '../redis/ask-redis.ts';
+import { readHash, storeUnavailable } from '../redis/call-redis.ts';
 import { logUnreadable, readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson } from '../redis/stored-value.ts';
 import { modelPriceSchema, storedPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
@@ -26,7 +26,7 @@ export interface ListedPrice extends TokenPrice {
   source: 'shipped' | 'changed';
 }
 
-export interface PriceTableParts {
+export interface PriceTableDependencies {
   redis: Redis;
   prefix: string;
   log: Logger;
@@ -44,12 +44,12 @@ export interface PriceTableParts {
  * Changes are in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never calls Redis.
  */
 export class PriceTable {
-  readonly #parts: PriceTableParts;
+  readonly #parts: PriceTableDependencies;
   readonly #timer: NodeJS.Timeout;
   readonly #report: ReportUnreadable;
   #changed = new Map<string, ModelPrice>();
 
-  constructor(parts: PriceTableParts) {
+  constructor(parts: PriceTableDependencies) {
     this.#parts = parts;
     this.#report = logUnreadable(parts.log);
     this.#timer = setInterval(() => void this.refresh(), lookMs);

@@ -36,7 +36,7 @@ interface KnownToken {
   trustedUntil: number;
 }
 
-interface Judgement {
+interface VerifiedIdentity {
   identity: KeyIdentity;
   /** False if a change may have been missed, and the store could not be read. */
   isCertain: boolean;
@@ -56,13 +56,13 @@ export class AccessTokenVerifier {
     ttl: acceptedMs,
     // A change that is dropped early may concern any older token.
     dispose: (_at, _changed, reason) => {
-      if (reason === 'evict') this.#listensSince = Date.now();
+      if (reason === 'evict') this.#changesKnownSince = Date.now();
     },
   });
   /** No entry is dropped early: the store lists all of them, too. */
   readonly #signedOut = new LRUCache<string, true>({ ttl: acceptedMs, ttlAutopurge: true });
   /** Changes before this time may have been missed or dropped. */
-  #listensSince = Date.now();
+  #changesKnownSince = Date.now();
   /** Whether the list of signed-out programs was read since then. */
   #hasList = false;
   #reading: Promise<void> | undefined;
@@ -100,7 +100,7 @@ export class AccessTokenVerifier {
   /** Makes every token be verified again, because announcements may have been missed. */
   markStale(): void {
     this.#generation += 1;
-    this.#listensSince = Date.now();
+    this.#changesKnownSince = Date.now();
     this.#hasList = false;
     this.#known.clear();
   }
@@ -125,7 +125,7 @@ export class AccessTokenVerifier {
   /**
    * @throws RouterError `invalid_api_key` for a program that is signed out, and for a person who is blocked, deleted, or not in the team
    */
-  async #judge(claims: AccessClaims): Promise<Judgement> {
+  async #judge(claims: AccessClaims): Promise<VerifiedIdentity> {
     const { sub, sid, user, team } = claims;
     const isOld = this.#mayHaveChanged(claims);
     if (isOld && !this.#hasList) await this.#readSignedOut();
@@ -145,7 +145,7 @@ export class AccessTokenVerifier {
   #mayHaveChanged({ sub, team, iat }: AccessClaims): boolean {
     const madeAt = iat * 1_000 - clockToleranceMs;
     const changes = [this.#changes.get(`user:${sub}`), team && this.#changes.get(`team:${team.id}`)];
-    return [this.#listensSince, ...changes].some((at) => at !== undefined && at >= madeAt);
+    return [this.#changesKnownSince, ...changes].some((at) => at !== undefined && at >= madeAt);
   }
 
   async #read({ sub, epoch, team }: AccessClaims): Promise<KeyIdentity> {
@@ -163,12 +163,12 @@ export class AccessTokenVerifier {
 
   /** Reads the list of signed-out programs. While the store is away, those that are known to be signed out are refused. */
   async #readSignedOut(): Promise<void> {
-    const generation = this.#listensSince;
+    const generation = this.#changesKnownSince;
     this.#reading ??= this.#parts.programs
       .signedOut()
       .then((ids) => {
         for (const id of ids) this.#signedOut.set(id, true);
-        if (generation === this.#listensSince) this.#hasList = true;
+        if (generation === this.#changesKnownSince) this.#hasList = true;
       })
       .catch((error: unknown) => {
         if (!(error instanceof RouterError) || error.code !== 'store_unavailable') throw error;

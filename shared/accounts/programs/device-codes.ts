@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { mintId } from '../keys/mint-key.ts';
-import { mintToken, tokenHash, isToken } from '../people/secret-token.ts';
+import { generateId } from '../keys/generate-key.ts';
+import { generateToken, tokenHash, isToken } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, readHash } from '../redis/ask-redis.ts';
+import { callRedis, readHash } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import { addressGroup } from '../sign-in/sign-in-guard.ts';
 import { acceptedMs } from './access-tokens.ts';
-import { programIdleMs, mostProgramsPerUser } from './program-store.ts';
+import { programIdleMs, maxProgramsPerUser } from './program-store.ts';
 
 const beginDevice = new RedisScript(new URL('lua/begin-device.lua', import.meta.url));
 const claimDevice = new RedisScript(new URL('lua/claim-device.lua', import.meta.url));
@@ -31,15 +31,15 @@ const slackMs = 500;
 const claimedMs = 60_000;
 
 /** Maximum of sign-ins that wait for a person, in all and from one network address. */
-const mostWaiting = 10_000;
-const mostPerAddress = 50;
+const maxWaiting = 10_000;
+const maxPerAddress = 50;
 
 /** Letters without vowels, so that no words come about, and without those that look like another one (RFC 8628, section 6.1). */
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
 /** Tries to find a code that is not in use. With 10,000 in use, one in two million codes is taken. */
-const codeAttempts = 4;
+const maxCodeTries = 4;
 
 const deviceSchema = z.object({
   /** The name that the program gives itself. */
@@ -83,14 +83,14 @@ export class DeviceCodes {
     address,
     clientId,
   }: Pick<DeviceRequest, 'client' | 'address'> & { clientId?: string | undefined }): Promise<DeviceStart> {
-    const deviceCode = mintToken();
+    const deviceCode = generateToken();
     const deviceHash = tokenHash(deviceCode);
     const now = Date.now();
     const clientHash = clientId === undefined ? undefined : tokenHash(clientId);
     const from = addressGroup(address);
     const facts = { client, clientHash, address, from, createdAt: now, state: 'pending', intervalMs: devicePollMs };
-    const fields = storedFields(facts);
-    for (let attempt = 0; attempt < codeAttempts; attempt++) {
+    const fields = toStoredFields(facts);
+    for (let attempt = 0; attempt < maxCodeTries; attempt++) {
       const userCode = newUserCode();
       const keys = [
         this.#names.device(deviceHash),
@@ -98,7 +98,7 @@ export class DeviceCodes {
         this.#names.devicesWaiting,
         this.#names.devicesWaitingFrom(from),
       ];
-      const args = { deviceHash, now, liveMs: deviceLifeMs, most: mostWaiting, mostPerAddress, fields };
+      const args = { deviceHash, now, liveMs: deviceLifeMs, most: maxWaiting, maxPerAddress, fields };
       const [outcome, waitMs = 0] = (await beginDevice.run(this.#redis, { keys, args })) as [string, number?];
       if (outcome === 'begun') return { deviceCode, userCode: shownCode(userCode) };
       if (outcome === 'too many') throw tooMany(waitMs);
@@ -111,7 +111,7 @@ export class DeviceCodes {
    */
   async find(entered: string): Promise<DeviceRequest | undefined> {
     const code = readUserCode(entered);
-    const deviceHash = code && (await askRedis(this.#redis.get(this.#names.userCode(code))));
+    const deviceHash = code && (await callRedis(this.#redis.get(this.#names.userCode(code))));
     if (!deviceHash) return undefined;
     const read = readStored(deviceSchema, await readHash(this.#redis, this.#names.device(deviceHash)));
     return 'value' in read && read.value.state === 'pending' ? read.value : undefined;
@@ -140,10 +140,10 @@ export class DeviceCodes {
       now,
       slackMs,
       claimedMs,
-      programId: mintId(),
+      programId: generateId(),
       idleMs: programIdleMs,
       revokedUntil: now + acceptedMs,
-      mostPerUser: mostProgramsPerUser,
+      maxPerUser: maxProgramsPerUser,
       userPrefix: this.#names.user(''),
       membersOfPrefix: this.#names.membersOf(''),
       programPrefix: this.#names.program(''),
@@ -160,7 +160,7 @@ export class DeviceCodes {
     const code = readUserCode(entered);
     if (code === undefined) return false;
     const { userCode, devicesWaiting, device, devicesWaitingFrom } = this.#names;
-    const fields = storedFields(decision);
+    const fields = toStoredFields(decision);
     const args = { fields, devicePrefix: device(''), waitingFromPrefix: devicesWaitingFrom('') };
     return (await decideDevice.run(this.#redis, { keys: [userCode(code), devicesWaiting], args })) === 1;
   }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { acceptedMs, accessTokenMs } from './access-tokens.ts';
@@ -15,7 +15,7 @@ export const programIdleMs = 30 * 24 * 3_600_000;
 const programMaxMs = 180 * 24 * 3_600_000;
 
 /** Maximum of programs of a person: beyond it, the oldest one is signed out. */
-export const mostProgramsPerUser = 50;
+export const maxProgramsPerUser = 50;
 
 /**
  * Milliseconds within which the refresh token before the current one may come again, because the reply was lost: the program comes back
@@ -81,21 +81,24 @@ export class ProgramStore {
     return this.#records.find(id);
   }
 
-  async listOf(userId: string): Promise<Program[]> {
-    const ids = await askRedis(this.#redis.zrange(this.#names.programsOf(userId), '0', '-1', 'REV'));
+  async listOfPerson(userId: string): Promise<Program[]> {
+    const ids = await callRedis(this.#redis.zrange(this.#names.programsOf(userId), '0', '-1', 'REV'));
     return this.#records.findAll(ids);
   }
 
   /**
    * Puts the successor of a refresh token into use, and returns it.
-   * @param seen the program as it was when the token came
+   * @param programBefore the program as it was when the token came
    */
-  async refresh({ programId: id, generation }: RefreshToken, seen: Pick<Program, 'generation'>): Promise<Refresh> {
+  async refresh(
+    { programId: id, generation }: RefreshToken,
+    programBefore: Pick<Program, 'generation'>,
+  ): Promise<Refresh> {
     const now = Date.now();
     const args = {
       id,
       generation,
-      seen: seen.generation,
+      seen: programBefore.generation,
       now,
       repeatMs,
       idleMs: programIdleMs,
@@ -133,7 +136,7 @@ export class ProgramStore {
   async signedOut(): Promise<string[]> {
     const name = this.#names.revokedPrograms;
     const steps = this.#redis.multi().zremrangebyscore(name, '-inf', Date.now()).zrange(name, '0', '-1');
-    const [, ids] = await askRedisAll(steps);
+    const [, ids] = await callRedisAll(steps);
     return ids as string[];
   }
 }

@@ -62,7 +62,7 @@ export class Programs {
   }
 
   /** Sets the check of people that is called at each refresh: a program ends when `confirm` refuses its person. */
-  confirmWith(confirm: Confirm): void {
+  setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
@@ -123,14 +123,14 @@ export class Programs {
 
   /** Signs out the program of an access token or a refresh token; undefined when there is none. */
   async signOut(token: string): Promise<(SignedOut & { programId: string }) | undefined> {
-    const programId = await this.programOf(token);
+    const programId = await this.readProgramId(token);
     if (programId === undefined) return undefined;
     const signedOut = await this.store.signOut(programId, { generation: this.#read(token)?.generation });
     return signedOut && { ...signedOut, programId };
   }
 
   /** Returns the id of the program that an access token or a refresh token was made for, signed in or not; undefined for any other text. */
-  async programOf(token: string): Promise<string | undefined> {
+  async readProgramId(token: string): Promise<string | undefined> {
     return this.#read(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
   }
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { derive } from '#shared/core/seal.ts';
+import { deriveKey } from '#shared/core/seal.ts';
 import { isKeyId } from '../keys/parse-key.ts';
 
 const form = /^rtr_refresh_([^_]+)_(\d{1,9})_[\w-]{43}$/;
@@ -33,10 +33,10 @@ export class RefreshTokens {
     const [, programId = '', generation] = form.exec(text) ?? [];
     if (!isKeyId(programId)) return undefined;
     const token = { programId, generation: Number(generation) };
-    const given = Buffer.from(text);
+    const bytes = Buffer.from(text);
     const isOurs = this.#secrets().some((secret) => {
       const written = Buffer.from(writeWith(secret, token));
-      return written.length === given.length && timingSafeEqual(written, given);
+      return written.length === bytes.length && timingSafeEqual(written, bytes);
     });
     return isOurs ? token : undefined;
   }
@@ -44,6 +44,6 @@ export class RefreshTokens {
 
 function writeWith(secret: Uint8Array, { programId, generation }: RefreshToken): string {
   const text = `rtr_refresh_${programId}_${generation}`;
-  const mac = createHmac('sha256', derive(secret, 'refresh tokens')).update(text).digest('base64url');
+  const mac = createHmac('sha256', deriveKey(secret, 'refresh tokens')).update(text).digest('base64url');
   return `${text}_${mac}`;
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, ty
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
+import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
 import { accountNames } from '../redis/account-names.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored } from '../redis/stored-records.ts';
@@ -17,7 +17,7 @@ const rotateMs = 30 * 24 * 3_600_000;
 const keepMs = 3_600_000;
 
 /** Maximum of keys in the store. There are more than two only where nodes have different secrets. */
-const mostKeys = 4;
+const maxKeys = 4;
 
 /** Milliseconds between two reads for a key that is not known. */
 const lookEveryMs = 1_000;
@@ -82,7 +82,7 @@ export class SigningKeys {
     const [newest] = opened;
     if (newest && Date.now() - newest.createdAt < rotateMs) return newest;
     // No key, an old one, or none that this node's secrets open. Another node may have been faster.
-    const [made] = (await this.#read({ ...makeKey(this.#sealer()), after })).opened;
+    const [made] = (await this.#read({ ...generateKey(this.#sealer()), after })).opened;
     if (!made) throw unavailable();
     return made;
   }
@@ -112,7 +112,7 @@ export class SigningKeys {
   /** Reads the keys from Redis. @param added is added, unless there is a newer key than `after` by now */
   async #read(added?: NewKey): Promise<StoredKeys> {
     const sealer = this.#sealer();
-    const args = { now: Date.now(), keepMs, most: mostKeys, added };
+    const args = { now: Date.now(), keepMs, most: maxKeys, added };
     const stored = (await readKeys.run(this.#redis, { keys: [this.#name], args })) as string[];
     const opened: SigningKey[] = [];
     for (let at = 0; at < stored.length; at += 2) {
@@ -136,13 +136,13 @@ export class SigningKeys {
   }
 
   #sealer(): Sealer {
-    const sealer = sealerOf(this.#secrets().map((secret) => derive(secret, 'signing keys')));
+    const sealer = createMultiKeySealer(this.#secrets().map((secret) => deriveKey(secret, 'signing keys')));
     if (!sealer) throw unavailable();
     return sealer;
   }
 }
 
-function makeKey(sealer: Sealer): Omit<NewKey, 'after'> {
+function generateKey(sealer: Sealer): Omit<NewKey, 'after'> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const text = JSON.stringify({ createdAt: Date.now(), sealed: sealer.seal(pem) });

@@ -29,17 +29,17 @@ export const recordingFactsSchema = z.object({
   isAnswerCut: z.boolean(),
 });
 
-export type RecordingFacts = z.infer<typeof recordingFactsSchema>;
+export type RecordingFields = z.infer<typeof recordingFactsSchema>;
 
-export interface KeptRecording {
+export interface StoredRecording {
   /** Id that owns the recording, see `storeOwnerOf`. */
   owner: string;
   /** When it was stored, in ms since 1970. */
   keptAt: number;
-  facts: RecordingFacts;
+  facts: RecordingFields;
 }
 
-export interface WholeRecording extends KeptRecording {
+export interface WholeRecording extends StoredRecording {
   request: Buffer;
   answer: Buffer;
 }
@@ -47,6 +47,6 @@ export interface WholeRecording extends KeptRecording {
 /** The party that may see a recording, as in the names of the lists in Redis. */
 export type RecordingParty = `user:${string}` | `team:${string}` | `key:${string}`;
 
-export function recordingPartyOf({ key, owner }: Pick<RecordingFacts, 'key' | 'owner'>): RecordingParty {
+export function recordingPartyOf({ key, owner }: Pick<RecordingFields, 'key' | 'owner'>): RecordingParty {
   return owner === undefined ? `key:${key.id}` : `${owner.kind}:${owner.id}`;
 }

@@ -1,16 +1,16 @@
 import type { Redis } from 'ioredis';
 import type { Sealer } from '#shared/core/seal.ts';
-import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
-import { inPages } from '../redis/in-pages.ts';
+import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
+import { mapInPages } from '../redis/in-pages.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
-import { warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { RecordingBounds } from './recording-settings.ts';
 import {
   recordingFactsSchema,
   recordingPartyOf,
-  type KeptRecording,
-  type RecordingFacts,
+  type StoredRecording,
+  type RecordingFields,
   type RecordingParty,
   type WholeRecording,
 } from './recording.ts';
@@ -21,7 +21,7 @@ const removeRecording = new RedisScript(...common, new URL('lua/remove.lua', imp
 
 /** Recordings that one call reads, and maximum that is read for one page. */
 const readAtOnce = 100;
-const mostLookedThrough = 2_000;
+const maxLookedThrough = 2_000;
 
 /** The outcome of storing a recording: `full` without room for it, `gone` if its key was revoked meanwhile. */
 export type KeepOutcome = 'kept' | 'full' | 'gone';
@@ -63,7 +63,7 @@ export class Recordings {
     this.#base = `${prefix}recordings:`;
     this.#bounds = parts.bounds;
     this.#keys = parts.keys;
-    this.#report = parts.report ?? warnOfUnreadable;
+    this.#report = parts.report ?? warnUnreadable;
   }
 
   get keepMs(): number {
@@ -71,7 +71,7 @@ export class Recordings {
   }
 
   /** Stores a recording. @param owner see `storeOwnerOf` */
-  async keep(owner: string, facts: RecordingFacts, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
+  async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
     const sealer = this.#sealer(owner);
     const { id, key, session } = facts;
     const party = recordingPartyOf(facts);
@@ -85,16 +85,16 @@ export class Recordings {
   }
 
   /** Returns the recordings of requests with an id, the newest first. There are several if clients of several owners chose the same id. */
-  async find(id: string): Promise<KeptRecording[]> {
-    const owners = await askRedis(this.#redis.smembers(`${this.#base}request:${id}`));
+  async find(id: string): Promise<StoredRecording[]> {
+    const owners = await callRedis(this.#redis.smembers(`${this.#base}request:${id}`));
     const found = await this.#readAll(owners.map((owner) => `${owner}/${id}`));
     return found.sort((one, other) => other.keptAt - one.keptAt);
   }
 
   /** Returns a recording with its content; undefined if it does not exist any more, or was sealed with a secret that is not set. */
-  async read({ owner, facts: { id } }: KeptRecording): Promise<WholeRecording | undefined> {
+  async read({ owner, facts: { id } }: StoredRecording): Promise<WholeRecording | undefined> {
     const name = `${this.#base}recording:${owner}/${id}`;
-    const [at, facts, request, answer] = await askRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
+    const [at, facts, request, answer] = await callRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
     const known = this.#open(`${owner}/${id}`, at, facts);
     const sealer = this.#sealer(owner);
     const [asked, answered] = [sealer.unsealBytes(request ?? ''), sealer.unsealBytes(answer ?? '')];
@@ -110,11 +110,11 @@ export class Recordings {
     { parties, key, session }: RecordingFilter,
     limit: number,
     after?: RecordingPlace,
-  ): Promise<{ recordings: KeptRecording[]; next: RecordingPlace | undefined }> {
+  ): Promise<{ recordings: StoredRecording[]; next: RecordingPlace | undefined }> {
     const names = parties?.map((party) => `seen-by:${party}`) ?? ['all'];
-    const recordings: KeptRecording[] = [];
+    const recordings: StoredRecording[] = [];
     let place = after;
-    for (let looked = 0; looked < mostLookedThrough; looked += readAtOnce) {
+    for (let looked = 0; looked < maxLookedThrough; looked += readAtOnce) {
       const { members, isEnd } = await this.#membersAfter(names, place);
       for (const recording of await this.#readAll(members.map(({ member }) => member))) {
         if (key !== undefined && recording.facts.key.id !== key) continue;
@@ -129,7 +129,7 @@ export class Recordings {
   }
 
   /** Removes a recording. Returns false when it does not exist any more. */
-  async remove({ owner, facts: { id } }: KeptRecording): Promise<boolean> {
+  async delete({ owner, facts: { id } }: StoredRecording): Promise<boolean> {
     return (await removeRecording.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
   }
 
@@ -145,7 +145,7 @@ export class Recordings {
         // Members of the same millisecond that were listed before come again first.
         for (let at = 0; ; at += readAtOnce) {
           const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', at, readAtOnce] as const;
-          const reply = await askRedis(this.#redis.zrange(...range, 'WITHSCORES'));
+          const reply = await callRedis(this.#redis.zrange(...range, 'WITHSCORES'));
           for (let index = 0; index < reply.length; index += 2) {
             const each = { member: reply[index] ?? '', keptAt: Number(reply[index + 1]) };
             if (place === undefined || isAfter(each, place)) found.push(each);
@@ -159,16 +159,16 @@ export class Recordings {
     return { members: all.slice(0, readAtOnce), isEnd: lists.every(({ isEnd }) => isEnd) && all.length <= readAtOnce };
   }
 
-  async #readAll(members: readonly string[]): Promise<KeptRecording[]> {
-    const found = await inPages(members, async (member) => {
+  async #readAll(members: readonly string[]): Promise<StoredRecording[]> {
+    const found = await mapInPages(members, async (member) => {
       const name = `${this.#base}recording:${member}`;
-      const [at, facts] = await askRedis(this.#redis.hmget(name, 'at', 'facts'));
+      const [at, facts] = await callRedis(this.#redis.hmget(name, 'at', 'facts'));
       return this.#open(member, at, facts) ?? [];
     });
     return found.flat();
   }
 
-  #open(member: string, at: string | null | undefined, sealed: string | null | undefined): KeptRecording | undefined {
+  #open(member: string, at: string | null | undefined, sealed: string | null | undefined): StoredRecording | undefined {
     // The recording has expired.
     if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
     const [owner = '', id = ''] = member.split('/');
@@ -188,7 +188,7 @@ export class Recordings {
   }
 }
 
-function placeOf({ owner, keptAt, facts }: KeptRecording): RecordingPlace {
+function placeOf({ owner, keptAt, facts }: StoredRecording): RecordingPlace {
   return { keptAt, member: `${owner}/${facts.id}` };
 }
 

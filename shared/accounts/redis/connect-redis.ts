@@ -51,7 +51,7 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
     retryStrategy: (attempt) => Math.min(longestPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4),
   });
   reportHealth(redis, log);
-  const stopReviving = revive(redis);
+  const stopReviving = reconnectAfterEnd(redis);
 
   let asking: Promise<boolean> | undefined;
   return {
@@ -85,7 +85,7 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
  * one: it takes its own disconnect for a request to close.
  * @returns a function that ends this
  */
-function revive(redis: Redis): () => void {
+function reconnectAfterEnd(redis: Redis): () => void {
   let pause: NodeJS.Timeout | undefined;
   const begin = (): void => {
     pause = setTimeout(() => {

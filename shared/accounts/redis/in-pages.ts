@@ -4,12 +4,12 @@ const pageSize = 500;
 /**
  * Calls `ask` for each of many values, a page at a time, so that other work can run in between. @returns the answers, in the order of `all`
  */
-export async function inPages<Asked, Answer>(
+export async function mapInPages<Asked, Answer>(
   all: readonly Asked[],
-  ask: (each: Asked) => Promise<Answer>,
+  read: (each: Asked) => Promise<Answer>,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let from = 0; from < all.length; from += pageSize)
-    answers.push(...(await Promise.all(all.slice(from, from + pageSize).map(ask))));
+    answers.push(...(await Promise.all(all.slice(from, from + pageSize).map(read))));
   return answers;
 }

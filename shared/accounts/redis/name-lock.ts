@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import { accountNames, type AccountNames } from './account-names.ts';
-import { askRedis } from './ask-redis.ts';
+import { callRedis } from './call-redis.ts';
 import { RedisScript } from './redis-script.ts';
 
 const endLock = new RedisScript(new URL('lua/end-lock.lua', import.meta.url));
@@ -29,11 +29,11 @@ export class NameLock {
   /**
    * Runs `work` while it holds the lock of a name. @throws RouterError `overloaded` if others hold it for five seconds, `store_unavailable`
    */
-  async with<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#names.nameLock(hash('sha256', name, 'base64url'));
     const mark = randomUUID();
     const deadline = performance.now() + waitMs;
-    while ((await askRedis(this.#redis.set(lock, mark, 'PX', lockMs, 'NX'))) !== 'OK') {
+    while ((await callRedis(this.#redis.set(lock, mark, 'PX', lockMs, 'NX'))) !== 'OK') {
       if (performance.now() < deadline) {
         // At random times, so that the callers who wait do not come again all at once.
         await sleep(againMs * (1 + Math.random()));

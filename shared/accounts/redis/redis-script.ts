@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import { storeUnavailable } from './ask-redis.ts';
+import { storeUnavailable } from './call-redis.ts';
 import { gatherWrites } from './gather-writes.ts';
 
 export const scriptStart = new URL('lua/script-start.lua', import.meta.url);

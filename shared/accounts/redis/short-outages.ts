@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { RedisConnection } from './connect-redis.ts';
 
 /** Turns of the event loop after which a connection whose commands fail counts as lost. */
-const mostTurns = 3;
+const maxTurns = 3;
 
 /**
  * Lets requests wait while Redis is restarted, instead of failing them: a call that fails because Redis is away is repeated when Redis is
@@ -37,10 +37,10 @@ export class ShortOutages {
    * @param ask must be safe to repeat after a failure, whether or not Redis has executed the command
    * @throws, or rejects with, the error of `ask`
    */
-  through<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
+  retry<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
   /** The same for calls that may return their answer at once. */
-  through<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
-  through<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+  retry<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
+  retry<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     const answer = ask();
     return answer instanceof Promise ? this.#repeated(answer, ask) : answer;
   }
@@ -68,7 +68,7 @@ export class ShortOutages {
    */
   async #isOver(losses: number): Promise<boolean> {
     const { redis, whenReady } = this.#connection;
-    for (let turns = 0; turns < mostTurns && redis.status === 'ready'; turns += 1) await turn();
+    for (let turns = 0; turns < maxTurns && redis.status === 'ready'; turns += 1) await turn();
     if (redis.status === 'ready') return this.#losses !== losses;
     this.#since ??= performance.now();
     const leftMs = Math.ceil(this.#since + this.#waitMs - performance.now());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from './account-names.ts';
-import { askRedis, askRedisAll } from './ask-redis.ts';
+import { callRedis, callRedisAll } from './call-redis.ts';
 
 /** Seconds for which every ingress accepts a store that an operator confirmed. */
 const acceptedSeconds = 600;
@@ -30,7 +30,7 @@ export class StoreMarker {
   /** Reads the mark, and writes it if the store has none and is not empty. @throws RouterError `store_unavailable` */
   async read(): Promise<StoreIdentity> {
     const { storeId, storeAccepted, keys, users } = this.#names;
-    const [id, accepted, used] = await askRedisAll(
+    const [id, accepted, used] = await callRedisAll(
       this.#redis.pipeline().get(storeId).get(storeAccepted).exists(keys, users),
     );
     if (typeof id === 'string') return { id, accepted: id === accepted };
@@ -39,19 +39,19 @@ export class StoreMarker {
 
   /** Confirms the store in its present state, even if it was emptied or replaced. @throws RouterError `store_unavailable` */
   async accept(): Promise<void> {
-    await askRedis(this.#redis.set(this.#names.storeAccepted, await this.#mark(), 'EX', acceptedSeconds));
+    await callRedis(this.#redis.set(this.#names.storeAccepted, await this.#mark(), 'EX', acceptedSeconds));
   }
 
   /** Counts the keys and the people in the store. @throws RouterError `store_unavailable` */
   async count(): Promise<{ keys: number; people: number }> {
     const { keys, users } = this.#names;
-    const [keyCount, userCount] = await askRedisAll(this.#redis.pipeline().zcard(keys).zcard(users));
+    const [keyCount, userCount] = await callRedisAll(this.#redis.pipeline().zcard(keys).zcard(users));
     return { keys: Number(keyCount), people: Number(userCount) };
   }
 
   async #mark(): Promise<string> {
     const { storeId } = this.#names;
-    const [, id] = await askRedisAll(this.#redis.pipeline().setnx(storeId, randomUUID()).get(storeId));
+    const [, id] = await callRedisAll(this.#redis.pipeline().setnx(storeId, randomUUID()).get(storeId));
     return String(id);
   }
 }

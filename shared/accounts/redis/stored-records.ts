@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { readHash } from './ask-redis.ts';
-import { inPages } from './in-pages.ts';
+import { readHash } from './call-redis.ts';
+import { mapInPages } from './in-pages.ts';
 
 const reportedAgainMs = 600_000;
 
@@ -15,7 +15,7 @@ const reportedAtOnce = 100;
 export type ReportUnreadable = (record: string, reason: string) => void;
 
 /** Makes Node warn of a record that cannot be read, on the standard error: for a program without a log. */
-export const warnOfUnreadable: ReportUnreadable = (record, reason) => {
+export const warnUnreadable: ReportUnreadable = (record, reason) => {
   process.emitWarning(`The stored record of ${record} cannot be read by this release, and is left out (${reason}).`);
 };
 
@@ -79,7 +79,7 @@ export class StoredRecords<T> {
 
   /** Returns those of the records that exist and can be read. @throws RouterError `store_unavailable` */
   async findAll(ids: readonly string[]): Promise<T[]> {
-    const found = await inPages(ids, (id) => skipUnreadable(this.find(id)));
+    const found = await mapInPages(ids, (id) => skipUnreadable(this.find(id)));
     return found.filter((record) => record !== undefined);
   }
 }

@@ -24,10 +24,10 @@ export function storedList<T extends string>(known: readonly T[]) {
 }
 
 /** Converts a record to the fields of a hash: objects and lists as JSON, and no field for an undefined value. */
-export function storedFields(record: object): Record<string, string> {
-  const given = Object.entries(record).filter(([, value]) => value !== undefined);
+export function toStoredFields(record: object): Record<string, string> {
+  const defined = Object.entries(record).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    given.map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]),
+    defined.map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]),
   );
 }
 

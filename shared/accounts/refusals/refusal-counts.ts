@@ -1,7 +1,7 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
-import { beginningOf } from '../periods.ts';
+import { findBeginning } from '../periods.ts';
 import { countedPeriod, refusalsKeptMs, type CountedStep } from './refusal-periods.ts';
-import { encodeRefusalRow, otherRefusalRow, refusalRowOf } from './refusal-row.ts';
+import { encodeRefusalRow, overflowRefusalRow, toRefusalRow } from './refusal-row.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
 /** Maximum of rows that are counted separately before they are written. Further ones of a code are counted together. */
@@ -39,9 +39,9 @@ export class RefusalCounts {
   }
 
   add(code: ErrorCode, key: RefusedKey | undefined, at: number): void {
-    const hour = beginningOf('hour', at);
-    const substitute = encodeRefusalRow(otherRefusalRow(code));
-    const own = { hour, row: encodeRefusalRow(refusalRowOf(code, key)), substitute };
+    const hour = findBeginning('hour', at);
+    const substitute = encodeRefusalRow(overflowRefusalRow(code));
+    const own = { hour, row: encodeRefusalRow(toRefusalRow(code, key)), substitute };
     const count = key
       ? (this.#find({ ...own, key: { id: key.id, name: key.name } }, maxRows) ??
         this.#find({ ...own, row: substitute }, 2 * maxRows))
@@ -53,7 +53,7 @@ export class RefusalCounts {
     const periods = new Map<string, CountedPeriod>();
     for (const { hour, ...row } of this.#counts.values()) {
       for (const step of ['hour', 'day'] as const) {
-        const beginning = beginningOf(step, hour);
+        const beginning = findBeginning(step, hour);
         const name = countedPeriod(step, beginning);
         let period = periods.get(name);
         if (!period) {

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
-import { sees, type UsageViewer } from '../ledger/usage-record.ts';
+import { maySee, type UsageViewer } from '../ledger/usage-record.ts';
 import { nextBeginning, unitsBetween } from '../periods.ts';
-import { askRedis } from '../redis/ask-redis.ts';
-import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { callRedis } from '../redis/call-redis.ts';
+import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import { countedPeriod, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
 import { decodeRefusalRow, encodeRefusalRow, type RefusalRow } from './refusal-row.ts';
@@ -40,7 +40,7 @@ export class RefusalReader {
   readonly #prefix: string;
   readonly #report: ReportUnreadable;
 
-  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnUnreadable) {
     this.#redis = redis;
     this.#prefix = `${prefix}usage:refusals:`;
     this.#report = report;
@@ -51,7 +51,7 @@ export class RefusalReader {
     const groups = new Map<string, { steps: number[]; rows: Map<string, CountedRow> }>();
     for (const [index, time] of times.entries()) {
       for (const row of await this.#readStep(step, time)) {
-        if (!sees(viewer, row) || !passes(row, filter)) continue;
+        if (!maySee(viewer, row) || !passes(row, filter)) continue;
         const id = row[by];
         let group = groups.get(id);
         if (!group) groups.set(id, (group = { steps: times.map(() => 0), rows: new Map() }));
@@ -75,7 +75,7 @@ export class RefusalReader {
   async samples({ viewer, from, to, filter }: Omit<RefusalQuery, 'step' | 'by'>): Promise<RefusalSample[]> {
     const found: RefusalSample[] = [];
     for (const stream of Object.keys(sampleStreams)) {
-      for (const [id, [, text]] of await askRedis(this.#redis.xrevrange(this.#prefix + stream, '+', '-'))) {
+      for (const [id, [, text]] of await callRedis(this.#redis.xrevrange(this.#prefix + stream, '+', '-'))) {
         const read = readStored(entrySchema, text);
         if (!('value' in read)) {
           this.#report(`refusal ${id}`, read.reason);
@@ -83,7 +83,7 @@ export class RefusalReader {
         }
         const sample = read.value;
         const row = rowOfSample(sample);
-        if (sample.at >= from && sample.at < to && sees(viewer, row) && passes(row, filter)) found.push(sample);
+        if (sample.at >= from && sample.at < to && maySee(viewer, row) && passes(row, filter)) found.push(sample);
       }
     }
     return found.sort((a, b) => b.at - a.at);
@@ -96,7 +96,7 @@ export class RefusalReader {
     for (const time of unitsBetween(counted, beginning, nextBeginning(step, beginning))) {
       const now = Date.now();
       if (time > now || time + refusalsKeptMs[counted] <= now) continue;
-      const fields = await askRedis(this.#redis.hgetall(this.#prefix + countedPeriod(counted, time)));
+      const fields = await callRedis(this.#redis.hgetall(this.#prefix + countedPeriod(counted, time)));
       for (const [text, count] of Object.entries(fields)) {
         const row = decodeRefusalRow(text);
         if (row) rows.push({ ...row, count: Number(count) || 0 });

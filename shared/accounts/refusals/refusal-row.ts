@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { other } from '../ledger/totals.ts';
+import { otherRow } from '../ledger/totals.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
@@ -11,14 +11,14 @@ export interface RefusalRow {
   team: string;
 }
 
-export function refusalRowOf(code: string, key: RefusedKey | undefined): RefusalRow {
+export function toRefusalRow(code: string, key: RefusedKey | undefined): RefusalRow {
   const { id = '', kind, ownerId = '' } = key ?? {};
   return { code, key: id, user: kind === 'user' ? ownerId : '', team: kind === 'team' ? ownerId : '' };
 }
 
 /** Returns the row for all refusals of a code beyond the maximum of rows. */
-export function otherRefusalRow(code: string): RefusalRow {
-  return { code, key: other, user: '', team: '' };
+export function overflowRefusalRow(code: string): RefusalRow {
+  return { code, key: otherRow, user: '', team: '' };
 }
 
 export function encodeRefusalRow({ code, key, user, team }: RefusalRow): string {

@@ -13,7 +13,7 @@ export const refusalSampleSchema = z.object({
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).optional(),
   /** The requested model or tool; absent if it was not read, or does not look like a name. */
   model: z.string().optional(),
-  /** The message of the error, see `ownSentence`. */
+  /** The message of the error, see `safeMessage`. */
   message: z.string().optional(),
 });
 

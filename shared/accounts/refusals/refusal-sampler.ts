@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { errorTable } from '#shared/core/errors.ts';
-import { ownSentence } from './own-sentence.ts';
+import { safeMessage } from './safe-message.ts';
 import type { RefusalSample, SampleStream } from './refusal-sample.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -25,7 +25,7 @@ export class RefusalSampler {
     const of = `${code} ${key?.id ?? ''}`;
     if (this.#waiting.length >= maxWaiting || this.#taken.has(of)) return;
     this.#taken.set(of, true);
-    const message = ownSentence(error);
+    const message = safeMessage(error);
     const { kind, ownerId } = key ?? {};
     this.#waiting.push({
       stream: key ? 'samples-of-keys' : 'samples-of-nobody',

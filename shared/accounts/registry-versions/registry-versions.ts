@@ -2,17 +2,17 @@ import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields, storedJson } from '../redis/stored-value.ts';
+import { toStoredFields, storedJson } from '../redis/stored-value.ts';
 
 const addVersion = new RedisScript(new URL('lua/add-version.lua', import.meta.url));
 
 /** Maximum of versions. Each may have half a megabyte. */
 const maxVersions = 50;
 
-const about = {
+const factFields = {
   /** Ms since 1970. */
   at: z.coerce.number(),
   /** Id of the person who stored it, or of the admin token without an owner. */
@@ -24,8 +24,12 @@ const about = {
   /** Number of the version whose text it restores. */
   revertOf: z.coerce.number().optional(),
 };
-const aboutSchema = z.object({ ...about, bytes: z.coerce.number() });
-const versionSchema = z.object({ ...about, text: z.string(), config: storedJson(z.record(z.string(), z.unknown())) });
+const aboutSchema = z.object({ ...factFields, bytes: z.coerce.number() });
+const versionSchema = z.object({
+  ...factFields,
+  text: z.string(),
+  config: storedJson(z.record(z.string(), z.unknown())),
+});
 
 export type RegistryVersionFacts = z.output<typeof aboutSchema> & { number: number };
 
@@ -66,14 +70,14 @@ export class RegistryVersions {
 
   /** Returns number and etag of the newest version; undefined when there is none. */
   async newest(): Promise<{ number: number; etag: string } | undefined> {
-    const [member] = await askRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, 0));
+    const [member] = await callRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, 0));
     return member === undefined ? undefined : addressOf(member);
   }
 
   /** Returns number and etag of the newest version below a number; undefined when there is none. */
   async before(number: number): Promise<{ number: number; etag: string } | undefined> {
     const range = [this.#names.registryVersions, `(${number}`, '-inf', 'LIMIT', 0, 1] as const;
-    const [member] = await askRedis(this.#redis.zrevrangebyscore(...range));
+    const [member] = await callRedis(this.#redis.zrevrangebyscore(...range));
     return member === undefined ? undefined : addressOf(member);
   }
 
@@ -85,19 +89,21 @@ export class RegistryVersions {
 
   /** Returns all versions, newest first, without those that cannot be read. */
   async list(): Promise<RegistryVersionFacts[]> {
-    const members = await askRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, -1));
+    const members = await callRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, -1));
     const numbers = members.map((member) => addressOf(member).number);
-    const fields = Object.keys(about);
+    const fields = Object.keys(factFields);
     const steps = this.#redis.pipeline();
     for (const number of numbers) {
       const name = this.#names.registryVersion(String(number));
       steps.hmget(name, ...fields).hstrlen(name, 'text');
     }
-    const answers = await askRedisAll(steps);
+    const answers = await callRedisAll(steps);
     return numbers.flatMap((number, at) => {
       const values = answers[2 * at] as (string | null)[];
-      const given = fields.flatMap((field, index) => (values[index] === null ? [] : [[field, values[index]] as const]));
-      const read = readStored(aboutSchema, { ...Object.fromEntries(given), bytes: answers[2 * at + 1] });
+      const present = fields.flatMap((field, index) =>
+        values[index] === null ? [] : [[field, values[index]] as const],
+      );
+      const read = readStored(aboutSchema, { ...Object.fromEntries(present), bytes: answers[2 * at + 1] });
       if ('value' in read) return [{ number, ...read.value }];
       this.#report(`registry version ${number}`, read.reason);
       return [];
@@ -118,7 +124,7 @@ export class RegistryVersions {
       versionPrefix: this.#names.registryVersion(''),
       basedOn,
       etag: etagOf(text),
-      fields: storedFields(fields),
+      fields: toStoredFields(fields),
       maxVersions,
     };
     const texts = [text, JSON.stringify(config)];

@@ -1,5 +1,5 @@
 import { createHmac, randomInt } from 'node:crypto';
-import { derive } from '#shared/core/seal.ts';
+import { deriveKey } from '#shared/core/seal.ts';
 import { keyAlphabet } from '../keys/key-format.ts';
 
 const codeLength = 10;
@@ -21,6 +21,6 @@ export function readRecoveryCode(entered: string): string | undefined {
 
 /** Returns the field that stands for a recovery code of a person: an HMAC. @param secret of the cluster */
 export function recoveryField(secret: Uint8Array, userId: string, code: string): string {
-  const mac = createHmac('sha256', derive(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
+  const mac = createHmac('sha256', deriveKey(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
   return `recovery:${mac}`;
 }

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
+import { isToken, generateToken, tokenHash } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll, readHash } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { SessionOpener } from '../sign-in/session-store.ts';
@@ -20,11 +20,11 @@ const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.ur
 const waitMs = 300_000;
 
 /** Maximum of wrong codes in one sign-in; then the password is requested again. */
-const mostTries = 5;
+const maxTries = 5;
 
 const codeCount = 10;
 
-export const mostPasskeys = 20;
+export const maxPasskeys = 20;
 
 const passkeySchema = storedJson(
   z.object({
@@ -105,44 +105,44 @@ export class SecondFactorStore {
 
   /** Returns whether a person has a second factor. A factor that cannot be unsealed any more counts. */
   async has(userId: string): Promise<boolean> {
-    const names = await askRedis(this.#redis.hkeys(this.#names.secondFactor(userId)));
+    const names = await callRedis(this.#redis.hkeys(this.#names.secondFactor(userId)));
     return names.some((name) => name === 'totp' || name.startsWith('passkey:'));
   }
 
   /** Stores the secret of an authenticator app that is being set up. */
   async beginTotp(userId: string, secret: string): Promise<void> {
     const sealed = this.#sealer(userId).seal(secret);
-    await askRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
+    await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
   }
 
   /** Returns the secret that is being set up; undefined when that took too long. */
   async findNewTotp(userId: string): Promise<string | undefined> {
-    const sealed = await askRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
+    const sealed = await callRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
     return sealed === null ? undefined : this.#sealer(userId).unseal(sealed);
   }
 
-  async keepTotp(userId: string, secret: string): Promise<void> {
+  async storeTotp(userId: string, secret: string): Promise<void> {
     const name = this.#names.secondFactor(userId);
     const steps = this.#redis.multi().hset(name, 'totp', this.#sealer(userId).seal(secret)).hdel(name, 'usedStep');
-    await askRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
+    await callRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
   }
 
   /** Uses up the code of a time. Returns false when this or a later code was used before, or there is no authenticator app any more. */
-  async takeStep(userId: string, step: number): Promise<boolean> {
+  async useCode(userId: string, step: number): Promise<boolean> {
     return (await takeStep.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { step } })) === 1;
   }
 
   async beginPasskey(userId: string, challenge: string): Promise<void> {
-    await askRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'passkey'), challenge, 'PX', waitMs));
+    await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'passkey'), challenge, 'PX', waitMs));
   }
 
   /** Returns the challenge for a new passkey, once. */
   async takePasskeyChallenge(userId: string): Promise<string | undefined> {
-    return (await askRedis(this.#redis.getdel(this.#names.secondFactorSetUp(userId, 'passkey')))) ?? undefined;
+    return (await callRedis(this.#redis.getdel(this.#names.secondFactorSetUp(userId, 'passkey')))) ?? undefined;
   }
 
-  async keepPasskey(userId: string, passkey: Passkey): Promise<void> {
-    await askRedis(this.#redis.hset(this.#names.secondFactor(userId), ...passkeyField(passkey)));
+  async storePasskey(userId: string, passkey: Passkey): Promise<void> {
+    await callRedis(this.#redis.hset(this.#names.secondFactor(userId), ...passkeyField(passkey)));
   }
 
   /** Stores the counter of a verified passkey. Returns false when the passkey was removed meanwhile: then the verification is void. */
@@ -157,14 +157,14 @@ export class SecondFactorStore {
    * factor.
    */
   async remove(userId: string, factor: 'totp' | `passkey:${string}`): Promise<boolean> {
-    const removed = await askRedis(this.#redis.hdel(this.#names.secondFactor(userId), factor));
+    const removed = await callRedis(this.#redis.hdel(this.#names.secondFactor(userId), factor));
     if (!(await this.has(userId))) await this.reset(userId);
     return removed === 1;
   }
 
   /** Removes all second factors of a person, and the recovery codes. */
   async reset(userId: string): Promise<void> {
-    await askRedis(this.#redis.del(this.#names.secondFactor(userId)));
+    await callRedis(this.#redis.del(this.#names.secondFactor(userId)));
   }
 
   /**
@@ -185,39 +185,39 @@ export class SecondFactorStore {
     const code = readRecoveryCode(entered);
     if (code === undefined) return false;
     const fields = this.#needSecrets().map((secret) => recoveryField(secret, userId, code));
-    return (await askRedis(this.#redis.hdel(this.#names.secondFactor(userId), ...fields))) > 0;
+    return (await callRedis(this.#redis.hdel(this.#names.secondFactor(userId), ...fields))) > 0;
   }
 
   /** Begins the second step of a sign-in, and returns the token that the browser keeps. */
   async beginSignIn({ id, epoch }: UserRecord, { link }: Pick<SessionOpener, 'link'>): Promise<string> {
-    const token = mintToken();
+    const token = generateToken();
     const name = this.#names.pendingSignIn(tokenHash(token));
     const fields = { userId: id, epoch, tries: 0, ...(link && { link }) };
-    await askRedisAll(this.#redis.multi().hset(name, fields).pexpire(name, waitMs));
+    await callRedisAll(this.#redis.multi().hset(name, fields).pexpire(name, waitMs));
     return token;
   }
 
   /** Stores the challenge for a passkey. Returns false when the sign-in is over. */
-  async challenge(token: string, challenge: string): Promise<boolean> {
+  async storeChallenge(token: string, challenge: string): Promise<boolean> {
     if (!isToken(token)) return false;
     const name = this.#names.pendingSignIn(tokenHash(token));
-    if ((await askRedis(this.#redis.exists(name))) === 0) return false;
+    if ((await callRedis(this.#redis.exists(name))) === 0) return false;
     // The sign-in may have ended in between: what was just written must expire.
-    await askRedisAll(this.#redis.multi().hset(name, 'challenge', challenge).pexpire(name, waitMs, 'NX'));
+    await callRedisAll(this.#redis.multi().hset(name, 'challenge', challenge).pexpire(name, waitMs, 'NX'));
     return true;
   }
 
   /** Returns the id of the person who signs in; undefined when the sign-in is over. */
   async findSignIn(token: string): Promise<string | undefined> {
     if (!isToken(token)) return undefined;
-    return (await askRedis(this.#redis.hget(this.#names.pendingSignIn(tokenHash(token)), 'userId'))) ?? undefined;
+    return (await callRedis(this.#redis.hget(this.#names.pendingSignIn(tokenHash(token)), 'userId'))) ?? undefined;
   }
 
   /** Uses up one of the tries of a sign-in; undefined when it is over. */
   async trySignIn(token: string): Promise<PendingSignIn | undefined> {
     if (!isToken(token)) return undefined;
     const keys = [this.#names.pendingSignIn(tokenHash(token))];
-    const outcome = (await tryPending.run(this.#redis, { keys, args: { most: mostTries } })) as string[];
+    const outcome = (await tryPending.run(this.#redis, { keys, args: { most: maxTries } })) as string[];
     const [userId, epoch, challenge, link] = outcome;
     if (userId === undefined) return undefined;
     const opener: SessionOpener = link === 'printed' ? { link } : {};
@@ -225,7 +225,7 @@ export class SecondFactorStore {
   }
 
   async endSignIn(token: string): Promise<void> {
-    await askRedis(this.#redis.del(this.#names.pendingSignIn(tokenHash(token))));
+    await callRedis(this.#redis.del(this.#names.pendingSignIn(tokenHash(token))));
   }
 
   #sealer(userId: string) {

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { accountNames } from '../redis/account-names.ts';
-import { askRedisAll } from '../redis/ask-redis.ts';
+import { callRedisAll } from '../redis/call-redis.ts';
 
 /** Milliseconds between two reads of the secret in Redis: one command reads it, and one writes it only if there is none. */
 const lookEveryMs = 2_000;
 
 /** Maximum of secrets that a node keeps: the one that seals, and those that it had before. */
-const mostSecrets = 4;
+const maxSecrets = 4;
 
-const none: readonly Buffer[] = [];
+const noSecrets: readonly Buffer[] = [];
 
 /**
  * The secret that all ingress nodes of a cluster share: one that an operator sets, or else one that is made once and kept in Redis. States:
@@ -31,7 +31,7 @@ export class ClusterSecret {
   constructor(redis: Redis, prefix: string, set: readonly Buffer[] | undefined) {
     this.#redis = redis;
     this.#name = accountNames(prefix).clusterSecret;
-    this.#secrets = set ?? none;
+    this.#secrets = set ?? noSecrets;
     if (set) return;
     redis.on('ready', this.#look);
     this.#timer = setInterval(this.#look, lookEveryMs).unref();
@@ -52,14 +52,14 @@ export class ClusterSecret {
     const [newest] = this.#secrets;
     if (newest?.equals(secret)) return;
     const before = this.#secrets.filter((each) => !each.equals(secret));
-    this.#secrets = [secret, ...before].slice(0, mostSecrets);
+    this.#secrets = [secret, ...before].slice(0, maxSecrets);
   }
 
   /** Reads the secret in Redis. If there is none, writes the known one, or a new one. */
   async #agree(): Promise<void> {
     const own = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
     try {
-      const [, secret] = await askRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
+      const [, secret] = await callRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
       this.#adopt(Buffer.from(String(secret), 'base64url'));
     } catch {
       // Redis is away: the connection logs that, and the known secrets stay.

@@ -1,4 +1,4 @@
-import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
+import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
 
 /** The purpose of a key of an owner. Each purpose has keys of its own. */
 type Purpose = 'answers' | 'store' | 'recordings' | 'webhooks' | 'connections' | 'external account' | 'second factor';
@@ -26,35 +26,35 @@ export class OwnerKeys {
    * known.
    */
   storeSealer(owner: string): Sealer | undefined {
-    return sealerOf(this.#derive(owner, 'store'));
+    return createMultiKeySealer(this.#derive(owner, 'store'));
   }
 
   /** Returns the sealer for the recorded requests of an owner; undefined while no secret is known. */
   recordingSealer(owner: string): Sealer | undefined {
-    return sealerOf(this.#derive(owner, 'recordings'));
+    return createMultiKeySealer(this.#derive(owner, 'recordings'));
   }
 
   /** Returns the sealer for the secrets of an owner's webhooks; undefined while no secret is known. */
   webhookSealer(owner: string): Sealer | undefined {
-    return sealerOf(this.#derive(owner, 'webhooks'));
+    return createMultiKeySealer(this.#derive(owner, 'webhooks'));
   }
 
   /** Returns the sealer for a person's MCP account links; undefined while no secret is known. */
-  connectionSealer(person: string): Sealer | undefined {
-    return sealerOf(this.#derive(person, 'connections'));
+  mcpAccountLinkSealer(person: string): Sealer | undefined {
+    return createMultiKeySealer(this.#derive(person, 'connections'));
   }
 
   /** Returns the sealer for the refresh token of a person's account at a provider; undefined while no secret is known. */
   externalAccountSealer(person: string): Sealer | undefined {
-    return sealerOf(this.#derive(person, 'external account'));
+    return createMultiKeySealer(this.#derive(person, 'external account'));
   }
 
   /** Returns the sealer for the secret of a person's authenticator app; undefined while no secret is known. */
   secondFactorSealer(person: string): Sealer | undefined {
-    return sealerOf(this.#derive(person, 'second factor'));
+    return createMultiKeySealer(this.#derive(person, 'second factor'));
   }
 
   #derive(owner: string, purpose: Purpose): Buffer[] {
-    return this.#secrets().map((secret) => derive(secret, `${purpose} of ${owner}`));
+    return this.#secrets().map((secret) => deriveKey(secret, `${purpose} of ${owner}`));
   }
 }

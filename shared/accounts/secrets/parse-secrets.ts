@@ -2,7 +2,7 @@ import { scryptSync } from 'node:crypto';
 
 const secretBytes = 32;
 
-const leastCharacters = 32;
+const minCharacters = 32;
 
 const hexSecret = /^[0-9a-f]{64}$/i;
 const base64Secret = /^[\w+/-]{43}=?$/;
@@ -22,5 +22,5 @@ function parseSecret(text: string): Buffer | undefined {
   // Node reads both alphabets of base64.
   if (base64Secret.test(text)) return Buffer.from(text, 'base64');
   // Somebody with a text that was sealed with a passphrase can guess at the passphrase, so each guess must have a cost.
-  return text.length < leastCharacters ? undefined : scryptSync(text, 'rtr', secretBytes);
+  return text.length < minCharacters ? undefined : scryptSync(text, 'rtr', secretBytes);
 }

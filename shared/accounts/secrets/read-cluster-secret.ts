@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { accountNames } from '../redis/account-names.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 
 /**
  * Returns the secrets of a cluster for a program outside it, newest first: those that the operator sets, or else the one that the cluster
@@ -14,6 +14,6 @@ export async function readClusterSecret(
   set: readonly Buffer[] | undefined,
 ): Promise<readonly Buffer[]> {
   if (set) return set;
-  const kept = await askRedis(redis.get(accountNames(prefix).clusterSecret));
+  const kept = await callRedis(redis.get(accountNames(prefix).clusterSecret));
   return kept === null ? [] : [Buffer.from(kept, 'base64url')];
 }

@@ -5,13 +5,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
  * which no other page can read, so it is bound to the session and stored nowhere. (OWASP Cross-Site Request Forgery Prevention Cheat Sheet,
  * "Signed Double-Submit Cookie")
  */
-export function csrfTokenOf(sessionId: string): string {
+export function computeCsrfToken(sessionId: string): string {
   return createHmac('sha256', sessionId).update('csrf').digest('base64url');
 }
 
 /** Returns whether this is the session's token. Takes as long for a wrong one. */
-export function isCsrfToken(sessionId: string, given: string): boolean {
-  const right = Buffer.from(csrfTokenOf(sessionId));
-  const other = Buffer.from(given);
+export function isCsrfToken(sessionId: string, token: string): boolean {
+  const right = Buffer.from(computeCsrfToken(sessionId));
+  const other = Buffer.from(token);
   return right.length === other.length && timingSafeEqual(right, other);
 }

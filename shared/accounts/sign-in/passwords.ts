@@ -1,7 +1,7 @@
 import { verify as matchesHash } from 'argon2';
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from '../keys/fair-queue.ts';
-import { mintToken } from '../people/secret-token.ts';
+import { generateToken } from '../people/secret-token.ts';
 import { hashPassword } from './hash-password.ts';
 
 /** A password's length, in UTF-16 units. The upper bound keeps the work for a single one small. */
@@ -25,7 +25,7 @@ export class Passwords {
 
   /** Returns whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
-    this.#nobodysHash ??= hashPassword(mintToken());
+    this.#nobodysHash ??= hashPassword(generateToken());
     const nobodysHash = await this.#nobodysHash;
     const matches = await this.#run(owner, () => matchesHash(phc ?? nobodysHash, normalized(password)));
     return matches && phc !== undefined;

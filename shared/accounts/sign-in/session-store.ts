@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
+import { isToken, generateToken, tokenHash } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnconfirmedError, type Confirm } from './confirmation.ts';
@@ -15,7 +15,7 @@ const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.met
 /** Milliseconds after which a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
 
-const mostPerUser = 50;
+const maxPerUser = 50;
 
 /** Precision of the time of the last request: a session in use costs one write a minute. */
 const touchEveryMs = 60_000;
@@ -49,7 +49,7 @@ export interface SessionOrigin extends SessionOpener {
 }
 
 /** A sign-in session as its person sees it. Times in ms since 1970. */
-export interface SessionFacts extends Omit<SessionOrigin, 'link'> {
+export interface SignInSessionSummary extends Omit<SessionOrigin, 'link'> {
   /** The hash of the session's id: it can be used to end the session, and for nothing else. */
   hash: string;
   startedAt: number;
@@ -65,7 +65,7 @@ const agentLength = 300;
  * for a time, after 30 days, when its person is blocked, and when they are signed out everywhere. While local accounts are switched off,
  * only sessions of providers and of printed links count. Every method throws `store_unavailable` as KeyStore does.
  */
-export class SessionStore {
+export class SignInSessionStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #users: Pick<UserStore, 'find'>;
@@ -95,12 +95,12 @@ export class SessionStore {
   }
 
   /** Sets the check of people that is called at each use of a provider's session: the session ends when `confirm` refuses its person. */
-  confirmWith(confirm: Confirm): void {
+  setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
   /** Sets whether sessions that passwords have opened count. `takesLocal` is called at each use of one. */
-  takeLocalWhile(takesLocal: () => boolean): void {
+  setTakesLocal(takesLocal: () => boolean): void {
     this.#takesLocal = takesLocal;
   }
 
@@ -109,7 +109,7 @@ export class SessionStore {
    * read.
    */
   async open({ id: userId, epoch }: UserRecord, origin: SessionOrigin = {}): Promise<string | undefined> {
-    const id = mintToken();
+    const id = generateToken();
     const idHash = tokenHash(id);
     const { session, sessionsOf, user } = this.#names;
     const args = {
@@ -120,7 +120,7 @@ export class SessionStore {
       now: Date.now(),
       idleMs: await this.#idleMs(),
       maxMs: longestMs,
-      maxPerUser: mostPerUser,
+      maxPerUser,
       sessionPrefix: session(''),
     };
     const keys = [session(idHash), sessionsOf(userId), user(userId)];
@@ -132,10 +132,10 @@ export class SessionStore {
    * @param asks whether to ask the provider that opened the session; false when the caller only ends it
    * @throws UnconfirmedError while it is not known whether the provider still lets the person in
    */
-  async find(id: string, { asks = true } = {}): Promise<UserRecord | undefined> {
+  async find(id: string, { asks: asksProvider = true } = {}): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
     const name = this.#names.session(tokenHash(id));
-    const [fields, leftToLiveMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
+    const [fields, leftToLiveMs] = await callRedisAll(this.#redis.multi().hgetall(name).pttl(name));
     const session = this.#read(fields);
     if (!session || !this.#counts(session)) return undefined;
     const [known, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
@@ -143,7 +143,7 @@ export class SessionStore {
     const leftMs = session.startedAt + longestMs - now;
     if (!isIn(known, session) || leftMs <= 0) return undefined;
     let user = known;
-    if (asks && session.provider !== undefined) {
+    if (asksProvider && session.provider !== undefined) {
       const confirmation = await this.#confirm(known);
       if (confirmation === 'unknown') throw new UnconfirmedError();
       if (confirmation === 'refused') return undefined;
@@ -166,9 +166,9 @@ export class SessionStore {
    * @param asks whether to ask the provider that opened the session as well, as `find` does
    * @throws UnconfirmedError if it asks, while it is not known whether the provider still lets the person in
    */
-  async stands(id: string, { asks = false } = {}): Promise<boolean> {
+  async isOpen(id: string, { asks = false } = {}): Promise<boolean> {
     if (!isToken(id)) return false;
-    const fields = await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id))));
+    const fields = await callRedis(this.#redis.hgetall(this.#names.session(tokenHash(id))));
     const session = this.#read(fields);
     if (!session || !this.#counts(session)) return false;
     const user = await this.#users.find(session.userId);
@@ -180,27 +180,27 @@ export class SessionStore {
   }
 
   /** Returns what opened a session; empty for a session with a password, and for one that has ended. */
-  async openerOf(id: string): Promise<SessionOpener> {
+  async readOpener(id: string): Promise<SessionOpener> {
     const fields = this.#redis.hmget(this.#names.session(tokenHash(id)), 'provider', 'link');
-    const [provider, link] = await askRedis(fields);
+    const [provider, link] = await callRedis(fields);
     return { provider: provider ?? undefined, link: link === 'printed' ? link : undefined };
   }
 
   /** Returns whether a session exists that does not count, because a password opened it and local accounts are switched off. */
   async isSuspended(id: string): Promise<boolean> {
     if (!isToken(id)) return false;
-    const session = this.#read(await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id)))));
+    const session = this.#read(await callRedis(this.#redis.hgetall(this.#names.session(tokenHash(id)))));
     return session !== undefined && !this.#counts(session);
   }
 
   /** Returns the sessions of a person that have not ended, the newest first. */
-  async listOf({ id: userId, epoch }: UserRecord): Promise<SessionFacts[]> {
-    const hashes = await askRedis(this.#redis.lrange(this.#names.sessionsOf(userId), 0, -1));
+  async listOfPerson({ id: userId, epoch }: UserRecord): Promise<SignInSessionSummary[]> {
+    const hashes = await callRedis(this.#redis.lrange(this.#names.sessionsOf(userId), 0, -1));
     const now = Date.now();
     const found = await Promise.all(
       hashes.map(async (hash) => {
         const name = this.#names.session(hash);
-        const [fields, leftMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
+        const [fields, leftMs] = await callRedisAll(this.#redis.multi().hgetall(name).pttl(name));
         const session = this.#read(fields);
         if (!session || session.userId !== userId || session.epoch !== epoch) return undefined;
         const { startedAt, livesMs, provider, address, agent } = session;
@@ -220,17 +220,17 @@ export class SessionStore {
   async endByHash(userId: string, hash: string): Promise<boolean> {
     if (!isToken(hash)) return false;
     const name = this.#names.session(hash);
-    if ((await askRedis(this.#redis.hget(name, 'userId'))) !== userId) return false;
-    await askRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
+    if ((await callRedis(this.#redis.hget(name, 'userId'))) !== userId) return false;
+    await callRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
     return true;
   }
 
   async end(id: string): Promise<void> {
     const hash = tokenHash(id);
     const name = this.#names.session(hash);
-    const userId = await askRedis(this.#redis.hget(name, 'userId'));
+    const userId = await callRedis(this.#redis.hget(name, 'userId'));
     if (userId === null) return;
-    await askRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
+    await callRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
   }
 
   /** Parses a session from its fields; undefined when there is none. An unreadable session counts as ended: the person signs in again. */

@@ -8,13 +8,13 @@ const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', impo
 const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
 
 /** Maximum of wrong tries in a window: at one account from one network address, or from a browser that has signed in to it before. */
-const mostByOne = 10;
+const maxByOne = 10;
 
 /** The same at one account, from all addresses together. */
-const mostAtAccount = 50;
+const maxAtAccount = 50;
 
 /** The same from one address, at all accounts together: an office, or a carrier's customers, may share an address. */
-const mostFromAddress = 100;
+const maxFromAddress = 100;
 
 const windowMs = 15 * 60_000;
 const maxWaitMs = 3_600_000;
@@ -22,7 +22,7 @@ const maxWaitMs = 3_600_000;
 /** Maximum of refusals of one hour that get an entry in the audit trail: anybody can cause any number of them. */
 const maxNews = 10;
 
-export interface Attempt {
+export interface SignInTry {
   address: string;
   /** The account's e-mail address, whether or not there is such an account. */
   email: string;
@@ -53,7 +53,7 @@ export class SignInGuard {
   }
 
   /** Takes a try from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
-  async take(attempt: Attempt): Promise<Allowance> {
+  async take(attempt: SignInTry): Promise<Allowance> {
     const subjects = this.#subjects(attempt);
     const keys = [...subjects.map(({ name }) => name), this.#names.signInRefusals];
     const args = { now: Date.now(), most: subjects.map(({ most }) => most), windowMs, maxWaitMs, maxNews };
@@ -63,29 +63,29 @@ export class SignInGuard {
   }
 
   /** Gives a successful try back, and removes all tries at the account from this address, or from this browser. */
-  async giveBack(attempt: Attempt): Promise<void> {
+  async giveBack(attempt: SignInTry): Promise<void> {
     await this.#return(attempt, true);
   }
 
   /** Gives back a try that could not be checked. */
-  async withdraw(attempt: Attempt): Promise<void> {
+  async withdraw(attempt: SignInTry): Promise<void> {
     await this.#return(attempt, false);
   }
 
-  async #return(attempt: Attempt, succeeded: boolean): Promise<void> {
+  async #return(attempt: SignInTry, succeeded: boolean): Promise<void> {
     const keys = this.#subjects(attempt).map(({ name }) => name);
     await returnAttempt.run(this.#redis, { keys, args: { succeeded } });
   }
 
   /** Returns what a try counts for. The first entry is removed after a success. */
-  #subjects({ address, email, device }: Attempt): { name: string; most: number }[] {
+  #subjects({ address, email, device }: SignInTry): { name: string; most: number }[] {
     const account = hash('sha256', email, 'base64url');
-    if (device !== undefined) return [{ name: this.#names.signIns(`by:${device}:${account}`), most: mostByOne }];
+    if (device !== undefined) return [{ name: this.#names.signIns(`by:${device}:${account}`), most: maxByOne }];
     const from = addressGroup(address);
     return [
-      { name: this.#names.signIns(`at:${account}:from:${from}`), most: mostByOne },
-      { name: this.#names.signIns(`at:${account}`), most: mostAtAccount },
-      { name: this.#names.signIns(`from:${from}`), most: mostFromAddress },
+      { name: this.#names.signIns(`at:${account}:from:${from}`), most: maxByOne },
+      { name: this.#names.signIns(`at:${account}`), most: maxAtAccount },
+      { name: this.#names.signIns(`from:${from}`), most: maxFromAddress },
     ];
   }
 }

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
-import { OwnerTurns } from './owner-turns.ts';
+import { OwnerQueue } from './owner-queue.ts';
 
 const common = new URL('lua/stored.lua', import.meta.url);
 const keepStored = new URL('lua/keep-stored.lua', import.meta.url);
@@ -20,10 +20,10 @@ const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.
 export const keepStoredScripts: readonly URL[] = [common, keepStored];
 
 /** Maximum of responses that one response continues, one after the other. */
-const mostLinks = 1_000;
+const maxLinks = 1_000;
 
 /** Maximum of items of one response, and of those that one request refers to: Redis serves nobody else while it goes through them. */
-const mostItems = 10_000;
+const maxItems = 10_000;
 
 /** Bytes that Redis takes to find an item by its id. */
 const itemBytes = 256;
@@ -56,7 +56,7 @@ export interface StoredResponsesBounds {
 }
 
 /** A response in the form that `keepStored` takes. */
-export interface KeepStored {
+export interface StorableResponse {
   args: Readonly<Record<string, unknown>>;
   /** The sealed response, and its record as JSON. */
   content: string;
@@ -78,7 +78,7 @@ export class StoredResponses {
   readonly #bounds: StoredResponsesBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
   readonly #report: ReportUnreadable;
-  readonly #turns = new OwnerTurns();
+  readonly #turns = new OwnerQueue();
 
   /** @param prefix start of all names in Redis */
   constructor(
@@ -98,7 +98,7 @@ export class StoredResponses {
    * is written and sealed in pieces, between which the event loop goes on.
    * @param text the JSON text of the response object, if it is known
    */
-  async keep(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepOutcome> {
+  async store(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepOutcome> {
     const prepared = await this.prepare(owner, stored, text);
     if (!prepared) return 'too large';
     const { args, content, entry } = prepared;
@@ -108,13 +108,13 @@ export class StoredResponses {
   }
 
   /** Returns what a script needs to store a response; undefined for a response with too many items. @param text see `keep` */
-  async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepStored | undefined> {
+  async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<StorableResponse | undefined> {
     const { id, previous } = stored;
     const items = [...itemsById(stored).keys()];
-    if (items.length > mostItems) return undefined;
+    if (items.length > maxItems) return undefined;
     const content = await this.#sealer(owner).sealBytes(await writePieces(stored, text));
     const { keepMs, ownerBytes, totalBytes } = this.#bounds;
-    const args = { prefix: this.#prefix, owner, id, previous, mostLinks, keepMs, ownerBytes, totalBytes };
+    const args = { prefix: this.#prefix, owner, id, previous, maxLinks, keepMs, ownerBytes, totalBytes };
     return {
       args,
       content,
@@ -125,14 +125,14 @@ export class StoredResponses {
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
     if (!isId(id)) return undefined;
     const name = `${this.#prefix}stored-response:${owner}:${id}`;
-    const content = await this.#turns.take(owner, () => askRedis(this.#redis.get(name)));
+    const content = await this.#turns.run(owner, () => callRedis(this.#redis.get(name)));
     return content === null ? undefined : this.#open(this.#sealer(owner), content);
   }
 
   /** Returns a response and those that it continues, oldest first. */
   async history(owner: string, id: string): Promise<Found<StoredResponse[]>> {
     if (!isId(id)) return { missing: id };
-    const reply = await this.#run(readChain, owner, { id, mostLinks });
+    const reply = await this.#run(readChain, owner, { id, maxLinks });
     if (reply.outcome !== 'found') return missingOrLong(reply);
     const sealer = this.#sealer(owner);
     const opened = reply.rest.map((content) => this.#open(sealer, content));
@@ -143,7 +143,7 @@ export class StoredResponses {
 
   /** Returns stored items by their ids, of inputs and outputs alike. */
   async items(owner: string, ids: readonly string[]): Promise<Found<Map<string, JsonObject>>> {
-    if (ids.length > mostItems) return 'too long';
+    if (ids.length > maxItems) return 'too long';
     const wrong = ids.find((id) => !isId(id));
     if (wrong !== undefined) return { missing: wrong };
     const reply = await this.#run(findItems, owner, { items: ids });
@@ -162,7 +162,7 @@ export class StoredResponses {
   }
 
   /** Removes a response. @returns whether the owner had it */
-  async remove(owner: string, id: string): Promise<boolean> {
+  async delete(owner: string, id: string): Promise<boolean> {
     if (!isId(id)) return false;
     return (await removeResponse.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
   }
@@ -173,9 +173,9 @@ export class StoredResponses {
   }
 
   async #run(script: RedisScript, owner: string, args: object): Promise<{ outcome: unknown; rest: string[] }> {
-    const mostBytes = Math.ceil(this.#bounds.historyBytes * sealedShare);
-    const reply = await this.#turns.take(owner, () =>
-      script.run(this.#redis, { args: { prefix: this.#prefix, owner, mostBytes, ...args } }),
+    const maxBytes = Math.ceil(this.#bounds.historyBytes * sealedShare);
+    const reply = await this.#turns.run(owner, () =>
+      script.run(this.#redis, { args: { prefix: this.#prefix, owner, maxBytes, ...args } }),
     );
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
     return { outcome, rest };

@@ -31,10 +31,10 @@ export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
 }
 
 /** The person, team or service account that a token stands for. */
-type Target = Party | { kind: 'service'; identity: KeyIdentity };
+type TokenSubject = Party | { kind: 'service'; identity: KeyIdentity };
 
 interface KnownToken {
-  target: Target;
+  target: TokenSubject;
   /** ms since 1970 */
   expiresAt: number;
   keys: IssuerKeys;
@@ -102,7 +102,7 @@ export class IssuedTokenVerifier {
     if (!issuer) throw invalid('its issuer is not one that the router accepts');
     const keys = this.#keysFor(issuer, issuers);
     const claims = await verifySignature(token, issuer, keys);
-    const target = targetOf(issuer, claims);
+    const target = matchRule(issuer, claims);
     // The keys may have changed since: then the token is verified again at its next use.
     const keysVersion = keys.version();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
@@ -110,7 +110,7 @@ export class IssuedTokenVerifier {
     return this.#identityOf(target);
   }
 
-  #identityOf(target: Target): KeyIdentity | Promise<KeyIdentity> {
+  #identityOf(target: TokenSubject): KeyIdentity | Promise<KeyIdentity> {
     return target.kind === 'service' ? target.identity : this.#identities.find(target);
   }
 
@@ -179,7 +179,7 @@ async function verifySignature(
 }
 
 /** Returns whose identity requests with these claims have. @throws RouterError `permission_denied` when no rule matches */
-function targetOf({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): Target {
+function matchRule({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): TokenSubject {
   const rule = findRule(rules, claims);
   if (rule?.serviceAccount) return { kind: 'service', identity: identityOfService(rule.serviceAccount) };
   if (rule?.team !== undefined) return { kind: 'team', name: rule.team };

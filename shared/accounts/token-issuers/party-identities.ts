@@ -4,7 +4,7 @@ import type { KeyIdentity } from '../keys/key-record.ts';
 import type { ExternalAccounts, ExternalSubject } from '../external-accounts/external-accounts.ts';
 import { identityOfPerson } from '../people/person-identity.ts';
 import type { TeamStore } from '../people/team-store.ts';
-import { emailSchema, isKnownByEmail, isShutOut, type UserRecord } from '../people/user.ts';
+import { emailSchema, mayLinkByEmail, isShutOut, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfTeam } from './service-identity.ts';
@@ -127,7 +127,7 @@ export class PartyIdentities {
         const hint = `No account has the address ${party.name}. Ask an administrator of the router to invite you.`;
         const email = emailSchema.safeParse(party.name).data;
         const user = email === undefined ? undefined : await users.findByEmail(email);
-        if (user && !isKnownByEmail(user))
+        if (user && !mayLinkByEmail(user))
           return { party: `user:${user.id}`, outcome: denied(unconfirmed(party.name)) };
         // This counts as the first sign-in of the person: nobody else can get in by giving the account another address.
         if (user && user.usedEmail === undefined) await users.noteEmail(user.id, user.email, { used: true });

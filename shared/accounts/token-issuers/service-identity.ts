@@ -1,6 +1,6 @@
 import { hasLimits, type KeyIdentity } from '../keys/key-record.ts';
 import type { PartyLimits } from '../limits/limits.ts';
-import { capBy } from '../people/ceiling.ts';
+import { applyCeilings } from '../people/ceiling.ts';
 import type { IdentityParty } from '../people/person-identity.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { AcceptedIssuer, ServiceAccount } from './token-issuer.ts';
@@ -49,7 +49,7 @@ export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'n
     tools: undefined,
     limits: own,
     ownerWeight: weight,
-    ...capBy([ceiling], { class: priority, tiers: undefined }),
+    ...applyCeilings([ceiling], { class: priority, tiers: undefined }),
   });
 }
 
@@ -64,7 +64,7 @@ export function teamOfIdentity(id: string): string | undefined {
 }
 
 /** Returns the service accounts of all rules. An account of several rules is returned several times, each time the same. */
-export function serviceAccountsOf(issuers: readonly Pick<AcceptedIssuer, 'rules'>[]): ServiceAccount[] {
+export function listServiceAccounts(issuers: readonly Pick<AcceptedIssuer, 'rules'>[]): ServiceAccount[] {
   return issuers.flatMap(({ rules }) => rules.flatMap(({ serviceAccount }) => serviceAccount ?? []));
 }
 
@@ -73,5 +73,5 @@ export function findServiceAccount(
   issuers: readonly Pick<AcceptedIssuer, 'rules'>[],
   name: string,
 ): ServiceAccount | undefined {
-  return serviceAccountsOf(issuers).find((account) => account.name === name);
+  return listServiceAccounts(issuers).find((account) => account.name === name);
 }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { WebhookDeliveries } from './webhook-deliveries.ts';
 import { WebhookEndpoints, type WebhookKeys } from './webhook-endpoints.ts';
 import { WebhookOutbox } from './webhook-outbox.ts';
@@ -19,7 +19,7 @@ export interface Webhooks {
 export function openWebhooks(
   redis: Redis,
   prefix: string,
-  { keys, report = warnOfUnreadable }: { keys: WebhookKeys; report?: ReportUnreadable },
+  { keys, report = warnUnreadable }: { keys: WebhookKeys; report?: ReportUnreadable },
 ): Webhooks {
   return {
     endpoints: new WebhookEndpoints(redis, prefix, { keys, report }),

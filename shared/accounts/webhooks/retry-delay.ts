@@ -16,11 +16,11 @@ const retriedForMs = 24 * 3_600_000;
  * @param elapsedMs since the message was first sent
  */
 export function retryDelay(
-  { attempts, elapsedMs }: { attempts: number; elapsedMs: number },
+  { attempts: failedTries, elapsedMs }: { attempts: number; elapsedMs: number },
   random: () => number = Math.random,
 ): number | undefined {
   const left = retriedForMs - elapsedMs;
   if (left <= 0) return undefined;
-  const delay = Math.min(longestDelayMs, firstDelayMs * factor ** (attempts - 1));
+  const delay = Math.min(longestDelayMs, firstDelayMs * factor ** (failedTries - 1));
   return Math.round(Math.min(left, delay * (1 - jitter + 2 * jitter * random())));
 }

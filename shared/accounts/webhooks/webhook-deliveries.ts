@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 
@@ -17,7 +17,7 @@ const sweptAtOnce = 200;
 const takenForMs = 300_000;
 
 /** Milliseconds after which a try counts as lost with its process. */
-const attemptLeaseMs = 30_000;
+const tryLeaseMs = 30_000;
 
 export const deliveryStates = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
@@ -106,7 +106,7 @@ export class WebhookDeliveries {
   ): Promise<WebhookDelivery[]> {
     const lists = (state === undefined ? deliveryStates : [state]).map((each) => {
       const name = `${this.#prefix}webhook-${each}:${endpoint}`;
-      return askRedis(this.#redis.zrange(name, '0', String(limit - 1), 'REV'));
+      return callRedis(this.#redis.zrange(name, '0', String(limit - 1), 'REV'));
     });
     const found = await this.#records.findAll((await Promise.all(lists)).flat());
     return found.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
@@ -117,7 +117,7 @@ export class WebhookDeliveries {
     const commands = this.#redis.pipeline();
     for (const endpoint of endpoints)
       for (const state of ['pending', 'dead']) commands.zcard(`${this.#prefix}webhook-${state}:${endpoint}`);
-    const counts = endpoints.length === 0 ? [] : await askRedisAll(commands);
+    const counts = endpoints.length === 0 ? [] : await callRedisAll(commands);
     return endpoints.map((_, at) => ({ pending: Number(counts[2 * at]), dead: Number(counts[2 * at + 1]) }));
   }
 
@@ -141,7 +141,7 @@ export class WebhookDeliveries {
 
   /** Removes deliveries that are kept no longer from the lists of ended ones. @returns how many */
   async sweep(): Promise<number> {
-    const endpoints = await askRedis(this.#redis.zrange(`${this.#prefix}webhooks`, '0', '-1'));
+    const endpoints = await callRedis(this.#redis.zrange(`${this.#prefix}webhooks`, '0', '-1'));
     let count = 0;
     for (let from = 0; from < endpoints.length; from += sweptAtOnce) {
       const args = { prefix: this.#prefix, endpoints: endpoints.slice(from, from + sweptAtOnce) };
@@ -151,12 +151,12 @@ export class WebhookDeliveries {
   }
 
   countEndpoints(): Promise<number> {
-    return askRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
+    return callRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
   }
 
   /** Returns for how many milliseconds the longest waiting delivery has been due; 0 when none is due. */
   async lateMs(): Promise<number> {
-    const [, dueAt] = await askRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
+    const [, dueAt] = await callRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
     return dueAt === undefined ? 0 : Math.max(0, Date.now() - Number(dueAt));
   }
 
@@ -165,8 +165,8 @@ export class WebhookDeliveries {
    * @returns the reason if the delivery was given up instead, because its endpoint must not get it; undefined where there is nothing to do:
    * another process has begun the try, or the delivery is over
    */
-  async begin({ id, attempts }: DueDelivery): Promise<RunningDelivery | { givenUp: string } | undefined> {
-    const args = { prefix: this.#prefix, id, attempts, leaseMs: attemptLeaseMs };
+  async beginTry({ id, attempts }: DueDelivery): Promise<RunningDelivery | { givenUp: string } | undefined> {
+    const args = { prefix: this.#prefix, id, attempts, leaseMs: tryLeaseMs };
     const reply = await beginAttempt.run(this.#redis, { args });
     const fields = Array.isArray(reply) ? reply.map(String) : [];
     if (fields.length === 0) return undefined;

@@ -27,7 +27,7 @@ export type WebhookEndpoint = z.output<typeof webhookEndpointSchema>;
 const longestUrl = 2_048;
 
 /** Maximum of unknown events that an error names, and of characters of each. */
-const mostNamed = 5;
+const maxNamed = 5;
 const longestNamed = 100;
 
 export const webhookSettingsSchema = z.strictObject({
@@ -56,7 +56,7 @@ export const webhookSettingsSchema = z.strictObject({
 export type WebhookSettings = z.output<typeof webhookSettingsSchema>;
 
 function noSuchEvents(unknown: readonly string[]): string {
-  const names = unknown.slice(0, mostNamed).map((event) => JSON.stringify(event.slice(0, longestNamed)));
+  const names = unknown.slice(0, maxNamed).map((event) => JSON.stringify(event.slice(0, longestNamed)));
   return `No such event: ${names.join(', ')}. There are ${webhookSelections.join(', ')}.`;
 }
 

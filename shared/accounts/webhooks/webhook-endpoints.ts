@@ -1,25 +1,25 @@
 import type { Redis } from 'ioredis';
-import { mintId } from '../keys/mint-key.ts';
-import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { generateId } from '../keys/generate-key.ts';
+import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedFields } from '../redis/stored-value.ts';
+import { toStoredFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { removeWebhook } from './remove-webhooks-of.ts';
+import { removeWebhook } from './remove-webhooks-of-owner.ts';
 import { webhookEndpointSchema, type WebhookEndpoint, type WebhookSettings } from './webhook-endpoint.ts';
 import type { WebhookOwner } from './webhook-event.ts';
-import { mintWebhookSecret } from './webhook-signature.ts';
+import { generateWebhookSecret } from './webhook-signature.ts';
 
 const common = new URL('lua/emit.lua', import.meta.url);
 const createEndpoint = new RedisScript(common, new URL('lua/create-endpoint.lua', import.meta.url));
 const changeEndpoint = new RedisScript(common, new URL('lua/change-endpoint.lua', import.meta.url));
 const rotateSecret = new RedisScript(common, new URL('lua/rotate-secret.lua', import.meta.url));
 
-const mostPerOwner = 20;
+const maxPerOwner = 20;
 
 /** Maximum of secrets with which one message is signed. */
-const mostSecrets = 3;
+const maxSecrets = 3;
 
 export type WebhookKeys = Pick<OwnerKeys, 'webhookSealer'>;
 
@@ -64,7 +64,7 @@ export class WebhookEndpoints {
   /** Returns every endpoint that can be read, oldest first; of one owner, or of all. */
   async list(owner?: WebhookOwner): Promise<WebhookEndpoint[]> {
     const name = owner === undefined ? 'webhooks' : `webhooks-of:${owner}`;
-    return this.#records.findAll(await askRedis(this.#redis.zrange(this.#prefix + name, '0', '-1')));
+    return this.#records.findAll(await callRedis(this.#redis.zrange(this.#prefix + name, '0', '-1')));
   }
 
   /** Creates an endpoint, or returns why it did not. @param createdBy id of the person; undefined for the command line */
@@ -73,11 +73,11 @@ export class WebhookEndpoints {
     settings: WebhookSettings,
     createdBy: string | undefined,
   ): Promise<WebhookWithSecret | 'no owner' | 'too many'> {
-    const secret = mintWebhookSecret();
+    const secret = generateWebhookSecret();
     const secrets = [{ sealed: this.#sealer(owner).seal(secret) }];
-    const endpoint = { ...settings, id: mintId(), owner, secrets, createdAt: Date.now(), createdBy };
+    const endpoint = { ...settings, id: generateId(), owner, secrets, createdAt: Date.now(), createdBy };
     const { id, createdAt } = endpoint;
-    const args = { prefix: this.#prefix, id, owner, createdAt, most: mostPerOwner, fields: storedFields(endpoint) };
+    const args = { prefix: this.#prefix, id, owner, createdAt, most: maxPerOwner, fields: toStoredFields(endpoint) };
     const outcome = await createEndpoint.run(this.#redis, { args });
     return outcome === 'created' ? { endpoint, secret } : (outcome as 'no owner' | 'too many');
   }
@@ -85,20 +85,20 @@ export class WebhookEndpoints {
   async change(id: string, { enabled, ...settings }: WebhookChange): Promise<boolean> {
     const disabledAt = enabled === false ? Date.now() : undefined;
     const removed = enabled === undefined ? [] : ['disabledAt', 'disabledReason'];
-    const args = { prefix: this.#prefix, id, removed, fields: storedFields({ ...settings, disabledAt }) };
+    const args = { prefix: this.#prefix, id, removed, fields: toStoredFields({ ...settings, disabledAt }) };
     return (await changeEndpoint.run(this.#redis, { args })) === 1;
   }
 
   /** Sets and returns a new secret. Earlier secrets also sign for `overlapMs`. Returns false when there is no such endpoint. */
   async rotate({ id, owner }: WebhookEndpoint, overlapMs: number): Promise<string | false> {
-    const secret = mintWebhookSecret();
+    const secret = generateWebhookSecret();
     const sealed = this.#sealer(owner).seal(secret);
-    const args = { prefix: this.#prefix, id, sealed, overlapMs, most: mostSecrets };
+    const args = { prefix: this.#prefix, id, sealed, overlapMs, most: maxSecrets };
     return (await rotateSecret.run(this.#redis, { args })) === 1 && secret;
   }
 
   /** Removes an endpoint with all its deliveries. Returns false when there is no such endpoint. */
-  remove(id: string): Promise<boolean> {
+  delete(id: string): Promise<boolean> {
     return removeWebhook(this.#redis, this.#prefix, id);
   }
 

@@ -44,7 +44,7 @@ export type WebhookOwner = 'router' | `user:${string}` | `team:${string}`;
 
 /** An event. It goes to those endpoints of its owners that have selected the type. */
 export interface WebhookEvent {
-  /** Made by `mintEventId`. An event that is emitted twice with the same id is one event. */
+  /** Made by `createEventId`. An event that is emitted twice with the same id is one event. */
   id: string;
   type: WebhookEventType;
   owners: readonly WebhookOwner[];
@@ -53,7 +53,7 @@ export interface WebhookEvent {
 }
 
 /** Returns the person or team that is an owner; undefined for the router. */
-export function accountOf(owner: WebhookOwner): { kind: 'user' | 'team'; id: string } | undefined {
+export function partyOfOwner(owner: WebhookOwner): { kind: 'user' | 'team'; id: string } | undefined {
   if (owner === 'router') return undefined;
   return { kind: owner.startsWith('user:') ? 'user' : 'team', id: owner.slice('user:'.length) };
 }

@@ -15,7 +15,7 @@ const sendTest = new RedisScript(emitScript, new URL('lua/send-test.lua', import
 /** The type of a test event. No endpoint can select it. */
 export const testEventType = 'rtr.webhook.test';
 
-export function mintEventId(): string {
+export function createEventId(): string {
   return `evt_${randomBytes(12).toString('hex')}`;
 }
 
@@ -42,7 +42,7 @@ export class WebhookOutbox {
 
   /** Sends a test event to one endpoint, with a single try. @returns the delivery's id; undefined when there is no such endpoint */
   async test(endpoint: string): Promise<string | undefined> {
-    const event = { id: mintEventId(), type: testEventType, data: JSON.stringify({ endpoint }), once: true };
+    const event = { id: createEventId(), type: testEventType, data: JSON.stringify({ endpoint }), once: true };
     const id = await sendTest.run(this.#redis, { args: { prefix: this.#prefix, endpoint, event } });
     return typeof id === 'string' ? id : undefined;
   }

@@ -13,7 +13,7 @@ export interface SignedMessage {
 }
 
 /** Generates the secret of an endpoint: `whsec_` and base64. */
-export function mintWebhookSecret(): string {
+export function generateWebhookSecret(): string {
   return secretPrefix + randomBytes(secretBytes).toString('base64');
 }
 

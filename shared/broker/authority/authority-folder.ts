@@ -55,7 +55,7 @@ export async function changeAuthority<Result>(
     // Only a revocation changes the servers' configuration: servers accept new credentials as they are. The configuration is written
     // first, so that a change interrupted in between can be repeated.
     if (countRevoked(authority) > revoked) replaceFile(serverFile(folder), await configOf(authority), 0o644);
-    replaceFile(authorityFile(folder), textOf(authority));
+    replaceFile(authorityFile(folder), serializeAuthority(authority));
     return result;
   } finally {
     lock.release();
@@ -79,14 +79,14 @@ async function takeFolderLock(folder: string): Promise<{ release: () => void }> 
 export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   replaceFile(serverFile(folder), await serverConfig(authority), 0o644);
-  replaceFile(authorityFile(folder), textOf(authority));
+  replaceFile(authorityFile(folder), serializeAuthority(authority));
 }
 
 function countRevoked({ issued }: Authority): number {
   return issued.filter(({ revokedAt }) => revokedAt !== undefined).length;
 }
 
-function textOf(authority: Authority): string {
+function serializeAuthority(authority: Authority): string {
   return `${JSON.stringify(authority, undefined, 2)}\n`;
 }
 

@@ -69,13 +69,13 @@ export function parseAuthority(text: string): Authority {
 /** Builds the part of a server's configuration that makes it accept this authority's users and refuse revoked ones. */
 export async function serverConfig(authority: Authority): Promise<string> {
   const { operator, system, issued } = authority;
-  const account = keyOf(authority.account.seed);
+  const account = keyPairFromSeed(authority.account.seed);
   const revoked = issued.filter(({ revokedAt }) => revokedAt !== undefined);
   const token = await encodeAccount(
     authority.prefix,
     account,
     {
-      signing_keys: [keyOf(authority.signer.seed).getPublicKey()],
+      signing_keys: [keyPairFromSeed(authority.signer.seed).getPublicKey()],
       limits: {
         subs: unlimited,
         data: unlimited,
@@ -92,7 +92,7 @@ export async function serverConfig(authority: Authority): Promise<string> {
       },
       revocations: Object.fromEntries(revoked.map(({ user, revokedAt = 0 }) => [user, Math.ceil(revokedAt / 1000)])),
     },
-    { signer: keyOf(operator.seed) },
+    { signer: keyPairFromSeed(operator.seed) },
   );
   return [
     '# Made by `rtr credentials`: include it in the configuration of every server, and reload them when it has changed.',
@@ -107,7 +107,7 @@ export async function serverConfig(authority: Authority): Promise<string> {
   ].join('\n');
 }
 
-export function keyOf(seedText: string): KeyPair {
+export function keyPairFromSeed(seedText: string): KeyPair {
   return fromSeed(new TextEncoder().encode(seedText));
 }
 

@@ -2,8 +2,8 @@ import { createUser, encodeUser, fmtCreds } from '@nats-io/jwt';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { ownerPattern, tags, type Role } from '../connection/credential.ts';
 import { openOwner } from '../contract/worker-address.ts';
-import { keyOf, type Authority, type Issued } from './authority.ts';
-import { permissionsOf } from './permissions.ts';
+import { keyPairFromSeed, type Authority, type Issued } from './authority.ts';
+import { derivePermissions } from './permissions.ts';
 
 export interface CredentialRequest {
   role: Role;
@@ -35,13 +35,13 @@ export async function issueCredential(
   if (authority.issued.some((other) => other.name === name && isValid(other, now)))
     throw new ConfigError(`there is a credential named ${name}: revoke it first, or choose another name`);
   const user = createUser();
-  const permissions = permissionsOf(role, name, authority.prefix);
+  const permissions = derivePermissions(role, name, authority.prefix);
   const { publish, subscribe, neverSubscribe, maxSubscriptions } = permissions;
   const expiresAt = validMs === undefined ? undefined : now + validMs;
   const token = await encodeUser(
     name,
     user,
-    keyOf(authority.account.seed).getPublicKey(),
+    keyPairFromSeed(authority.account.seed).getPublicKey(),
     {
       pub: { allow: publish },
       sub: { allow: subscribe, ...(neverSubscribe && { deny: neverSubscribe }) },
@@ -50,7 +50,7 @@ export async function issueCredential(
       tags: tags.of({ role, prefix: authority.prefix }),
     },
     {
-      signer: keyOf(authority.signer.seed),
+      signer: keyPairFromSeed(authority.signer.seed),
       ...(expiresAt !== undefined && { exp: Math.floor(expiresAt / 1000) }),
     },
   );

@@ -18,15 +18,15 @@ export interface Permissions {
  */
 const maxWorkerSubscriptions = 10;
 
-export function permissionsOf(role: Role, owner: string, prefix: string): Permissions {
+export function derivePermissions(role: Role, owner: string, prefix: string): Permissions {
   const subjects = createSubjects(prefix);
   switch (role) {
     case 'ingress':
-      return ofIngress(subjects, owner);
+      return ingressPermissions(subjects, owner);
     case 'runner':
-      return ofRunner(subjects, owner);
+      return runnerPermissions(subjects, owner);
     default:
-      return ofWorker(subjects, role, owner);
+      return workerPermissions(subjects, role, owner);
   }
 }
 
@@ -35,7 +35,7 @@ export function permissionsOf(role: Role, owner: string, prefix: string): Permis
  * and never uses JetStream itself: see `JetStreamProxy`. Its inboxes have six tokens. The server refuses subscriptions of more than nine:
  * one of two thousand tokens would cost it almost a mebibyte.
  */
-function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
+function workerPermissions(subjects: Subjects, tier: Tier, owner: string): Permissions {
   const anyOfOwner = { tier, owner, worker: '*' };
   return {
     publish: [
@@ -60,15 +60,15 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
 }
 
 /** An ingress has the permissions of a dispatcher. It also drains workers and publishes the changes that an administrator makes. */
-function ofIngress(subjects: Subjects, owner: string): Permissions {
-  const { publish, subscribe } = ofDispatcher(subjects, `ingress.${owner}`);
+function ingressPermissions(subjects: Subjects, owner: string): Permissions {
+  const { publish, subscribe } = dispatcherPermissions(subjects, `ingress.${owner}`);
   const changes = [subjects.keys, subjects.prices, subjects.registry];
   return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
 }
 
 /** A batch runner has the permissions of a dispatcher. It also gets notice of live requests that wait for a slot. */
-function ofRunner(subjects: Subjects, owner: string): Permissions {
-  const { publish, subscribe } = ofDispatcher(subjects, `runner.${owner}`);
+function runnerPermissions(subjects: Subjects, owner: string): Permissions {
+  const { publish, subscribe } = dispatcherPermissions(subjects, `runner.${owner}`);
   const { liveJobs, allSlotsWanted } = subjects;
   return { publish: [...publish, allSlotsWanted], subscribe: [...subscribe, ...liveJobs, allSlotsWanted] };
 }
@@ -78,7 +78,7 @@ function ofRunner(subjects: Subjects, owner: string): Permissions {
  * reads and deletes objects.
  * @param inbox the tokens of its inboxes
  */
-function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
+function dispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
   const anyWorker = ['cancel', 'retransmit'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
   return {
@@ -93,7 +93,7 @@ function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
         // Newer servers put domain and account first.
         `$JS.ACK.*.*.${stream}.>`,
       ]),
-      ...ofObjects(subjects),
+      ...objectPermissions(subjects),
       `${subjects.prefix}.jobs.*.*.*`,
       `${subjects.allInboxes}*.*.*.>`,
       ...anyWorker,
@@ -117,7 +117,7 @@ function ofDispatcher(subjects: Subjects, inbox: string): Permissions {
   };
 }
 
-function ofObjects({ objectStream: stream, allObjects }: Subjects): string[] {
+function objectPermissions({ objectStream: stream, allObjects }: Subjects): string[] {
   return [
     `$JS.API.STREAM.INFO.${stream}`,
     `$JS.API.STREAM.CREATE.${stream}`,

@@ -12,12 +12,12 @@ export interface SigningTask {
  * Runs `issueCredential` in a thread of its own: the signatures take a tenth of a second, which would delay the streams of this thread.
  * @throws what the thread failed with
  */
-export function issueInThread(authority: Authority, request: CredentialRequest): Promise<IssuedCredential> {
+export function issueCredentialInThread(authority: Authority, request: CredentialRequest): Promise<IssuedCredential> {
   return run<IssuedCredential>({ authority, request });
 }
 
 /** Runs `serverConfig` in a thread of its own. @throws what the thread failed with */
-export function configureInThread(authority: Authority): Promise<string> {
+export function buildServerConfigInThread(authority: Authority): Promise<string> {
   return run<string>({ authority });
 }
 

@@ -16,7 +16,7 @@ import { connectionOptions, type BrokerAccess } from './connection-options.ts';
 import type { Credential, Role } from './credential.ts';
 import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
-import { ReconnectPace } from './reconnect-pace.ts';
+import { ReconnectBackoff } from './reconnect-backoff.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import { openOwner } from '../contract/worker-address.ts';
 
@@ -37,10 +37,10 @@ export interface BrokerOptions extends BrokerAccess {
 const firstConnectMs = 30_000;
 
 /** Milliseconds within which a healthy server answers. */
-const promptMs = 1_000;
+const maxRoundTripMs = 1_000;
 
 /** Milliseconds for the last messages to reach the server when the connection is closed. */
-const lastWordsMs = 1_000;
+const closeFlushMs = 1_000;
 
 /**
  * A connection to NATS: the library's connection, its state (`connected`), and a callback on reconnect. It reconnects for ever. Messages
@@ -49,7 +49,7 @@ const lastWordsMs = 1_000;
 export class Broker {
   readonly nc: NatsConnection;
   readonly subjects: Subjects;
-  readonly #pace: ReconnectPace;
+  readonly #backoff: ReconnectBackoff;
   readonly #log: Logger;
   readonly #outbox: Outbox;
   readonly #credential: Credential | undefined;
@@ -60,11 +60,11 @@ export class Broker {
 
   constructor(
     nc: NatsConnection,
-    pace: ReconnectPace,
+    backoff: ReconnectBackoff,
     { prefix, log, credential, inboxPrefix }: Omit<BrokerOptions, 'name' | 'url'> & { inboxPrefix: string | undefined },
   ) {
     this.nc = nc;
-    this.#pace = pace;
+    this.#backoff = backoff;
     this.subjects = createSubjects(credential?.prefix ?? prefix);
     this.#credential = credential;
     this.#inboxPrefix = inboxPrefix;
@@ -77,7 +77,7 @@ export class Broker {
    * Returns the owner of this process's credential; `open` without a credential.
    * @throws ConfigError if the credential is for another role
    */
-  ownerAs(role: Role): string {
+  requireOwner(role: Role): string {
     if (!this.#credential) return openOwner;
     const { role: given, owner } = this.#credential;
     if (given !== role) throw new ConfigError(`the credential ${owner} is for ${given}, not for ${role}`);
@@ -110,13 +110,13 @@ export class Broker {
   }
 
   /** Sends a message at once, ahead of published messages that still wait. */
-  publishAhead(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
-    this.#outbox.sendAhead({ subject, payload, reply, headers });
+  publishImmediately(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
+    this.#outbox.sendImmediately({ subject, payload, reply, headers });
   }
 
   /** Sends a message that may wait: with the next message, or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
-    this.#outbox.addUnhurried({ subject, payload, reply, headers });
+    this.#outbox.addDeferred({ subject, payload, reply, headers });
   }
 
   /** Creates a subject for answers, to which no worker may publish. */
@@ -138,14 +138,14 @@ export class Broker {
       () => performance.now() - startedAt,
       () => undefined,
     );
-    return Promise.race([answered, sleep(promptMs, undefined, { ref: false })]);
+    return Promise.race([answered, sleep(maxRoundTripMs, undefined, { ref: false })]);
   }
 
   /** Sends the held messages and closes the connection. Waits at most a second for the server to take them. */
   async close(): Promise<void> {
     if (this.connected) {
       const sent = this.flush().catch((error: unknown) => this.#log.warn({ err: error }, 'last messages may be lost'));
-      await Promise.race([sent, sleep(lastWordsMs, undefined, { ref: false })]);
+      await Promise.race([sent, sleep(closeFlushMs, undefined, { ref: false })]);
     }
     await this.nc.close();
   }
@@ -191,12 +191,12 @@ export class Broker {
       } else if (status.type === 'reconnect') {
         this.#disconnectedSince = undefined;
         this.#connectedSince = performance.now();
-        this.#pace.note(false);
+        this.#backoff.note(false);
         this.#log.info({ server: status.server }, 'broker connection is back');
         this.#callReconnectListeners();
       } else if (status.type === 'error') {
-        this.#pace.note(isRefusal(status.error));
-        if (isRefusal(status.error))
+        this.#backoff.note(isCredentialRefusal(status.error));
+        if (isCredentialRefusal(status.error))
           this.#log.error({ reason: status.error.message }, 'the broker refuses this credential');
         else this.#log.error({ err: status.error }, 'broker error');
       }
@@ -217,15 +217,15 @@ export async function connectBroker({
   ...access
 }: BrokerOptions): Promise<Broker> {
   const { transport, ca, options } = connectionOptions(access, name);
-  const pace = new ReconnectPace();
-  Object.assign(options, pace.options);
+  const backoff = new ReconnectBackoff();
+  Object.assign(options, backoff.options);
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {
       const { inboxPrefix } = options;
-      return new Broker(await openConnection(transport, options, ca), pace, { prefix, log, inboxPrefix, ...access });
+      return new Broker(await openConnection(transport, options, ca), backoff, { prefix, log, inboxPrefix, ...access });
     } catch (error) {
-      if (isRefusal(error) || performance.now() > deadline) throw error;
+      if (isCredentialRefusal(error) || performance.now() > deadline) throw error;
       log.debug({ err: error }, 'no broker answers yet');
       await sleep(250);
     }
@@ -239,7 +239,7 @@ export async function connectBroker({
 const revoked = /^(User Authentication|Credentials) Revoked$/i;
 
 /** Whether a connection failed or ended because the broker refuses the credential. */
-export function isRefusal(error: unknown): boolean {
+export function isCredentialRefusal(error: unknown): boolean {
   return (
     error instanceof AuthorizationError ||
     error instanceof UserAuthenticationExpiredError ||

@@ -49,7 +49,7 @@ export function connectionOptions(
       servers: usable.map((each) => (transport === 'tcp' ? `nats://${each.host}` : each.href)),
       name,
       ...(transport === 'tcp' && tlsOptions(usable, authorities)),
-      ...(credential ? asOwner(credential) : asUser(first)),
+      ...(credential ? credentialOptions(credential) : userOptions(first)),
       reconnect: true,
       maxReconnectAttempts: -1,
       waitOnFirstConnect: false,
@@ -68,11 +68,11 @@ function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConn
   return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};
 }
 
-function asOwner({ jwt, seed, prefix, role, owner }: Credential): Partial<NodeConnectionOptions> {
+function credentialOptions({ jwt, seed, prefix, role, owner }: Credential): Partial<NodeConnectionOptions> {
   return { authenticator: jwtAuthenticator(jwt, seed), inboxPrefix: `${prefix}.inbox.${role}.${owner}` };
 }
 
-function asUser({ username, password }: URL): Partial<NodeConnectionOptions> {
+function userOptions({ username, password }: URL): Partial<NodeConnectionOptions> {
   if (username && password) return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   return username ? { token: decodeURIComponent(username) } : {};
 }

@@ -8,7 +8,7 @@ const tooFewNodes = [10005, 10023, 10074];
 const copiesInCluster = 3;
 
 /** Makes a stream with three copies if NATS is a cluster, and with one copy if the cluster has too few nodes. */
-export async function onEnoughNodes<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
+export async function withReplicas<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
   if (broker.nc.info?.cluster === undefined) return make(1);
   try {
     return await make(copiesInCluster);

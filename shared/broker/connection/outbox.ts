@@ -38,12 +38,12 @@ export class Outbox {
   }
 
   /** Passes a message to the connection at once, before the held messages. */
-  sendAhead(message: Message): void {
+  sendImmediately(message: Message): void {
     if (!this.#nc.isClosed()) this.#publish(message);
   }
 
   /** Adds a message that may wait: it travels with the next message, or alone within a few milliseconds. */
-  addUnhurried(message: Message): void {
+  addDeferred(message: Message): void {
     this.#held.push(message);
     if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
   }

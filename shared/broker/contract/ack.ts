@@ -39,7 +39,7 @@ export function decodeAck(payload: Uint8Array): Ack | undefined {
 }
 
 /** Reads the class of the lane that delivered a ticket from the ack subject; undefined if the pool has no such lane. */
-export function classOfTicket(ticket: string, pool: string): PriorityClass | undefined {
+export function readTicketClass(ticket: string, pool: string): PriorityClass | undefined {
   const tokens = ticket.split('.');
   const lane = tokens[tokens.length === 9 ? 3 : 5];
   return priorityClasses.find((name) => lane === consumerName({ pool, class: name }));
@@ -49,7 +49,7 @@ export function classOfTicket(ticket: string, pool: string): PriorityClass | und
  * Whether a subject that a worker sent is the ack subject of a ticket of this tier: `$JS.ACK.<stream>.<lane>.<five numbers>`. Newer
  * servers put domain and account before the stream, and one more token at the end.
  */
-export function isTicketOf(subjects: Subjects, tier: Tier, ticket: string): boolean {
+export function isTicketAckSubject(subjects: Subjects, tier: Tier, ticket: string): boolean {
   if (!/^[\w$.@-]+$/.test(ticket)) return false;
   const tokens = ticket.split('.');
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.includes('')) return false;

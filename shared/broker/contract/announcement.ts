@@ -43,7 +43,7 @@ const maxSlots = 16_384;
 const tokens = z.number().int().positive().max(maxTokens).optional().catch(undefined);
 
 /** A list whose elements are parsed later, one by one, so that an element that cannot be parsed is dropped alone. */
-const unread = z.array(z.unknown());
+const unparsedList = z.array(z.unknown());
 
 function readable<Schema extends z.ZodType>(schema: Schema, all: readonly unknown[]): z.output<Schema>[] {
   return all.flatMap((each): z.output<Schema>[] => {
@@ -115,20 +115,20 @@ const announcementSchema = z.object({
   tier: z.enum(tiers),
   /** See `poolOf`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
-  models: unread,
+  models: unparsedList,
   /**
    * Models that do not generate, in the encoded form only: a release without operations would let them generate. `decodeAnnouncement`
    * moves them to `models`.
    */
-  otherModels: unread.optional().catch(undefined),
+  otherModels: unparsedList.optional().catch(undefined),
   /** The feature lists to which `lacks` of the models refers: most models of a worker lack the same features. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
-  tools: unread.default([]),
+  tools: unparsedList.default([]),
   /**
    * Content of MCP servers, in the encoded form only: a release that does not support content would list it as tools.
    * `decodeAnnouncement` moves it to `tools`.
    */
-  contents: unread.optional().catch(undefined),
+  contents: unparsedList.optional().catch(undefined),
   /** Client formats in which the worker answers; jobs of other formats are never given to it. */
   formats: z.array(announcedName),
   slots: z
@@ -208,7 +208,7 @@ export type Announcement = Omit<
 };
 export type ToolInfo = z.infer<typeof tool>;
 
-export function isCalled({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName'>, called: string): boolean {
+export function hasToolName({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName'>, called: string): boolean {
   return name === called || givenName === called;
 }
 
@@ -251,7 +251,7 @@ export function decodeAnnouncement(payload: Uint8Array): Announcement | undefine
   return { ...rest, models: readModels, tools: readTools, leftOut };
 }
 
-export interface PoolFacts {
+export interface PoolTraits {
   tier: Tier;
   kind: string;
   formats: readonly string[];
@@ -265,12 +265,19 @@ export interface PoolFacts {
  * Derives the pool token of a worker from what makes workers interchangeable: the same tier and kind, the same formats, models and
  * tools, and the same versions of the contract.
  */
-export function poolOf(facts: PoolFacts): string {
-  return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${digestOfPool(facts).slice(0, 12)}`;
+export function derivePoolToken(facts: PoolTraits): string {
+  return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${computePoolDigest(facts).slice(0, 12)}`;
 }
 
 /** Computes the digest of what the workers of one pool have in common: 64 hexadecimal digits. */
-export function digestOfPool({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
+export function computePoolDigest({
+  tier,
+  kind,
+  formats,
+  models,
+  tools = [],
+  contract = ownContract,
+}: PoolTraits): string {
   const { oldest, newest } = contract;
   const facts = [
     ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) =>

@@ -14,8 +14,8 @@ const schema = z.record(z.string(), z.string());
  * that do not support them ignore.
  * @returns undefined for no headers, and for more than an answer may have
  */
-export function encodeAnswerHeaders(given: Readonly<Record<string, string>>): MsgHdrs | undefined {
-  const json = JSON.stringify(given);
+export function encodeAnswerHeaders(headers: Readonly<Record<string, string>>): MsgHdrs | undefined {
+  const json = JSON.stringify(headers);
   if (json === '{}' || json.length > maxLength) return undefined;
   const carried = natsHeaders();
   carried.set(headerName, json);

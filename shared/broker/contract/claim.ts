@@ -9,14 +9,14 @@ import { parseJson } from './ticket.ts';
 export const bodyPartBytes = 512 * 1024;
 
 /** Replaces the ack subject of a ticket that came straight from its dispatcher: such a ticket needs no ack. */
-export const handedOver = '';
+export const noAckSubject = '';
 
 const count = z.number().int().nonnegative();
 
 const claimSchema = z.object({
   v: contractVersion,
   job: z.string().max(64),
-  /** JetStream's ack subject for the ticket, or `handedOver`. The dispatcher that answers the claim also acks the ticket. */
+  /** JetStream's ack subject for the ticket, or `noAckSubject`. The dispatcher that answers the claim also acks the ticket. */
   ticket: z.string().max(maxSubjectLength),
 });
 
@@ -55,7 +55,7 @@ const grantSchema = z.object({
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** The subject of this attempt's frames, before kind and number. No other worker can guess it. */
   reply: z.string(),
-  /** Whether the dispatcher reads frames whose number is not in their subject, see `numberedBeside`. Absent from older releases. */
+  /** Whether the dispatcher reads frames whose number is not in their subject, see `subjectWithoutNumber`. Absent from older releases. */
   numbersBeside: z.boolean().optional().catch(undefined),
   /** Bytes of the whole body, over all parts. */
   bodyBytes: count,

@@ -26,11 +26,11 @@ export const ownContract: ContractRange = { oldest: 1, newest: 1 };
 export const contractVersion = z.number().int().positive();
 
 /** Returns the newest version that both sides support; undefined if there is none. */
-export function agreedVersion(one: ContractRange, other: ContractRange): number | undefined {
-  const version = Math.min(one.newest, other.newest);
-  return version >= Math.max(one.oldest, other.oldest) ? version : undefined;
+export function agreedVersion(own: ContractRange, other: ContractRange): number | undefined {
+  const version = Math.min(own.newest, other.newest);
+  return version >= Math.max(own.oldest, other.oldest) ? version : undefined;
 }
 
-export function speaks({ oldest, newest }: ContractRange, version: number): boolean {
+export function includesVersion({ oldest, newest }: ContractRange, version: number): boolean {
   return version >= oldest && version <= newest;
 }

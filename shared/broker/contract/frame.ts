@@ -29,7 +29,7 @@ export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /**
  * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. If the grant allows it, data frames go to
- * `<…>.d._` and carry their number outside the subject, see `numberedBeside`. Data frames carry raw bytes.
+ * `<…>.d._` and carry their number outside the subject, see `subjectWithoutNumber`. Data frames carry raw bytes.
  */
 const endSchema = z.object({
   usage: z.object({
@@ -98,7 +98,7 @@ export function encodeError(error: RouterError, facts: ErrorFacts = {}): string 
 }
 
 /** Reads what an error frame reports besides its error; an empty object if it cannot be parsed. */
-export function errorFactsOf(payload: Uint8Array): ErrorFacts {
+export function decodeErrorFacts(payload: Uint8Array): ErrorFacts {
   return parseJson(payload, errorSchema) ?? {};
 }
 

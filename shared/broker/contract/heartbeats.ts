@@ -7,13 +7,13 @@ import { encodeAnnouncement, type Announcement } from './announcement.ts';
  */
 
 /** Milliseconds between two announcements on request, and the milliseconds over which many workers spread their answers to one request. */
-export const againMs = 250;
-export const spreadMs = 150;
+export const minAnnounceIntervalMs = 250;
+export const announceSpreadMs = 150;
 
 /** Milliseconds within which a worker announces itself on request, even if another dispatcher has requested it just before. */
-export const announcedMs = againMs + spreadMs;
+export const maxAnnounceMs = minAnnounceIntervalMs + announceSpreadMs;
 
-export interface Beat {
+export interface ShortHeartbeat {
   digest: string;
   busy: number;
 }
@@ -23,19 +23,19 @@ const mark = '~';
 const markByte = mark.charCodeAt(0);
 const beatPattern = /^~([\w-]{1,24}) (\d{1,9})$/;
 
-export function encodeBeat({ digest, busy }: Beat): string {
+export function encodeShortHeartbeat({ digest, busy }: ShortHeartbeat): string {
   return `${mark}${digest} ${busy}`;
 }
 
 /** Reads a short heartbeat; undefined for anything else. */
-export function decodeBeat(payload: Uint8Array): Beat | undefined {
+export function decodeShortHeartbeat(payload: Uint8Array): ShortHeartbeat | undefined {
   if (payload[0] !== markByte || payload.length > 40) return undefined;
   const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('latin1');
   const [, digest, busy] = beatPattern.exec(text) ?? [];
   return digest === undefined ? undefined : { digest, busy: Number(busy) };
 }
 
-export function digestOf(announcement: Announcement): string {
+export function computeDigest(announcement: Announcement): string {
   const text = encodeAnnouncement({ ...announcement, busy: 0, digest: undefined });
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

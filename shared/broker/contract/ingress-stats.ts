@@ -50,12 +50,12 @@ const lane = z.object({
 });
 
 /** A list of at most `most` entries, without those that this release cannot parse. */
-function readable<T extends z.ZodType>(entry: T, most: number) {
+function readable<T extends z.ZodType>(entry: T, maxEntries: number) {
   const read = (value: unknown): z.output<T>[] => {
     const { data } = entry.safeParse(value);
     return data === undefined ? [] : [data];
   };
-  return z.array(z.unknown()).transform((entries) => entries.slice(0, most).flatMap(read));
+  return z.array(z.unknown()).transform((entries) => entries.slice(0, maxEntries).flatMap(read));
 }
 
 /**
@@ -129,17 +129,17 @@ export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
   const { requests, tokens, errors, faults, firstToken } = stats;
   const short = {
-    requests: fromFirst(requests),
-    tokens: fromFirst(tokens),
-    errors: fromFirst(errors),
-    ...(faults && { faults: fromFirst(faults) }),
+    requests: dropLeadingZeros(requests),
+    tokens: dropLeadingZeros(tokens),
+    errors: dropLeadingZeros(errors),
+    ...(faults && { faults: dropLeadingZeros(faults) }),
     firstToken: firstToken.slice(0, firstToken.findLastIndex((value) => value !== 0) + 1),
   };
   broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...short, beats: true }));
 }
 
 /** Drops the zeros before the first other value. */
-function fromFirst(values: readonly number[]): readonly number[] {
+function dropLeadingZeros(values: readonly number[]): readonly number[] {
   const first = values.findIndex((value) => value !== 0);
   return first === -1 ? [] : values.slice(first);
 }

@@ -20,7 +20,7 @@ export const serverConnection = z.object({
   tool: z.string().optional(),
 });
 
-export type ServerConnection = z.infer<typeof serverConnection>;
+export type McpAccountLink = z.infer<typeof serverConnection>;
 
 export interface GrantedJob {
   id: string;
@@ -40,7 +40,7 @@ export interface GrantedJob {
   /** See `Grant.ownerKey`. Never logged. */
   ownerKey?: string | undefined;
   /** See `Grant.connection`. Never logged. */
-  connection?: ServerConnection | undefined;
+  connection?: McpAccountLink | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
   /** The worker's span of this job, if jobs are traced: the parent of the spans of its work. */

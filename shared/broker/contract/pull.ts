@@ -8,10 +8,10 @@ import { parseJson } from './ticket.ts';
  * slots take no offers: if offers could fill a worker, tickets would be delivered to one full worker after the other. A probing worker
  * has one slot for new jobs, and an offer may take it.
  */
-export const awaitedTickets = 1;
+export const ticketsPerLane = 1;
 
 export function slotsForTickets(announcement: Pick<Announcement, 'accepting' | 'reason'>): number {
-  return isProbing(announcement) ? 0 : awaitedTickets;
+  return isProbing(announcement) ? 0 : ticketsPerLane;
 }
 
 const pullSchema = z

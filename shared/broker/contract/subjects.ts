@@ -28,7 +28,7 @@ export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
  * cluster.
  * See docs/decisions/0041-numbers-beside-subjects.md.
  */
-const numberBeside = '_';
+const noNumberToken = '_';
 
 export interface FrameAddress {
   /** The token that the grant carried; no other worker can guess it. */
@@ -61,7 +61,7 @@ export function createSubjects(prefix: string) {
     stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
     allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
 
-    /** The tickets of all classes but the lowest: those of live requests. Batch runners subscribe, see `LiveTickets`. */
+    /** The tickets of all classes but the lowest: those of live requests. Batch runners subscribe, see `LiveTicketWatcher`. */
     liveJobs: priorityClasses.slice(0, -1).map((name) => `${prefix}.jobs.*.*.${name}`),
     /** A live request waits for a slot of a pool in which the batch runner that got its ticket has no slot; no payload. */
     slotsWanted: (tier: string, pool: string) => `${prefix}.slots-wanted.${tier}.${pool}`,
@@ -93,12 +93,12 @@ export function createSubjects(prefix: string) {
     /** A `Claim`, to the dispatcher that a ticket names. The dispatcher answers at the worker's inbox with a `ClaimAnswer`. */
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
-    /** The subject of a frame before `.<kind>.<number>` or `.<kind>._`, see `numberedBeside`; the grant carries it to the worker. */
+    /** The subject of a frame before `.<kind>.<number>` or `.<kind>._`, see `subjectWithoutNumber`; the grant carries it to the worker. */
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
     /** The wildcards stand for the grant, the kind, and the number or `_`. */
     allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
     /**
-     * An `Announcement`, on change and on request; each second a short heartbeat (`Beat`) or an announcement; or `goodbye`. Every
+     * An `Announcement`, on change and on request; each second a short heartbeat (`ShortHeartbeat`) or an announcement; or `goodbye`. Every
      * dispatcher subscribes.
      */
     heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${addressTokens(worker)}`,
@@ -154,8 +154,8 @@ export function consumerName(lane: Pick<Lane, 'pool' | 'class'>): string {
  * Returns the one subject of all frames of a kind of one grant. Each frame carries its number as the message's reply subject. Use it
  * only if the dispatcher allows it in the grant, see `Grant.numbersBeside`.
  */
-export function numberedBeside(reply: string, kind: FrameKind): string {
-  return `${reply}.${kind}.${numberBeside}`;
+export function subjectWithoutNumber(reply: string, kind: FrameKind): string {
+  return `${reply}.${kind}.${noNumberToken}`;
 }
 
 /**
@@ -170,7 +170,7 @@ export function parseFrameAddress(rest: string, message: { readonly reply?: stri
   const kind = rest[end + 1];
   if (end < 1 || !isFrameKind(kind) || rest[end + 2] !== '.') return undefined;
   const token = rest.slice(end + 3);
-  const number = token === numberBeside ? message.reply : token;
+  const number = token === noNumberToken ? message.reply : token;
   const seq = number ? Number(number) : Number.NaN;
   return Number.isInteger(seq) ? { grant: rest.slice(0, end), kind, seq } : undefined;
 }
@@ -179,26 +179,26 @@ export function parseFrameAddress(rest: string, message: { readonly reply?: stri
  * Whether the reply subject that a worker names is in the worker's own inbox. The broker lets a worker name any reply subject, and a
  * dispatcher may publish where a worker may not.
  */
-export function isInboxOf(subjects: Subjects, worker: WorkerAddress | undefined, replyTo: string): boolean {
+export function isOwnInbox(subjects: Subjects, worker: WorkerAddress | undefined, replyTo: string): boolean {
   return worker !== undefined && replyTo.length <= maxSubjectLength && replyTo.startsWith(`${subjects.inbox(worker)}.`);
 }
 
 /**
  * Whether two subjects in a worker's inboxes belong to the same process: each process has an inbox of its own.
- * @param worker the worker that owns both inboxes, see `isInboxOf`
+ * @param worker the worker that owns both inboxes, see `isOwnInbox`
  */
-export function areOfOneProcess(subjects: Subjects, worker: WorkerAddress, one: string, other: string): boolean {
+export function belongToSameProcess(subjects: Subjects, worker: WorkerAddress, one: string, other: string): boolean {
   const { length } = `${subjects.inbox(worker)}.`;
   return one.slice(length).split('.', 1)[0] === other.slice(length).split('.', 1)[0];
 }
 
 /** Returns the last token of a reply subject, which is the grant. A worker finds its jobs by it. */
-export function grantOf(reply: string): string {
+export function parseGrant(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);
 }
 
 /** Returns the token before the grant: the dispatcher that made the grant. */
-export function ingressOf(reply: string): string {
+export function parseDispatcher(reply: string): string {
   return reply.split('.').at(-2) ?? '';
 }
 

@@ -26,7 +26,7 @@ export function addressTokens({ tier, owner, worker }: WorkerAddress): string {
 }
 
 /** Reads the address at the end of a subject; undefined for a tier that this release does not know. */
-export function addressAtEnd(subject: string): WorkerAddress | undefined {
+export function parseWorkerAddress(subject: string): WorkerAddress | undefined {
   const [tier, owner, worker] = subject.split('.').slice(-addressLength);
   const known = tiers.find((name) => name === tier);
   if (!known || owner === undefined || worker === undefined) return undefined;
@@ -34,6 +34,6 @@ export function addressAtEnd(subject: string): WorkerAddress | undefined {
 }
 
 /** Returns the worker's name in the whole cluster, for people and for tables. It is unique because an owner contains no dot. */
-export function workerIdOf({ owner, worker }: WorkerAddress): string {
+export function formatWorkerId({ owner, worker }: WorkerAddress): string {
   return owner === openOwner ? worker : `${owner}.${worker}`;
 }

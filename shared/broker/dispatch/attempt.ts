@@ -3,10 +3,10 @@ import type { FrameKind } from '../contract/subjects.ts';
 import type { PartialAnswer } from './partial-answers.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
-const askAgainMs = 500;
+const retransmitIntervalMs = 500;
 
 /** Milliseconds after a request for frames in which the worker's answer shows that it lives now. */
-const justMs = 300;
+const recentMs = 300;
 
 /** One grant of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
 export class Attempt {
@@ -78,7 +78,7 @@ export class Attempt {
   }
 
   /** Records the next frame. A keep-alive has no number of its own. */
-  received(kind: FrameKind, now: number): void {
+  recordFrame(kind: FrameKind, now: number): void {
     this.#begunAt ??= now;
     if (kind !== 'x') this.#isConfirmed = true;
     this.#lastFrameAt = now;
@@ -90,22 +90,22 @@ export class Attempt {
   }
 
   /** Records a request for missing frames. @returns false if the last request is less than half a second old */
-  askAgain(now: number): boolean {
-    if (now - this.#askedAt < askAgainMs) return false;
+  recordRetransmitRequest(now: number): boolean {
+    if (now - this.#askedAt < retransmitIntervalMs) return false;
     this.#askedAt = now;
     return true;
   }
 
   /** Whether the worker was just asked for missing frames and has sent a frame since, which shows that it lives. */
   hasJustAnswered(now: number): boolean {
-    return now - this.#askedAt < justMs && this.worker.lastFrameAt > this.#askedAt;
+    return now - this.#askedAt < recentMs && this.worker.lastFrameAt > this.#askedAt;
   }
 
   /**
    * Whether the wait for the first token was last compared with the peers' at least `ms` milliseconds ago. Records a new comparison if
    * so.
    */
-  isDue(now: number, ms: number): boolean {
+  isComparisonDue(now: number, ms: number): boolean {
     if (now - this.#comparedAt < ms) return false;
     this.#comparedAt = now;
     return true;

@@ -7,7 +7,7 @@ import { JobPlacer } from './claims/job-placer.ts';
 import { ContinuationMemory } from './continuation/continuation-memory.ts';
 import { ClosedConnections } from './deaths/closed-connections.ts';
 import { DeathChecks } from './deaths/death-checks.ts';
-import { newestFirst, Suspects } from './deaths/suspects.ts';
+import { newestFirst, Quarantine } from './deaths/quarantine.ts';
 import { WorkerDeaths } from './deaths/worker-deaths.ts';
 import { Job } from './job.ts';
 import type { JobSink } from './job-sink.ts';
@@ -15,14 +15,14 @@ import type { JobRequest } from './job-request.ts';
 import { JobEndings } from './job-endings.ts';
 import { JobTable } from './job-table.ts';
 import { JetStreamProxy } from './queue/jetstream-proxy.ts';
-import { retryAfterOf } from './queue/drain-rate.ts';
+import { computeRetryAfter } from './queue/drain-rate.ts';
 import type { QueueSettings } from './queue/jobs-stream.ts';
 import { PartialAnswers } from './partial-answers.ts';
 import { Queue } from './queue/queue.ts';
 import { ReplyReceiver } from './reply-receiver.ts';
 import type { Timeouts } from './sweep/exceeded-timeout.ts';
 import { JobSweep } from './sweep/job-sweep.ts';
-import { WaitingLooks } from './waiting-looks.ts';
+import { WaitingJobReviewer } from './waiting-reviews.ts';
 import { WorkerLink } from './worker-link.ts';
 import type { LiveWorker, Loss } from './workers/live-pool.ts';
 import type { LiveWorkers } from './workers/live-workers.ts';
@@ -34,7 +34,7 @@ export interface DispatchSettings {
   timeouts: Timeouts;
   queue: QueueSettings;
   /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
-  spillMs: number;
+  overflowMs: number;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
   maxAttempts: number;
@@ -57,24 +57,33 @@ export class Dispatcher {
   readonly #deaths: WorkerDeaths;
   readonly #sweep: JobSweep;
   readonly #place = (job: Job): void => this.#placer.place(job);
-  readonly #replace = (job: Job): void => this.#queue.tickets.replace(job);
+  readonly #replace = (job: Job): void => this.#queue.tickets.review(job);
   readonly #later = new Set<NodeJS.Timeout>();
   readonly #release: () => void;
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
-    const { ingress, timeouts, queue, spillMs, keepAliveMs, maxAttempts, continueBytes = 0 } = settings;
+    const { ingress, timeouts, queue, overflowMs, keepAliveMs, maxAttempts, continueBytes = 0 } = settings;
     this.#memory = continueBytes > 0 ? new ContinuationMemory(continueBytes) : undefined;
     const jobs = this.#jobs;
     const onFull = (job: Job): void => this.#endings.fail(job, this.#tooManyWait(job));
     const offer = (job: Job): boolean => this.#placer.offerWaiting(job);
     const handOver = (job: Job): void => this.#placer.handOver(job);
-    this.#queue = new Queue(broker, workers, { ingress, settings: queue, spillMs, log, jobs, offer, handOver, onFull });
+    this.#queue = new Queue(broker, workers, {
+      ingress,
+      settings: queue,
+      overflowMs,
+      log,
+      jobs,
+      offer,
+      handOver,
+      onFull,
+    });
     const { tickets } = this.#queue;
     const jetStreamProxy = new JetStreamProxy(broker, ingress, workers);
     const link = new WorkerLink(broker, ingress, log);
-    const suspects = new Suspects();
+    const quarantine = new Quarantine();
     const lookAgain = (job: Job, ms: number): void => this.#lookAgain(job, ms);
-    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, suspects, lookAgain });
+    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, lookAgain });
     const deaths = new WorkerDeaths(broker, workers, log);
     const checks = new DeathChecks(broker, workers, link, log);
     const judge = new OutcomeJudge(log);
@@ -92,14 +101,14 @@ export class Dispatcher {
       timeouts,
       keepAliveMs,
       closed,
-      guard: (job, act, now) => endings.guard(job, act, now),
+      guard: (job, act, now) => endings.runGuarded(job, act, now),
       expectedWaitMs: (job, now) => tickets.expectedWaitMs(job, now),
-      onLost: (job) => endings.fallSilent(job),
-      onClosed: (job) => endings.disconnect(job),
-      onExceeded: (job, error) => endings.exceed(job, error),
-      onIgnored: (job, now) => endings.ignore(job, now),
-      onQuiet: (job, now) => link.askAgain(job, now),
-      onAwaiting: (job, now) => endings.leaveLate(job, now),
+      onLost: (job) => endings.onWorkerSilent(job),
+      onClosed: (job) => endings.onWorkerDisconnected(job),
+      onExceeded: (job, error) => endings.onTimeout(job, error),
+      onIgnored: (job, now) => endings.onOfferIgnored(job, now),
+      onQuiet: (job, now) => link.requestFrames(job, now),
+      onAwaiting: (job, now) => endings.moveLateJob(job, now),
       onWaiting: (job, now) => this.#queue.maintain(job, now),
     });
     const { subjects } = broker;
@@ -109,11 +118,11 @@ export class Dispatcher {
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     workers.onLost((worker, loss) => this.#onWorkerLost(worker, loss));
-    const looks = new WaitingLooks(
+    const looks = new WaitingJobReviewer(
       () => this.#jobs.values(),
-      (job) => this.#endings.guard(job, this.#replace, undefined),
+      (job) => this.#endings.runGuarded(job, this.#replace, undefined),
     );
-    workers.onChange(() => looks.want());
+    workers.onChange(() => looks.schedule());
     this.#release = () => {
       this.#sweep.close();
       looks.close();
@@ -154,9 +163,9 @@ export class Dispatcher {
     // Unguessable, and much cheaper than separate random bytes: Node generates the randomness of many ids at once.
     const job = new Job(randomUUID(), request, body, sink, this.#memory);
     this.#jobs.add(job);
-    const refusal = this.#deaths.refusalOf(request, body);
+    const refusal = this.#deaths.checkRefused(request, body);
     if (refusal) this.#endings.fail(job, refusal);
-    else this.#endings.guard(job, this.#place, undefined);
+    else this.#endings.runGuarded(job, this.#place, undefined);
     return job;
   }
 
@@ -187,24 +196,24 @@ export class Dispatcher {
   }
 
   #tooManyWait(job: Job): RouterError {
-    const retryAfter = retryAfterOf(this.#queue.tickets.expectedWaitMs(job, performance.now()));
+    const retryAfter = computeRetryAfter(this.#queue.tickets.expectedWaitMs(job, performance.now()));
     return new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter });
   }
 
   #onWorkerLost(worker: LiveWorker, loss: Loss): void {
     const lose = (job: Job): void => {
-      if (loss !== 'left') this.#endings.die(job, loss === 'replaced' ? loss : undefined);
-      else this.#endings.lose(job, 'The worker was lost in the middle of the answer.');
+      if (loss !== 'left') this.#endings.onWorkerDied(job, loss === 'replaced' ? loss : undefined);
+      else this.#endings.onWorkerLost(job, 'The worker was lost in the middle of the answer.');
     };
     const lost = Array.from(this.#jobs.values()).filter(({ attempt }) => attempt?.worker === worker);
-    for (const job of newestFirst(lost)) this.#endings.guard(job, lose, undefined);
+    for (const job of newestFirst(lost)) this.#endings.runGuarded(job, lose, undefined);
   }
 
   #lookAgain(job: Job, ms: number): void {
     const timer = setTimeout(() => {
       this.#later.delete(timer);
       const look = job.tickets.placed.size === 0 ? this.#place : this.#replace;
-      if (job.state === 'queued') this.#endings.guard(job, look, undefined);
+      if (job.state === 'queued') this.#endings.runGuarded(job, look, undefined);
     }, ms);
     this.#later.add(timer);
   }
@@ -212,8 +221,8 @@ export class Dispatcher {
   /** Recovers what was on its way when the connection was lost: publishes tickets again and requests missing frames from the workers. */
   #onReconnect(): void {
     this.#sweep.restartSilence();
-    this.#queue.suspect();
+    this.#queue.checkStreams();
     const now = performance.now();
-    for (const job of this.#jobs.values()) this.#link.askAgain(job, now);
+    for (const job of this.#jobs.values()) this.#link.requestFrames(job, now);
   }
 }

@@ -5,19 +5,19 @@ import type { ErrorFacts } from '../contract/frame.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
 import type { Attempt } from './attempt.ts';
-import { hadTaken, heartbeatMs, type Death, type EndOfWorker } from './deaths/death.ts';
+import { mayHaveTaken, maxHeartbeatIntervalMs, type Death, type DeathEvidence } from './deaths/death.ts';
 import type { DeathChecks } from './deaths/death-checks.ts';
 import type { WorkerDeaths } from './deaths/worker-deaths.ts';
 import type { Job } from './job.ts';
 import type { JobTable } from './job-table.ts';
 import type { WorkerLink } from './worker-link.ts';
-import { blameOf, type OutcomeJudge } from './workers/outcome-judge.ts';
+import { classifyFault, type OutcomeJudge } from './workers/outcome-judge.ts';
 
 /**
  * Errors that end a stream that waits for another worker: they are not the failure of that worker. After any other error, the client
  * gets the error of the worker that was lost.
  */
-const toldErrors: ReadonlySet<ErrorCode> = new Set([
+const sharedErrors: ReadonlySet<ErrorCode> = new Set([
   'workers_died',
   'shutting_down',
   'total_timeout',
@@ -48,7 +48,7 @@ export class JobEndings {
     const { attempt } = job;
     if (job.isOver || !attempt) return;
     job.complete(end);
-    this.#parts.judge.served(job, attempt, performance.now());
+    this.#parts.judge.recordServed(job, attempt, performance.now());
     this.#release(job);
   }
 
@@ -64,7 +64,7 @@ export class JobEndings {
   abandon(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
-    this.fail(job, ofBegun(job, error));
+    this.fail(job, markEffects(job, error));
   }
 
   /**
@@ -73,21 +73,21 @@ export class JobEndings {
    */
   fail(job: Job, error: RouterError, failure?: ContinuationFailure): void {
     if (job.isOver) return;
-    const told = job.continuation?.broken && !toldErrors.has(error.code) ? job.continuation.broken : error;
+    const told = job.continuation?.lossError && !sharedErrors.has(error.code) ? job.continuation.lossError : error;
     job.fail(told, failure);
     this.#release(job);
-    this.guard(job, reportFailure, told);
+    this.runGuarded(job, reportFailure, told);
   }
 
   /**
    * Handles the loss of the job's worker or frames: the job moves to another worker, unless its client has got a part of an answer that
    * cannot continue.
    */
-  lose(job: Job, message: string, unbegun = false): void {
+  onWorkerLost(job: Job, message: string, unbegun = false): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
     const error = new RouterError('worker_lost', message);
-    if (!this.#mayMove(job, unbegun)) return this.fail(job, unbegun ? error : ofBegun(job, error));
+    if (!this.#mayMove(job, unbegun)) return this.fail(job, unbegun ? error : markEffects(job, error));
     job.avoidWorker(false);
     this.#move(job, error);
   }
@@ -98,48 +98,48 @@ export class JobEndings {
    * is offered to another worker.
    * @param end the evidence of the death; undefined for silence alone
    */
-  die(job: Job, end?: EndOfWorker, message = 'The worker was lost in the middle of the answer.'): void {
+  onWorkerDied(job: Job, end?: DeathEvidence, message = 'The worker was lost in the middle of the answer.'): void {
     const { attempt, death } = job;
     if (job.isOver || !attempt) return;
     const { deaths, placer } = this.#parts;
-    if (job.continuation?.hasProvenItself(performance.now())) job.survived();
-    const first = job.canMove && deaths.hasOne(job) ? death : undefined;
+    if (job.continuation?.isCleared(performance.now())) job.clearDeath();
+    const first = job.canMove && deaths.hasDeath(job) ? death : undefined;
     if (first) return this.#check(job, attempt, first, end);
-    if (!hadTaken(attempt, end)) return placer.onRefusal(job);
+    if (!mayHaveTaken(attempt, end)) return placer.onRefusal(job);
     const error = deaths.count(job, attempt);
     if (error) this.abandon(job, error);
-    else this.lose(job, message);
+    else this.onWorkerLost(job, message);
   }
 
   /**
    * Handles a worker that has sent no frame for long although it was asked for one: it counts as dead, unless its heartbeats show that
    * it lived afterwards.
    */
-  fallSilent(job: Job): void {
+  onWorkerSilent(job: Job): void {
     const { attempt } = job;
     if (!attempt) return;
     const message = 'The worker fell silent in the middle of the answer.';
-    if (attempt.worker.life.provenAt > attempt.lastFrameAt) this.lose(job, message);
-    else this.die(job, undefined, message);
+    if (attempt.worker.proofOfLife.provenAt > attempt.lastFrameAt) this.onWorkerLost(job, message);
+    else this.onWorkerDied(job, undefined, message);
   }
 
   /**
    * Handles the death of a second worker with a job. The job stays with this worker until the check of the first death ends: if the
    * first worker is dead, the job ends; otherwise this death counts as the first.
    */
-  #check(job: Job, attempt: Attempt, death: Death, end: EndOfWorker): void {
+  #check(job: Job, attempt: Attempt, death: Death, end: DeathEvidence): void {
     const { deaths, checks } = this.#parts;
     const { worker } = attempt;
     const { lastFrameAt } = worker;
     const onVerdict = (_: Job, hasDied: boolean): void => {
       if (hasDied) return this.abandon(job, deaths.countSecond(job, death, attempt));
-      job.survived();
-      this.die(job, end);
+      job.clearDeath();
+      this.onWorkerDied(job, end);
     };
-    checks.begin(job, death, {
+    checks.start(job, death, {
       isWanted: () => !job.isOver && job.attempt === attempt && worker.lastFrameAt === lastFrameAt,
-      isRefuted: () => !deaths.hasOne(job),
-      onVerdict: (hasDied) => this.guard(job, onVerdict, hasDied),
+      isRefuted: () => !deaths.hasDeath(job),
+      onVerdict: (hasDied) => this.runGuarded(job, onVerdict, hasDied),
     });
   }
 
@@ -147,11 +147,11 @@ export class JobEndings {
    * Moves a job whose worker's connection is closed, if another worker can serve it, before the worker counts as lost. A job that
    * another worker has died with stays until the loss is certain, because it would end.
    */
-  disconnect(job: Job): void {
+  onWorkerDisconnected(job: Job): void {
     const { attempt, avoid } = job;
-    if (!attempt || !this.#mayMove(job) || this.#parts.deaths.hasOne(job)) return;
+    if (!attempt || !this.#mayMove(job) || this.#parts.deaths.hasDeath(job)) return;
     attempt.worker.hasRefused = true;
-    if (job.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job, 'closed');
+    if (job.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.onWorkerDied(job, 'closed');
   }
 
   /**
@@ -159,13 +159,13 @@ export class JobEndings {
    * sends no heartbeat either, while other workers' heartbeats come, it counts as dead until its next heartbeats. A job that another
    * worker has died with stays until that is clear, because its next worker would be the third.
    */
-  ignore(job: Job, now: number): void {
+  onOfferIgnored(job: Job, now: number): void {
     const { attempt } = job;
     const { deaths, link, placer } = this.#parts;
     if (!attempt) return;
-    if (deaths.hasOne(job)) return link.askAgain(job, now);
-    const isOverdue = now - attempt.worker.lastHeartbeatAt > heartbeatMs;
-    const isSilent = isOverdue && hadTaken(attempt) && deaths.areHeartbeatsDelivered(now);
+    if (deaths.hasDeath(job)) return link.requestFrames(job, now);
+    const isOverdue = now - attempt.worker.lastHeartbeatAt > maxHeartbeatIntervalMs;
+    const isSilent = isOverdue && mayHaveTaken(attempt) && deaths.areHeartbeatsDelivered(now);
     const error = isSilent ? deaths.count(job, attempt, now) : undefined;
     if (error) return this.abandon(job, error);
     link.cancel(job);
@@ -179,16 +179,16 @@ export class JobEndings {
    */
   onError(job: Job, error: RouterError, { unbegun, startedAt, cannotContinue }: ErrorFacts = {}): void {
     const { attempt } = job;
-    if (cannotContinue && job.continuation?.broken) return this.#cannotContinue(job, error, cannotContinue);
+    if (cannotContinue && job.continuation?.lossError) return this.#cannotContinue(job, error, cannotContinue);
     if (error.code === 'worker_lost') {
       const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
-      return isAnother ? this.die(job, 'replaced') : this.lose(job, error.message, unbegun);
+      return isAnother ? this.onWorkerDied(job, 'replaced') : this.onWorkerLost(job, error.message, unbegun);
     }
     // A worker that returns a job unbegun is not at fault: it stops, or has no memory for the body.
     const judged = unbegun ? undefined : attempt;
     const isMovable = judged ? this.#parts.judge.failed(job, judged, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
-      job.avoidWorker(judged !== undefined && blameOf(error.code) !== 'none');
+      job.avoidWorker(judged !== undefined && classifyFault(error.code) !== 'none');
       if (job.place(job.avoid).length > 0) return this.#move(job, error);
     }
     this.fail(job, error);
@@ -205,10 +205,10 @@ export class JobEndings {
   }
 
   /** Handles a running job that has exceeded a timeout: the job moves if another worker may do better. */
-  exceed(job: Job, error: RouterError): void {
+  onTimeout(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
-    if (job.attempt) this.onError(job, ofBegun(job, error));
+    if (job.attempt) this.onError(job, markEffects(job, error));
     else this.fail(job, error);
   }
 
@@ -217,18 +217,18 @@ export class JobEndings {
    * serves. The job stays while the worker may have died with it: another worker has died with it before, or this one does not answer a
    * request for a frame.
    */
-  leaveLate(job: Job, now: number): void {
+  moveLateJob(job: Job, now: number): void {
     const { attempt } = job;
-    if (!attempt || !this.#parts.judge.awaited(attempt, now) || !this.#mayMove(job)) return;
+    if (!attempt || !this.#parts.judge.checkLate(attempt, now) || !this.#mayMove(job)) return;
     const { deaths, link } = this.#parts;
-    if (deaths.hasOne(job)) return;
-    if (!attempt.hasJustAnswered(now)) return link.askAgain(job, now);
+    if (deaths.hasDeath(job)) return;
+    if (!attempt.hasJustAnswered(now)) return link.requestFrames(job, now);
     if (job.place(new Set(job.avoid).add(attempt.worker.id)).length === 0) return;
-    this.exceed(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
+    this.onTimeout(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }
 
   /** Calls `act` for a job. What it throws fails this job and no other. */
-  guard<T>(job: Job, act: (job: Job, argument: T) => void, argument: T): void {
+  runGuarded<T>(job: Job, act: (job: Job, argument: T) => void, argument: T): void {
     try {
       act(job, argument);
     } catch (error) {
@@ -256,7 +256,7 @@ export class JobEndings {
     const { jobs, placer, log } = this.#parts;
     const { requestId } = job.request;
     const { attempts: attempt, traceId, hasBegun: continues } = job;
-    jobs.takeBack(job);
+    jobs.endAttempt(job);
     job.lost(error);
     log.warn({ requestId, traceId, attempt, reason: error.code, continues }, 'job goes to another worker');
     placer.place(job);
@@ -269,7 +269,7 @@ export class JobEndings {
 }
 
 /** Marks the error of a tool call that a worker may have begun: the tool may have had its effects. */
-function ofBegun({ request, attempt }: Job, error: RouterError): RouterError {
+function markEffects({ request, attempt }: Job, error: RouterError): RouterError {
   return request.operation === 'execute_tool' && attempt ? error.afterEffects() : error;
 }
 

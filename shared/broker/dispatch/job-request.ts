@@ -4,11 +4,11 @@ import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { ServerConnection, UnreadLists } from '../contract/job-contract.ts';
+import type { McpAccountLink, UnreadLists } from '../contract/job-contract.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
 /** A turn of an agent session, with the key that it came with, and the person or team that owns the key; empty if it has none. */
-export interface RunningTurn extends AgentTurn {
+export interface RunningAgentTurn extends AgentTurn {
   key: string;
   user: string;
   team: string;
@@ -33,7 +33,7 @@ export interface JobRequest {
     keyWeight?: number | undefined;
   };
   /** The turn of an agent session, for displays of running work, and the key that it came with. */
-  turn?: RunningTurn | undefined;
+  turn?: RunningAgentTurn | undefined;
   trace?: TraceSpan | undefined;
   /** The client's headers for the worker. They travel with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -42,7 +42,7 @@ export interface JobRequest {
   /** See `Grant.ownerKey`. */
   ownerKey?: string | undefined;
   /** See `Grant.connection`. */
-  connection?: ServerConnection | undefined;
+  connection?: McpAccountLink | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
   /** Whether its stream may continue on another worker after the loss of its worker. Default: it ends with an error. */

@@ -28,22 +28,22 @@ export class JobTable {
     this.#jobs.set(job.id, job);
   }
 
-  give(job: Job, { grant, worker, placement }: Attempt): void {
+  recordAttempt(job: Job, { grant, worker, placement }: Attempt): void {
     worker.held += 1;
-    worker.health.find(placement.model)?.took(grant);
+    worker.health.find(placement.model)?.recordJob(grant);
     this.#granted.set(grant, job);
   }
 
   /** Records that the worker of the job's attempt, if there is one, does not have the job any more. */
-  takeBack({ attempt }: Job): void {
+  endAttempt({ attempt }: Job): void {
     if (!attempt || !this.#granted.delete(attempt.grant)) return;
     const { worker, placement, grant } = attempt;
     worker.held -= 1;
-    worker.health.find(placement.model)?.released(grant);
+    worker.health.find(placement.model)?.recordJobEnd(grant);
   }
 
   delete(job: Job): void {
-    this.takeBack(job);
+    this.endAttempt(job);
     this.#jobs.delete(job.id);
   }
 }

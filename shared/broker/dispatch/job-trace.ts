@@ -27,7 +27,7 @@ export class JobTrace {
   }
 
   /** Begins the span of an attempt. @returns the trace context for the worker */
-  claimed(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
+  beginAttempt(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
     this.#attempt = this.#begin(job);
     const { tier, pool } = worker.pool;
     const to = isOffered ? 'offer' : 'jobs';
@@ -52,7 +52,7 @@ export class JobTrace {
     this.#attempt = undefined;
   }
 
-  continued(): void {
+  markContinued(): void {
     this.#attempt?.set({ 'rtr.continued': true });
   }
 
@@ -64,7 +64,7 @@ export class JobTrace {
   }
 
   /** Ends the trace of the job. A job that still waited gets a last attempt that no worker took. */
-  over(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
+  end(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
     const attempt = this.#attempt ?? this.#begin(job);
     if (problem !== undefined) attempt.fail(problem);
     attempt.end();

@@ -11,12 +11,12 @@ import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTimeline } from './job-timeline.ts';
 import { JobTrace } from './job-trace.ts';
 import type { ContinuationMemory } from './continuation/continuation-memory.ts';
-import { payloadOf, type Payload } from './continuation/payload.ts';
+import { createPayload, type Payload } from './continuation/payload.ts';
 import { StreamContinuation } from './continuation/stream-continuation.ts';
 import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import { JobTickets } from './queue/job-tickets.ts';
-import { FailedPlaces } from './claims/failed-places.ts';
-import { nobody, type LiveWorker, type Placement } from './workers/live-pool.ts';
+import { FailedWorkers } from './claims/failed-places.ts';
+import { noWorkers, type LiveWorker, type Placement } from './workers/live-pool.ts';
 
 /** One request on its way through the cluster. Times are milliseconds of `performance.now()`. */
 export class Job {
@@ -33,7 +33,7 @@ export class Job {
   #body: Buffer | undefined;
   #attempt: Attempt | undefined;
   #attempts = 0;
-  #failedPlaces: FailedPlaces | undefined;
+  #failedPlaces: FailedWorkers | undefined;
   #moves: readonly ErrorCode[] = [];
   #refusals = 0;
   #death: Death | undefined;
@@ -77,7 +77,7 @@ export class Job {
   }
 
   get payload(): Payload {
-    return this.#continuation?.kept ?? payloadOf(this.#body);
+    return this.#continuation?.kept ?? createPayload(this.#body);
   }
 
   /** Undefined for a job that must not continue on another worker. */
@@ -114,10 +114,10 @@ export class Job {
 
   /** Workers that failed on this job a few seconds ago or less. */
   get avoid(): ReadonlySet<string> {
-    return this.#failedPlaces?.workers() ?? nobody;
+    return this.#failedPlaces?.workers() ?? noWorkers;
   }
 
-  get failedPlaces(): FailedPlaces | undefined {
+  get failedPlaces(): FailedWorkers | undefined {
     return this.#failedPlaces;
   }
 
@@ -160,18 +160,18 @@ export class Job {
     return this.#tiers;
   }
 
-  foundWorkers(some: boolean): void {
+  recordWorkerSearch(some: boolean): void {
     if (some) this.#noWorkerSince = undefined;
     else this.#noWorkerSince ??= performance.now();
   }
 
   /** Records that the job is offered to a worker, or granted to a worker that claimed it. @returns the trace context for the worker */
-  give(attempt: Attempt): TraceContext | undefined {
+  beginAttempt(attempt: Attempt): TraceContext | undefined {
     this.#on(attempt.isOffered ? 'offer' : 'claim');
     this.#noWorkerSince = undefined;
     this.#attempt = attempt;
     this.#attempts += 1;
-    return this.#trace?.claimed(this, attempt);
+    return this.#trace?.beginAttempt(this, attempt);
   }
 
   /** Records that the worker refuses the offer, which does not count as an attempt. */
@@ -184,11 +184,11 @@ export class Job {
     this.#attempt = undefined;
   }
 
-  diedWith(death: Death): void {
+  recordDeath(death: Death): void {
     this.#death = death;
   }
 
-  survived(): void {
+  clearDeath(): void {
     this.#death = undefined;
   }
 
@@ -225,8 +225,8 @@ export class Job {
 
   #begin(now: number): void {
     if (this.hasBegun) {
-      this.#continuation?.continued(now);
-      this.#trace?.continued();
+      this.#continuation?.recordContinued(now);
+      this.#trace?.markContinued();
       return this.sink.moved?.(this);
     }
     this.sink.begin(this);
@@ -262,7 +262,7 @@ export class Job {
   }
 
   #avoid(worker: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean): void {
-    (this.#failedPlaces ??= new FailedPlaces()).add(worker, hasAnswered);
+    (this.#failedPlaces ??= new FailedWorkers()).add(worker, hasAnswered);
   }
 
   #on(event: JobEvent): void {
@@ -275,7 +275,7 @@ export class Job {
     this.#continuation?.close();
     this.#attempt?.partial?.release();
     const problem = error?.code ?? (event === 'cancel' ? 'cancelled' : undefined);
-    this.#trace?.over(this, problem);
+    this.#trace?.end(this, problem);
     this.#timeline.ended(this.#attempt, this.#waitingSince, problem ?? 'done');
     this.#finish({
       state: this.#state,

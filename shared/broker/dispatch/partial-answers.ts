@@ -1,4 +1,4 @@
-import { shareOfMemory } from '#shared/core/memory-budget.ts';
+import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 
 /** Bytes of one answer that is not streamed, at most. */
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -60,7 +60,7 @@ export class PartialAnswers<Job extends AnsweredJob> {
 
   /** @param memoryBytes what this process may use; 0 without a limit */
   constructor(memoryBytes: number) {
-    this.#maxBytes = shareOfMemory(answerParts, memoryBytes);
+    this.#maxBytes = computeMemoryShare(answerParts, memoryBytes);
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { decodeAnswerHeaders } from '../contract/answer-headers.ts';
-import { decodeEnd, decodeError, errorFactsOf } from '../contract/frame.ts';
+import { decodeEnd, decodeError, decodeErrorFacts } from '../contract/frame.ts';
 import { maxSubjectLength, parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { Attempt } from './attempt.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
@@ -11,7 +11,7 @@ import type { Job } from './job.ts';
 import type { JobEndings } from './job-endings.ts';
 import type { JobTable } from './job-table.ts';
 import type { PartialAnswers } from './partial-answers.ts';
-import { impossibleFrame, type WorkerLink } from './worker-link.ts';
+import { impossibleFrameNumber, type WorkerLink } from './worker-link.ts';
 import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
 export interface ReplyReceiverParts {
@@ -56,18 +56,18 @@ export class ReplyReceiver {
     if (!attempt || seq < attempt.nextSeq) return;
     const { link, placer, endings, judge } = this.#parts;
     const now = performance.now();
-    if (seq > attempt.nextSeq) return link.askAgain(job, now);
+    if (seq > attempt.nextSeq) return link.requestFrames(job, now);
     if (kind === 'r') return placer.onRefusal(job);
     const payload = message.data;
     if (seq === 0 && kind !== 'k') attempt.answerHeaders = decodeAnswerHeaders(message.headers);
-    attempt.received(kind, now);
+    attempt.recordFrame(kind, now);
     if (kind === 'd') {
       attempt.answerBytes += payload.length;
       if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
       if (job.request.stream) job.write(payload, now);
       else this.#keep(job, payload);
     } else if (kind === 'e') this.#onEnd(job, attempt, payload, now);
-    else if (kind === 'x') endings.onError(job, decodeError(payload), errorFactsOf(payload));
+    else if (kind === 'x') endings.onError(job, decodeError(payload), decodeErrorFacts(payload));
   }
 
   #keep(job: Job, part: Uint8Array): void {
@@ -89,7 +89,8 @@ export class ReplyReceiver {
   /** Answers a keep-alive for a grant that is not in use: the reply means that no client waits for the answer. */
   #onUnwanted({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
     const { broker, checks } = this.#parts;
-    if (kind === 'x' && seq === impossibleFrame && grant !== undefined) checks.onAnswer(grant, errorFactsOf(data));
+    if (kind === 'x' && seq === impossibleFrameNumber && grant !== undefined)
+      checks.onAnswer(grant, decodeErrorFacts(data));
     // The broker lets a worker name any reply subject, so only an inbox that names the grant gets the answer.
     const isOwn =
       reply !== undefined &&

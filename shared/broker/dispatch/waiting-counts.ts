@@ -13,7 +13,7 @@ export interface WaitingLane extends Lane {
 const maxLanes = 200;
 
 /** Counts the jobs that wait in each lane, and since when. A job that waits in several lanes counts in each. */
-export function waitingByLane(
+export function countWaitingByLane(
   jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'request' | 'waitingSince'>>,
 ): WaitingLane[] {
   const lanes = new Map<string, WaitingLane>();
@@ -39,7 +39,7 @@ export interface WaitingUnplaced {
 }
 
 /** Counts the jobs that wait in no lane. A job counts in every tier that may serve it. */
-export function waitingUnplaced(
+export function countUnplaced(
   jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'> & { request: Pick<Job['request'], 'class'> }>,
 ): WaitingUnplaced[] {
   const counts = new Map<string, WaitingUnplaced>();
@@ -59,7 +59,9 @@ export function waitingUnplaced(
  * Counts the jobs that wait for each tier. A job counts in every tier that may serve it, with workers or without. An autoscaler uses
  * these counts, so requests for a tier without workers must count, too.
  */
-export function waitingByTier(jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'>>): Partial<Record<Tier, number>> {
+export function countWaitingByTier(
+  jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'>>,
+): Partial<Record<Tier, number>> {
   const counts: Partial<Record<Tier, number>> = {};
   for (const { state, tickets, tiers } of jobs) {
     if (state !== 'queued') continue;

@@ -7,10 +7,10 @@ import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
 import type { LiveWorker } from './workers/live-pool.ts';
 
-const nothing = Buffer.alloc(0);
+const emptyBytes = Buffer.alloc(0);
 
 /** A number that no frame has: a worker that is asked for it answers that it does not have the frame. */
-export const impossibleFrame = -1;
+export const impossibleFrameNumber = -1;
 
 /** Milliseconds before an ejected worker's claim is refused: less than the second after which a dispatcher counts as silent. */
 const ejectedMs = 500;
@@ -28,14 +28,14 @@ export class WorkerLink {
   }
 
   refuse(replyTo: string, answer: 'gone' | 'taken' | 'later'): void {
-    this.#broker.publish(replyTo, encodeClaimAnswer({ answer }, nothing));
+    this.#broker.publish(replyTo, encodeClaimAnswer({ answer }, emptyBytes));
   }
 
   /**
    * Refuses a claim of an ejected worker after a moment, during which the claim takes one of the worker's slots. Otherwise the worker
    * would pull the same tickets again and again and keep them from its peers. A worker with more claims than slots is refused at once.
    */
-  refuseSlowly(replyTo: string, { id, announcement }: LiveWorker): void {
+  refuseDelayed(replyTo: string, { id, announcement }: LiveWorker): void {
     const waiting = this.#refusals.get(id) ?? 0;
     if (waiting >= announcement.slots) return this.refuse(replyTo, 'later');
     this.#refusals.set(id, waiting + 1);
@@ -67,7 +67,7 @@ export class WorkerLink {
   }
 
   /** Sends a ticket straight to a worker. A worker of an older release reads it as a broken offer and ignores it. */
-  handOver({ id }: Job, { v, at }: { v: number; at: string }): void {
+  sendTicket({ id }: Job, { v, at }: { v: number; at: string }): void {
     this.#broker.publish(at, encodeTicket({ v, ingress: this.#ingress, job: id }));
   }
 
@@ -82,8 +82,8 @@ export class WorkerLink {
    * Requests the next frames from the job's worker, which also serves as a sign of life. A worker that does not know the job reports
    * that. Sends at most two requests a second.
    */
-  askAgain({ attempt }: Job, now: number): void {
-    if (!attempt?.askAgain(now)) return;
+  requestFrames({ attempt }: Job, now: number): void {
+    if (!attempt?.recordRetransmitRequest(now)) return;
     const range = `${this.#replySubject(attempt.grant)} ${attempt.nextSeq}`;
     this.#broker.publish(this.#broker.subjects.retransmit(attempt.worker.address), range);
   }
@@ -92,10 +92,10 @@ export class WorkerLink {
    * Asks a worker that counts as dead for an impossible frame of its former job. The worker answers with an error that says when it was
    * started. If it still runs the job, it stops it.
    */
-  askWhetherAlive({ worker, grant }: { worker: LiveWorker; grant: string }): void {
+  sendDeathCheck({ worker, grant }: { worker: LiveWorker; grant: string }): void {
     this.#broker.publish(
       this.#broker.subjects.retransmit(worker.address),
-      `${this.#replySubject(grant)} ${impossibleFrame}`,
+      `${this.#replySubject(grant)} ${impossibleFrameNumber}`,
     );
   }
 
@@ -107,7 +107,7 @@ export class WorkerLink {
    */
   async #sendGrant(to: string, grant: Grant, body: Uint8Array, isWanted: () => boolean): Promise<void> {
     if (body.length <= bodyPartBytes) return this.#broker.publish(to, encodeClaimAnswer(grant, body));
-    this.#broker.publish(to, encodeClaimAnswer(grant, nothing));
+    this.#broker.publish(to, encodeClaimAnswer(grant, emptyBytes));
     for (let start = 0; start < body.length; start += bodyPartBytes) {
       if (start > 0 && start % (2 * bodyPartBytes) === 0) {
         await this.#broker.flush();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { inChunks } from '#shared/core/in-chunks.ts';
+import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { isApiError } from '../connection/on-enough-nodes.ts';
@@ -24,7 +24,7 @@ const againMs = 250;
 const defaultRetryForMs = 15_000;
 
 /** JetStream's errors for a stream, an account or a server without room, and for a message that could not be stored. */
-const full = [10002, 10023, 10047, 10077];
+const fullCodes = [10002, 10023, 10047, 10077];
 
 const objectName = /^[\w-]{1,128}$/;
 
@@ -61,12 +61,12 @@ export class JetStreamObjects {
    */
   async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
     assertName(name);
-    const madeAt = await this.#retrying(() => this.#stream.make(), signal);
+    const madeAt = await this.#retrying(() => this.#stream.ensure(), signal);
     const meter = new ByteMeter();
     const sent: Promise<void>[] = [];
     try {
       let chunks = 0;
-      for await (const chunk of inChunks(meter.pass(body), chunkBytes)) {
+      for await (const chunk of splitIntoChunks(meter.pass(body), chunkBytes)) {
         signal?.throwIfAborted();
         if (sent.length === windowChunks) await sent.shift();
         const storing = this.#store(this.#broker.subjects.objectPart(name, chunks), chunk, signal);
@@ -86,7 +86,7 @@ export class JetStreamObjects {
       return measured;
     } catch (error) {
       await Promise.allSettled(sent);
-      if (this.#broker.connected) await this.#stream.remove(name).catch(() => undefined);
+      if (this.#broker.connected) await this.#stream.deleteObject(name).catch(() => undefined);
       throw error;
     }
   }
@@ -101,7 +101,7 @@ export class JetStreamObjects {
     signal?: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array> | undefined> {
     assertName(name);
-    await this.#retrying(() => this.#stream.make(), signal);
+    await this.#retrying(() => this.#stream.ensure(), signal);
     const text = await this.#read(this.#broker.subjects.objectPart(name, 'end'), signal);
     if (!text) return undefined;
     const end = endSchema.parse(JSON.parse(Buffer.from(text).toString()));
@@ -112,8 +112,8 @@ export class JetStreamObjects {
   async delete(name: string): Promise<void> {
     assertName(name);
     await this.#retrying(async () => {
-      await this.#stream.make();
-      await this.#stream.remove(name);
+      await this.#stream.ensure();
+      await this.#stream.deleteObject(name);
     });
   }
 
@@ -157,7 +157,7 @@ export class JetStreamObjects {
         await client.publish(subject, payload, { timeout: tryMs });
       } catch (error) {
         // Without an answer, the stream may be missing.
-        if (!isApiError(error, ...full) && this.#broker.connected) await this.#stream.makeAgain();
+        if (!isApiError(error, ...fullCodes) && this.#broker.connected) await this.#stream.recreate();
         throw error;
       }
     }, signal);
@@ -192,7 +192,7 @@ export class JetStreamObjects {
       try {
         if (this.#broker.connected) return await this.#unlessLost(act());
       } catch (error) {
-        if (isApiError(error, ...full)) throw storageFull(error);
+        if (isApiError(error, ...fullCodes)) throw storageFull(error);
         failure = error;
       }
       if (performance.now() - begun > this.#retryForMs || this.#broker.nc.isClosed()) throw unavailable(failure);

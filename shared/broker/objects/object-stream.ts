@@ -9,7 +9,7 @@ import {
 } from '@nats-io/jetstream';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { isApiError, onEnoughNodes } from '../connection/on-enough-nodes.ts';
+import { isApiError, withReplicas } from '../connection/on-enough-nodes.ts';
 
 /** Milliseconds for the broker to answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerMs = 5_000;
@@ -19,9 +19,9 @@ const streamNameInUse = 10058;
 const streamNotFound = 10059;
 
 /** JetStream's errors for a stream that is larger than the limit of the servers or the account, or than the room of any server. */
-const noRoom = [10002, 10005, 10023, 10028, 10047];
+const noRoomCodes = [10002, 10005, 10023, 10028, 10047];
 
-const leastBytes = 16 * 1024 * 1024;
+const minBytes = 16 * 1024 * 1024;
 
 /**
  * The JetStream stream that stores objects, in files. It keeps one message of each subject, so a part that is stored twice exists once.
@@ -44,7 +44,7 @@ export class ObjectStream {
    * Creates the stream, or updates it to these settings, unless that was done before.
    * @returns when the stream was created: a stream of another time has none of the parts that were stored before
    */
-  make(): Promise<string> {
+  ensure(): Promise<string> {
     this.#made ??= this.#make().catch((error: unknown) => {
       this.#made = undefined;
       throw error;
@@ -58,13 +58,13 @@ export class ObjectStream {
     return (await streams.info(this.#broker.subjects.objectStream)).created;
   }
 
-  async makeAgain(): Promise<void> {
+  async recreate(): Promise<void> {
     this.#made = undefined;
-    await this.make();
+    await this.ensure();
   }
 
   /** Deletes all parts of an object. @returns the number of deleted parts */
-  async remove(object: string): Promise<number> {
+  async deleteObject(object: string): Promise<number> {
     const { objectStream, objectParts } = this.#broker.subjects;
     const { purged } = await (await this.#manager()).streams.purge(objectStream, { filter: objectParts(object) });
     return purged;
@@ -84,15 +84,15 @@ export class ObjectStream {
   /** Creates the stream as large as the servers have room for, with copies on several nodes if there are enough. */
   async #make(): Promise<string> {
     const manager = await this.#manager();
-    return onEnoughNodes(this.#broker, async (copies) => {
-      for (let maxBytes = this.#maxBytes; ; maxBytes = Math.max(leastBytes, Math.floor(maxBytes / 2))) {
+    return withReplicas(this.#broker, async (copies) => {
+      for (let maxBytes = this.#maxBytes; ; maxBytes = Math.max(minBytes, Math.floor(maxBytes / 2))) {
         try {
           const created = await this.#makeOn(manager, copies, maxBytes);
           if (maxBytes < this.#maxBytes)
             this.#log.warn({ maxBytes, wanted: this.#maxBytes }, 'NATS has less room for files than is set');
           return created;
         } catch (error) {
-          if (maxBytes <= leastBytes || !isApiError(error, ...noRoom)) throw error;
+          if (maxBytes <= minBytes || !isApiError(error, ...noRoomCodes)) throw error;
         }
       }
     });

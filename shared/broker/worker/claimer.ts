@@ -2,11 +2,11 @@ import type { Msg } from '@nats-io/transport-node';
 import { LRUCache } from 'lru-cache';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts';
-import { grantOf } from '../contract/subjects.ts';
+import { parseGrant } from '../contract/subjects.ts';
 import type { Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
-import type { IngressContacts } from './ingress-contacts.ts';
+import type { DispatcherContacts } from './dispatcher-contacts.ts';
 
 /** Milliseconds until a claim is given up if its dispatcher does not answer, or stops in the middle of a body. */
 const answerMs = 5_000;
@@ -39,7 +39,7 @@ export interface ClaimerOptions {
   worker: WorkerAddress;
   /** The subject prefix of the worker's own inbox for answers to claims. */
   inbox: string;
-  contacts: IngressContacts;
+  contacts: DispatcherContacts;
   /** The budget that bodies take their memory from. The receiver of a grant returns its share. */
   bodies: MemoryBudget;
   /** Called if a claim that was given up without an answer is granted after all, with the grant and the first part of its body. */
@@ -60,19 +60,32 @@ export class Claimer {
   /**
    * Claims the job of a ticket.
    * @param ackSubject JetStream's ack subject for the ticket; the dispatcher that answers the claim acks the ticket
-   * @param onNobody called once if no dispatcher subscribes: the caller must then ack the ticket
+   * @param onNoDispatcher called once if no dispatcher subscribes: the caller must then ack the ticket
    * @param onOutcome called once, in the same turn as the deciding message: a cancel right after a grant must find the job
    */
-  claim(ticket: Ticket, ackSubject: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
+  claim(
+    ticket: Ticket,
+    ackSubject: string,
+    onNoDispatcher: Pending['onNobody'],
+    onOutcome: Pending['onOutcome'],
+  ): void {
     this.#count += 1;
     const id = String(this.#count);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
     const { ingress } = ticket;
-    this.#pending.set(id, { ingress, onNobody, onOutcome, timer, grant: undefined, parts: [], received: 0 });
+    this.#pending.set(id, {
+      ingress,
+      onNobody: onNoDispatcher,
+      onOutcome,
+      timer,
+      grant: undefined,
+      parts: [],
+      received: 0,
+    });
     const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: ackSubject });
     const { broker, worker, inbox, contacts } = this.#options;
     broker.publish(broker.subjects.claim(ingress, worker), claim, `${inbox}.${id}`);
-    contacts.at(ingress).sent(true);
+    contacts.at(ingress).recordSent(true);
   }
 
   giveUp(ingress: string): void {
@@ -101,8 +114,8 @@ export class Claimer {
     if (!pending) return this.#onLateAnswer(id, payload);
     const { contacts } = this.#options;
     const contact = contacts.at(pending.ingress);
-    if (headers?.code === noResponders) contact.absent();
-    else contact.came();
+    if (headers?.code === noResponders) contact.recordAbsent();
+    else contact.recordReceived();
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
       pending.onNobody();
@@ -122,13 +135,13 @@ export class Claimer {
     const ingress = this.#unanswered.get(id);
     if (ingress === undefined) return;
     this.#unanswered.delete(id);
-    this.#options.contacts.at(ingress).came();
+    this.#options.contacts.at(ingress).recordReceived();
     const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
     if (answer?.answer === 'grant' && firstPart) this.#options.onLateGrant(answer, firstPart);
   }
 
   #receiving(wanted: string): string | undefined {
-    for (const [id, { grant }] of this.#pending) if (grant && grantOf(grant.reply) === wanted) return id;
+    for (const [id, { grant }] of this.#pending) if (grant && parseGrant(grant.reply) === wanted) return id;
     return undefined;
   }
 
@@ -138,7 +151,8 @@ export class Claimer {
     pending.parts.push(part);
     pending.received += part.length;
     pending.timer.refresh();
-    if (pending.received >= grant.bodyBytes) this.#finish(id, { kind: 'grant', grant, body: join(pending.parts) });
+    if (pending.received >= grant.bodyBytes)
+      this.#finish(id, { kind: 'grant', grant, body: concatParts(pending.parts) });
   }
 
   #giveUp(id: string): void {
@@ -152,12 +166,12 @@ export class Claimer {
     if (!pending) return;
     clearTimeout(pending.timer);
     this.#pending.delete(id);
-    if (pending.grant && outcome.kind !== 'grant') this.#options.bodies.give(pending.grant.bodyBytes);
+    if (pending.grant && outcome.kind !== 'grant') this.#options.bodies.release(pending.grant.bodyBytes);
     pending.onOutcome(outcome);
   }
 }
 
-function join(parts: Uint8Array[]): Buffer {
+function concatParts(parts: Uint8Array[]): Buffer {
   const [first] = parts;
   return parts.length === 1 && first
     ? Buffer.from(first.buffer, first.byteOffset, first.byteLength)

@@ -86,7 +86,7 @@ export class FrameMemory {
   }
 
   /** Counts released bytes. Only frames call it. */
-  releasedBytes(length: number): void {
+  onBytesReleased(length: number): void {
     this.#bytes -= length;
     if (!this.#roomy || this.#bytes > this.#maxBytes * roomyShare) return;
     this.#roomy.resolve();
@@ -94,7 +94,7 @@ export class FrameMemory {
   }
 
   /** Counts a released frame of a block. Only frames call it. */
-  releasedFrame(block: Block): void {
+  onFrameReleased(block: Block): void {
     block.frames -= 1;
     this.#frames -= 1;
     if (block.frames > 0) return;
@@ -133,8 +133,8 @@ class BlockFrame implements KeptFrame {
     const block = this.#block;
     this.#block = undefined;
     if (!block) return;
-    this.#memory.releasedFrame(block);
-    this.#memory.releasedBytes(this.length);
+    this.#memory.onFrameReleased(block);
+    this.#memory.onBytesReleased(this.length);
   }
 }
 
@@ -155,7 +155,7 @@ class OwnFrame implements KeptFrame {
   }
 
   release(): void {
-    if (this.#bytes) this.#memory.releasedBytes(this.length);
+    if (this.#bytes) this.#memory.onBytesReleased(this.length);
     this.#bytes = undefined;
   }
 }

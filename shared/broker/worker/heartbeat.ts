@@ -1,6 +1,12 @@
 import { encodeAnnouncement, goodbye, type Announcement } from '../contract/announcement.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { againMs, decodeAnnounceRequest, digestOf, encodeBeat, spreadMs } from '../contract/heartbeats.ts';
+import {
+  minAnnounceIntervalMs,
+  decodeAnnounceRequest,
+  computeDigest,
+  encodeShortHeartbeat,
+  announceSpreadMs,
+} from '../contract/heartbeats.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
 const heartbeatMs = 1_000;
@@ -9,7 +15,7 @@ const heartbeatMs = 1_000;
  * Workers send short heartbeats at this many fixed moments of a second, by their clocks. Heartbeats of one moment share reads and
  * writes, which costs a dispatcher a third of the time of as many single ones. Clocks that disagree lose only this gain.
  */
-const moments = 20;
+const heartbeatMoments = 20;
 
 /** Milliseconds that a heartbeat for a small change waits for further changes, unless a dispatcher requests more. */
 const defaultSoonMs = 50;
@@ -30,7 +36,7 @@ export class Heartbeat {
   readonly #busy: () => number;
   readonly #stopListening: () => void;
   /** Milliseconds after the full second at which this worker sends heartbeats. */
-  readonly #moment = Math.floor(Math.random() * moments) * (heartbeatMs / moments);
+  readonly #moment = Math.floor(Math.random() * heartbeatMoments) * (heartbeatMs / heartbeatMoments);
   readonly #subject: string;
   #next: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
@@ -62,19 +68,22 @@ export class Heartbeat {
     clearTimeout(this.#again);
     this.#soon = this.#again = undefined;
     const announcement = this.#announcement();
-    this.#digest = digestOf(announcement);
+    this.#digest = computeDigest(announcement);
     this.#broker.publish(this.#subject, encodeAnnouncement({ ...announcement, digest: this.#digest }));
   }
 
   /** Sends a heartbeat soon because fewer slots are busy. */
-  soon(): void {
+  sendSoon(): void {
     this.#soon ??= setTimeout(() => this.#beat(), this.#soonMs);
   }
 
   /** Announces the worker within a moment because a dispatcher has missed the last announcement; four times a second at most. */
   again(): void {
     if (this.#again) return;
-    const waitMs = Math.max(Math.random() * spreadMs, this.#askedAt + againMs - performance.now());
+    const waitMs = Math.max(
+      Math.random() * announceSpreadMs,
+      this.#askedAt + minAnnounceIntervalMs - performance.now(),
+    );
     this.#again = setTimeout(() => {
       this.#askedAt = performance.now();
       this.now();
@@ -105,7 +114,7 @@ export class Heartbeat {
     this.#soon = undefined;
     const now = performance.now();
     if (now > this.#shortUntil || now < this.#olderUntil) this.now();
-    else this.#broker.publish(this.#subject, encodeBeat({ digest: this.#digest, busy: this.#busy() }));
+    else this.#broker.publish(this.#subject, encodeShortHeartbeat({ digest: this.#digest, busy: this.#busy() }));
   }
 
   #onRequest(payload: Uint8Array): void {

@@ -10,12 +10,12 @@ import type { Grant } from '../contract/claim.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
 import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
-import { grantOf, ingressOf } from '../contract/subjects.ts';
+import { parseGrant, parseDispatcher } from '../contract/subjects.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import type { FrameMemory } from './frame-memory.ts';
-import { youngMs, type IngressContact } from './ingress-contact.ts';
-import type { IngressContacts } from './ingress-contacts.ts';
+import { recoveryMs, type DispatcherContact } from './dispatcher-contact.ts';
+import type { DispatcherContacts } from './dispatcher-contacts.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 
@@ -31,7 +31,7 @@ const probeMs = 5_000;
 interface Running {
   controller: AbortController;
   writer: ReplyWriter;
-  contact: IngressContact;
+  contact: DispatcherContact;
   isNew: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface JobRunnerOptions {
   memory: FrameMemory;
   /** The budget that the bodies of jobs have taken their memory from. */
   bodies: MemoryBudget;
-  contacts: IngressContacts;
+  contacts: DispatcherContacts;
   /** Milliseconds that jobs go on while the broker or their dispatcher is out of reach. Their frames are kept meanwhile. */
   outOfReachMs: number;
   /** Called when a job has ended and its slot is free. */
@@ -82,10 +82,10 @@ export class JobRunner {
   run(grant: Grant, body: Buffer, isOffered = false): void {
     const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =
       grant;
-    const id = grantOf(reply);
+    const id = parseGrant(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, memory, bodies, contacts, onFreed } = this.#options;
-    const contact = contacts.at(ingressOf(reply));
+    const contact = contacts.at(parseDispatcher(reply));
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
       numbersBeside: grant.numbersBeside === true,
@@ -117,23 +117,23 @@ export class JobRunner {
         writer.end(end);
         this.#finished.add(id, writer);
         count('done');
-        log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
+        log.info({ ...facts, ms: elapsedMs(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
         if (controller.signal.aborted && controller.signal.reason === cancelled) {
           writer.close();
           writer.dropAll();
           count('cancelled');
-          log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
+          log.info({ ...facts, ms: elapsedMs(startedAt) }, 'job cancelled');
           return;
         }
         const reported = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
         count('failed', reported.code);
-        log.warn({ ...facts, ms: elapsed(startedAt), code: reported.code, err: error }, 'job failed');
+        log.warn({ ...facts, ms: elapsedMs(startedAt), code: reported.code, err: error }, 'job failed');
         writer.fail(reported);
         this.#finished.add(id, writer);
       } finally {
         this.#running.delete(id);
-        bodies.give(grant.bodyBytes);
+        bodies.release(grant.bodyBytes);
         onFreed();
       }
     };
@@ -170,7 +170,7 @@ export class JobRunner {
    * `worker_lost`.
    */
   retransmit(reply: string, from: number): void {
-    const id = grantOf(reply);
+    const id = parseGrant(reply);
     const running = this.#running.get(id);
     const writer = running?.writer ?? this.#finished.get(id);
     if (writer?.retransmit(from)) return;
@@ -183,9 +183,9 @@ export class JobRunner {
    * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If the
    * dispatcher has no subscriber, it may have been killed or lost its connection: its jobs go on for `outOfReachMs`.
    */
-  onUnwanted(grant: string, { headers }: Msg): void {
+  onAliveAnswer(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
-    if (headers?.code === noResponders) job?.contact.absent();
+    if (headers?.code === noResponders) job?.contact.recordAbsent();
     else job?.controller.abort(cancelled);
   }
 
@@ -198,11 +198,11 @@ export class JobRunner {
         for (const { controller } of this.#running.values()) controller.abort(cancelled);
       return;
     }
-    const isYoung = now - connectedSince < youngMs;
+    const isYoung = now - connectedSince < recoveryMs;
     const maxQuietMs = isYoung ? youngQuietMs : quietMs;
     for (const job of this.#running.values()) {
       if (now - (job.contact.lostSince ?? now) > outOfReachMs) job.controller.abort(cancelled);
-      const { sentMs, probedMs } = job.writer.quiet(now);
+      const { sentMs, probedMs } = job.writer.silenceMs(now);
       // The dispatcher may have offered the job without knowing whether it was taken.
       const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
@@ -230,6 +230,6 @@ function asRouterError(error: unknown): RouterError {
   return new RouterError('internal', 'The worker failed.', { cause: error });
 }
 
-function elapsed(since: number): number {
+function elapsedMs(since: number): number {
   return Math.round(performance.now() - since);
 }

@@ -80,7 +80,7 @@ export class LanePull {
   }
 
   /** Counts a ticket that has come. @returns whether the pulls have delivered all that they may */
-  received(): boolean {
+  recordTicket(): boolean {
     this.#unreadSince = undefined;
     // A ticket of an earlier pull, which may still wait at the server, does not count.
     if (this.#open === 0) return false;
@@ -93,7 +93,7 @@ export class LanePull {
    * @param hasHeartbeats whether the server sends heartbeats for it
    * @param isServers whether the server reports it, rather than the dispatcher that passes pulls on
    */
-  stillWaits(hasHeartbeats: boolean, isServers = false): void {
+  recordWaiting(hasHeartbeats: boolean, isServers = false): void {
     this.#isConfirmed = true;
     if (isServers) this.#unreadSince = undefined;
     if (this.#state === 'waiting') this.#deadline = performance.now() + (hasHeartbeats ? silentMs : forgottenMs);
@@ -114,7 +114,7 @@ export class LanePull {
     this.#state = 'empty';
   }
 
-  break(): void {
+  markBroken(): void {
     this.#state = 'broken';
     this.#unreadSince ??= performance.now();
     this.#number = 0;
@@ -131,7 +131,7 @@ export class LanePull {
  * Returns the order in which one scan looks at the lanes: high first, but one scan in four begins with normal and one in sixteen with
  * low, so that no class starves behind a backlog of a higher one.
  */
-export function classOrder(scan: number): PriorityClass[] {
+export function scanOrder(scan: number): PriorityClass[] {
   if (scan % 16 === 0) return ['low', 'normal', 'high'];
   if (scan % 4 === 0) return ['normal', 'high', 'low'];
   return ['high', 'normal', 'low'];

@@ -3,10 +3,10 @@ import type { Logger } from '#shared/core/log.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeAck, type AckKind } from '../contract/ack.ts';
-import { awaitedTickets, encodePull } from '../contract/pull.ts';
+import { ticketsPerLane, encodePull } from '../contract/pull.ts';
 import { isPriorityClass } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
-import { classOrder, expiresMs, heartbeatMs, LanePull } from './lane-pull.ts';
+import { scanOrder, expiresMs, heartbeatMs, LanePull } from './lane-pull.ts';
 
 /** The status of the server's heartbeat for a waiting pull. */
 const heartbeat = 100;
@@ -64,14 +64,14 @@ export class Puller {
     this.#onPull = onPull;
     this.#pool = pool;
     this.#timer = setInterval(() => this.#sweep(), sweepMs);
-    this.moveTo(pool);
+    this.setPool(pool);
   }
 
   /**
    * Pulls from another pool's lanes from now on. The worker must have announced that pool before. Tickets of the old pool that still
    * come are given back.
    */
-  moveTo(pool: string): void {
+  setPool(pool: string): void {
     const { tier } = this.#worker;
     this.#pool = pool;
     this.#lanes = new Map(priorityClasses.map((name) => [name, new LanePull({ tier, pool, class: name })]));
@@ -88,7 +88,7 @@ export class Puller {
 
   /** Drops all pulls and starts over, because the connection was lost. */
   reset(): void {
-    this.moveTo(this.#pool);
+    this.setPool(this.#pool);
   }
 
   /** Whether it waits in all lanes. Each lane was empty when the wait began, or cannot be read. */
@@ -120,7 +120,7 @@ export class Puller {
     const [pool, name] = subject.split('.').slice(-2);
     const pull = pool === this.#pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (!pull) return false;
-    if (pull.received()) this.#onExhausted(pull);
+    if (pull.recordTicket()) this.#onExhausted(pull);
     return true;
   }
 
@@ -138,13 +138,13 @@ export class Puller {
    * Leaves a dispatcher that has fallen silent. Pulls that it had to pass on are lost; a pull that waits at the server still waits.
    * @param next another dispatcher that passes pulls on from now on; without it the worker asks for one
    */
-  leave(ingress: string, next: string | undefined): void {
+  replaceDispatcher(ingress: string, next: string | undefined): void {
     if (ingress !== this.#ingress) return;
     if (next !== undefined) this.#ingress = next;
     this.#scanOrder = [];
     for (const pull of this.#lanes.values()) {
       if (pull.isConfirmed) continue;
-      pull.break();
+      pull.markBroken();
       if (next !== undefined) pull.empty();
     }
     if (next === undefined && this.#asked === undefined) this.#askForLanes();
@@ -160,7 +160,7 @@ export class Puller {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (pull?.number !== number) return;
     if (!headers || headers.code === heartbeat) {
-      pull.stillWaits(headers !== undefined || data.length > 0, headers !== undefined);
+      pull.recordWaiting(headers !== undefined || data.length > 0, headers !== undefined);
     } else if (headers.code === 404 || headers.code === 408) {
       const undelivered = headers.get('Nats-Pending-Messages');
       if (pull.ended(undelivered === '' ? undefined : Number(undelivered))) this.#onExhausted(pull);
@@ -177,7 +177,7 @@ export class Puller {
 
   #scan(): void {
     this.#scans += 1;
-    this.#scanOrder = classOrder(this.#scans).filter((name) => this.#lanes.get(name)?.state === 'empty');
+    this.#scanOrder = scanOrder(this.#scans).filter((name) => this.#lanes.get(name)?.state === 'empty');
     this.#scanNext();
   }
 
@@ -202,7 +202,7 @@ export class Puller {
 
   #wait(): void {
     for (const pull of this.#lanes.values()) {
-      if (pull.state === 'empty') this.#pull(pull, 'waiting', awaitedTickets);
+      if (pull.state === 'empty') this.#pull(pull, 'waiting', ticketsPerLane);
     }
   }
 
@@ -221,7 +221,7 @@ export class Puller {
 
   /** Requests the lane's consumer if it is missing, then pulls again. */
   #repair(pull: LanePull): void {
-    pull.break();
+    pull.markBroken();
     this.#scanOrder = [];
     if (this.#asked === undefined) this.#askForLanes();
   }

@@ -5,9 +5,9 @@ import { encodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { CannotContinue } from '#shared/core/cannot-continue.ts';
 import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
-import { numberedBeside, type FrameKind } from '../contract/subjects.ts';
+import { subjectWithoutNumber, type FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory } from './frame-memory.ts';
-import type { IngressContact } from './ingress-contact.ts';
+import type { DispatcherContact } from './dispatcher-contact.ts';
 import { ReplyTail } from './reply-tail.ts';
 
 /** Maximum bytes of a data frame, below NATS' payload limit. */
@@ -16,7 +16,7 @@ const maxFrameBytes = 512 * 1024;
 /** Held pieces of a stream are sent at once when they have grown to this many bytes together. */
 const maxHeldBytes = 64 * 1024;
 
-const nothing = new Uint8Array(0);
+const emptyBytes = new Uint8Array(0);
 
 export interface ReplyWriterOptions {
   /** The reply subject of the grant, before kind and number. */
@@ -30,7 +30,7 @@ export interface ReplyWriterOptions {
   /** Milliseconds of a stream's coalescing window; 0 sends each piece by itself. */
   coalesceMs: number;
   memory: FrameMemory;
-  contact: IngressContact;
+  contact: DispatcherContact;
 }
 
 /**
@@ -53,7 +53,7 @@ export class ReplyWriter implements Reply {
   readonly #aliveInbox: string;
   readonly #tail: ReplyTail;
   readonly #memory: FrameMemory;
-  readonly #contact: IngressContact;
+  readonly #contact: DispatcherContact;
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -69,7 +69,7 @@ export class ReplyWriter implements Reply {
     const { subject, numbersBeside, aliveInbox, stream, coalesceMs, memory, contact } = options;
     this.#broker = broker;
     this.#subject = subject;
-    this.#dataSubject = numbersBeside ? numberedBeside(subject, 'd') : undefined;
+    this.#dataSubject = numbersBeside ? subjectWithoutNumber(subject, 'd') : undefined;
     this.#aliveInbox = aliveInbox;
     this.#stream = stream;
     this.#coalesceMs = coalesceMs;
@@ -120,15 +120,15 @@ export class ReplyWriter implements Reply {
   }
 
   /** Returns the milliseconds since the last frame, and since the last keep-alive. */
-  quiet(now: number): { sentMs: number; probedMs: number } {
+  silenceMs(now: number): { sentMs: number; probedMs: number } {
     return { sentMs: now - this.#lastSentAt, probedMs: now - this.#lastProbeAt };
   }
 
   /** Sends a keep-alive with the number of the next frame. A dispatcher replies if it does not wait for the answer any more. */
   probe(): void {
     this.#lastProbeAt = performance.now();
-    this.#contact.sent();
-    this.#publish('k', this.#seq, nothing, this.#aliveInbox);
+    this.#contact.recordSent();
+    this.#publish('k', this.#seq, emptyBytes, this.#aliveInbox);
   }
 
   /** Sends the frames again from a number on. @returns false if not all of them are kept any more */
@@ -143,7 +143,7 @@ export class ReplyWriter implements Reply {
   end(end: JobEnd): void {
     const last = this.#takeHeld();
     if (last.length > maxFrameBytes) this.#sendData(last);
-    this.#send('e', encodeEnd(end, last.length > maxFrameBytes ? nothing : last));
+    this.#send('e', encodeEnd(end, last.length > maxFrameBytes ? emptyBytes : last));
     this.close();
   }
 
@@ -186,7 +186,7 @@ export class ReplyWriter implements Reply {
 
   #send(kind: FrameKind, payload: Uint8Array): void {
     const now = performance.now();
-    this.#contact.sent();
+    this.#contact.recordSent();
     this.#tail.add(kind, payload, now, this.#contact.confirmedBefore(now), this.#isDoubtful(now));
     this.#publish(kind, this.#seq, payload);
     this.#seq += 1;
@@ -206,7 +206,7 @@ export class ReplyWriter implements Reply {
   #publishData(seq: number, payload: Uint8Array, headers: MsgHdrs | undefined): void {
     const subject = this.#dataSubject ?? `${this.#subject}.d.${seq}`;
     const number = this.#dataSubject === undefined ? undefined : String(seq);
-    if (seq === 0 && this.#stream) this.#broker.publishAhead(subject, payload, number, headers);
+    if (seq === 0 && this.#stream) this.#broker.publishImmediately(subject, payload, number, headers);
     else if (this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload, number, headers);
     else this.#broker.publish(subject, payload, number, headers);
   }

@@ -3,20 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
-import { poolOf, type Announcement } from '../contract/announcement.ts';
+import { derivePoolToken, type Announcement } from '../contract/announcement.ts';
 import { decodeGrant, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { ownContract, speaks, type ContractRange } from '../contract/contract-range.ts';
+import { ownContract, includesVersion, type ContractRange } from '../contract/contract-range.ts';
 import { announceAgain } from '../contract/heartbeats.ts';
 import { slotsForTickets } from '../contract/pull.ts';
-import { grantOf } from '../contract/subjects.ts';
+import { parseGrant } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { FrameMemory } from './frame-memory.ts';
-import { IngressContacts } from './ingress-contacts.ts';
+import { DispatcherContacts } from './dispatcher-contacts.ts';
 import { JobRunner } from './job-runner.ts';
-import { TicketTaker } from './ticket-taker.ts';
+import { TicketClaimer } from './ticket-taker.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
 
 /** Milliseconds for handlers to end after a drain that took too long has aborted their jobs. */
@@ -31,8 +31,8 @@ export class Worker {
   readonly #broker: Broker;
   readonly #jobs: JobRunner;
   readonly #bodies: MemoryBudget;
-  readonly #tickets: TicketTaker;
-  readonly #contacts: IngressContacts;
+  readonly #tickets: TicketClaimer;
+  readonly #contacts: DispatcherContacts;
   readonly #heartbeat: Heartbeat;
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
@@ -51,7 +51,7 @@ export class Worker {
   constructor(options: WorkerOptions) {
     const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
     const { memory = new FrameMemory(), bodies = new MemoryBudget(Infinity), outOfReachMs = 60_000 } = options;
-    const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
+    const address: WorkerAddress = { tier, owner: broker.requireOwner(tier), worker: id };
     this.#options = options;
     this.#broker = broker;
     this.#bodies = bodies;
@@ -62,7 +62,7 @@ export class Worker {
     this.#offers = `${inbox}.offer`;
     const onFreed = (): void => this.#freed();
     const onSilent = (ingress: string): void => this.#tickets.onSilent(ingress);
-    const contacts = new IngressContacts({ broker, log, inbox: `${inbox}.alive`, onSilent });
+    const contacts = new DispatcherContacts({ broker, log, inbox: `${inbox}.alive`, onSilent });
     this.#contacts = contacts;
     this.#jobs = new JobRunner({
       broker,
@@ -91,7 +91,7 @@ export class Worker {
       broker,
       address,
       () => this.#announcement(),
-      () => this.standing.busy,
+      () => this.status.busy,
     );
     const onGrant = (grant: Grant, body: Buffer): void => this.#begin(grant, body);
     const onClaiming = (count: number): void => void (this.#claiming = count);
@@ -108,7 +108,7 @@ export class Worker {
       onClaiming,
       onClaimed: onFreed,
     };
-    this.#tickets = new TicketTaker({ ...tickets, free: () => this.#free() }, this.#pool);
+    this.#tickets = new TicketClaimer({ ...tickets, free: () => this.#free() }, this.#pool);
     const sweep = setInterval(() => this.#jobs.sweep(performance.now()), 500);
     this.#releases = [
       ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
@@ -126,7 +126,7 @@ export class Worker {
   }
 
   /** The part of the announcement that changes with the worker's load. */
-  get standing(): Pick<Announcement, 'slots' | 'busy' | 'accepting' | 'reason'> & { draining: boolean } {
+  get status(): Pick<Announcement, 'slots' | 'busy' | 'accepting' | 'reason'> & { draining: boolean } {
     const { slots, accepting, reason } = this.#facts;
     return {
       slots,
@@ -145,7 +145,7 @@ export class Worker {
     const moves = pool !== this.#pool;
     this.#pool = pool;
     this.#heartbeat.now();
-    if (moves) this.#tickets.puller.moveTo(pool);
+    if (moves) this.#tickets.puller.setPool(pool);
     else this.#tickets.puller.pullIfFree();
   }
 
@@ -177,7 +177,7 @@ export class Worker {
   }
 
   #poolNow(): string {
-    return poolOf({ ...this.#options, ...this.#facts, contract: this.#contract });
+    return derivePoolToken({ ...this.#options, ...this.#facts, contract: this.#contract });
   }
 
   #free(): number {
@@ -189,7 +189,7 @@ export class Worker {
     const { id, tier, formats, version } = this.#options;
     const { models, tools = [], resumesAt } = this.#facts;
     return {
-      ...this.standing,
+      ...this.status,
       v: this.#contract.newest,
       oldest: this.#contract.oldest,
       worker: id,
@@ -198,7 +198,7 @@ export class Worker {
       models,
       tools,
       formats: [...formats],
-      accepting: this.standing.accepting && !this.standing.draining,
+      accepting: this.status.accepting && !this.status.draining,
       resumesAt,
       offersAt: `${this.#offers}.${this.#pool}`,
       confirms: true,
@@ -218,9 +218,9 @@ export class Worker {
     else if (kind === 'pull' && name !== undefined) this.#tickets.puller.onStatus(name, Number(detail), message);
     else if (kind === 'claim' && name !== undefined) this.#tickets.claimer.onMessage(name, message);
     else if (kind === 'offer' && message.reply) this.#onOffer(message, name);
-    else if (kind === 'offer' && name === this.#pool) this.#tickets.onHanded(message.data);
+    else if (kind === 'offer' && name === this.#pool) this.#tickets.onDirectTicket(message.data);
     else if (kind === 'alive' && !this.#contacts.onEcho(name ?? '', message))
-      this.#jobs.onUnwanted(grantOf(message.subject), message);
+      this.#jobs.onAliveAnswer(parseGrant(message.subject), message);
   }
 
   /**
@@ -231,7 +231,7 @@ export class Worker {
     const hasRoom =
       pool === this.#pool && this.#free() > slotsForTickets(this.#facts) && this.#tickets.puller.isWaiting;
     const offer = hasRoom ? decodeGrant(data) : undefined;
-    const isReadable = offer !== undefined && speaks(this.#contract, offer.grant.v);
+    const isReadable = offer !== undefined && includesVersion(this.#contract, offer.grant.v);
     const isTaken = isReadable && this.#bodies.take(offer.grant.bodyBytes);
     this.#options.meter.offered(isTaken ? 'taken' : 'refused');
     if (isTaken) this.#begin(offer.grant, offer.body, true);
@@ -240,20 +240,20 @@ export class Worker {
 
   #begin(grant: Grant, body: Buffer, isOffered = false): void {
     if (!this.#hasEnded) return this.#jobs.run(grant, body, isOffered);
-    this.#bodies.give(grant.bodyBytes);
+    this.#bodies.release(grant.bodyBytes);
     this.#tickets.giveBack(grant, restarting());
   }
 
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
     // The worker was full: dispatchers that still believe so would send requests to other tiers.
-    if (this.busy === this.#facts.slots - 1) this.#heartbeat.soon();
+    if (this.busy === this.#facts.slots - 1) this.#heartbeat.sendSoon();
     this.#tickets.puller.pullIfFree();
   }
 
   /** Cancels by grant, because the job itself may be here again for another attempt. */
   #onCancel(payload: Uint8Array): void {
-    const grant = grantOf(Buffer.from(payload).toString());
+    const grant = parseGrant(Buffer.from(payload).toString());
     if (!this.#jobs.cancel(grant)) this.#tickets.claimer.drop(grant);
   }
 
@@ -265,7 +265,7 @@ export class Worker {
     const text = Buffer.from(payload).toString();
     if (text === announceAgain) return this.#heartbeat.again();
     const [reply = '', from = ''] = text.split(' ');
-    if (this.#tickets.claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
+    if (this.#tickets.claimer.isReceiving(parseGrant(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.retransmit(reply, Number(from));
   }
 

@@ -2,14 +2,14 @@ import type { Msg } from '@nats-io/transport-node';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { handedOver, type Grant } from '../contract/claim.ts';
-import { speaks, type ContractRange } from '../contract/contract-range.ts';
+import { noAckSubject, type Grant } from '../contract/claim.ts';
+import { includesVersion, type ContractRange } from '../contract/contract-range.ts';
 import { encodeError } from '../contract/frame.ts';
 import { decodeTicket, type Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { Claimer } from './claimer.ts';
-import type { IngressContacts } from './ingress-contacts.ts';
+import type { DispatcherContacts } from './dispatcher-contacts.ts';
 import { Puller } from './puller.ts';
 import type { WorkerMeter } from './worker-meter.ts';
 
@@ -19,7 +19,7 @@ export interface TicketTakerOptions {
   worker: WorkerAddress;
   /** The subject prefix of the worker's own inbox. */
   inbox: string;
-  contacts: IngressContacts;
+  contacts: DispatcherContacts;
   contract: ContractRange;
   bodies: MemoryBudget;
   meter: WorkerMeter;
@@ -34,7 +34,7 @@ export interface TicketTakerOptions {
 }
 
 /** Pulls tickets while slots are free, and claims their jobs. Sets tickets of a silent dispatcher aside. */
-export class TicketTaker {
+export class TicketClaimer {
   readonly puller: Puller;
   readonly claimer: Claimer;
   readonly #options: TicketTakerOptions;
@@ -46,7 +46,7 @@ export class TicketTaker {
     this.#options = options;
     const onLateGrant = (grant: Grant, body: Uint8Array): void => this.#onLateGrant(grant, body);
     this.claimer = new Claimer({ broker, worker, inbox: `${inbox}.claim`, contacts, bodies, onLateGrant });
-    const onPull = (ingress: string): void => contacts.at(ingress).sent();
+    const onPull = (ingress: string): void => contacts.at(ingress).recordSent();
     this.puller = new Puller({ broker, log, worker, inbox: `${inbox}.pull`, free, onPull }, pool);
   }
 
@@ -67,7 +67,7 @@ export class TicketTaker {
     this.#addClaims(1);
     const isOwn = this.puller.onTicket(subject);
     const ticket = decodeTicket(data);
-    const isReadable = ticket !== undefined && speaks(contract, ticket.v);
+    const isReadable = ticket !== undefined && includesVersion(contract, ticket.v);
     const isSilent = isReadable && contacts.isSilent(ticket.ingress);
     if (isReadable && isOwn && isFree && !isSilent) return this.#claim(ticket, ackTo);
     this.#addClaims(-1);
@@ -80,18 +80,18 @@ export class TicketTaker {
    * Takes a ticket that a dispatcher has sent straight to this worker, if a slot is free. The dispatcher sends it again while the job
    * waits.
    */
-  onHanded(data: Uint8Array): void {
+  onDirectTicket(data: Uint8Array): void {
     const { contract, contacts, free } = this.#options;
     const ticket = decodeTicket(data);
-    if (!ticket || !speaks(contract, ticket.v) || contacts.isSilent(ticket.ingress) || free() <= 0) return;
+    if (!ticket || !includesVersion(contract, ticket.v) || contacts.isSilent(ticket.ingress) || free() <= 0) return;
     this.#addClaims(1);
-    this.#claim(ticket, handedOver);
+    this.#claim(ticket, noAckSubject);
   }
 
   /** Frees the slots of all claims at a silent dispatcher at once, and chooses another dispatcher for the pulls. */
   onSilent(ingress: string): void {
     this.claimer.giveUp(ingress);
-    this.puller.leave(ingress, this.#options.contacts.liveliest());
+    this.puller.replaceDispatcher(ingress, this.#options.contacts.mostRecentlyActive());
   }
 
   /** Returns a job that this worker has not begun to its dispatcher, for another worker. */
@@ -108,13 +108,13 @@ export class TicketTaker {
     const { meter, onGrant, onClaimed } = this.#options;
     const takenAt = performance.now();
     const onNobody = (): void => {
-      if (ackTo !== handedOver) this.puller.ack(ackTo, 'done');
+      if (ackTo !== noAckSubject) this.puller.ack(ackTo, 'done');
     };
     this.claimer.claim(ticket, ackTo, onNobody, (outcome) => {
       this.#addClaims(-1);
       meter.claimed(outcome.kind, performance.now() - takenAt);
       if (outcome.kind === 'grant') onGrant(outcome.grant, outcome.body);
-      if (outcome.kind === 'full') this.giveBack(outcome.grant, full());
+      if (outcome.kind === 'full') this.giveBack(outcome.grant, bodiesFull());
       if (outcome.kind === 'silent' && outcome.grant) {
         this.giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));
       }
@@ -132,6 +132,6 @@ export class TicketTaker {
   }
 }
 
-function full(): RouterError {
+function bodiesFull(): RouterError {
   return new RouterError('overloaded', 'The worker holds as many requests as it has memory for.', { retryAfter: 1 });
 }

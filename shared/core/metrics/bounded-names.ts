@@ -14,7 +14,7 @@ export class BoundedNames {
     this.#most = most;
   }
 
-  of(name: string): string {
+  labelFor(name: string): string {
     if (this.#names.has(name)) return name;
     if (this.#names.size >= this.#most) return otherName;
     this.#names.add(name);

@@ -15,7 +15,7 @@ export interface Percentiles {
 }
 
 /** Computes the percentiles of times that were counted by class; undefined if there are none. */
-export function percentilesOf(counts: readonly number[]): Percentiles | undefined {
+export function computePercentiles(counts: readonly number[]): Percentiles | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);
   return total === 0 ? undefined : { p50: quantile(counts, total * 0.5), p95: quantile(counts, total * 0.95) };
 }

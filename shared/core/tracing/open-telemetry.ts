@@ -14,10 +14,10 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version } from '../version.ts';
-import { samplerOf } from './sampler.ts';
+import { createSampler } from './sampler.ts';
 import {
-  mostMessageBytes,
-  mostWaitingMessageBytes,
+  maxMessageBytes,
+  maxWaitingMessageBytes,
   type SpanAttributes,
   type SpanKind,
   type SpanOptions,
@@ -63,18 +63,18 @@ export function startOpenTelemetry({ service, instance, environment, log }: Trac
     'service.version': version,
     'service.instance.id': instance,
   }).merge(detectResources({ detectors: [envDetector] }));
-  const waiting = new WaitingMessages({ bytes: mostWaitingMessageBytes, spans: maxQueued });
+  const waiting = new WaitingMessages({ bytes: maxWaitingMessageBytes, spans: maxQueued });
   const processor = new BatchSpanProcessor({
-    exporter: waiting.releasing(new OTLPTraceExporter()),
+    exporter: waiting.wrapExporter(new OTLPTraceExporter()),
     scheduledDelayMillis: sendEveryMs,
     maxQueueSize: maxQueued,
   });
   const provider = new TracerProvider({
     resource,
-    sampler: samplerOf(environment),
+    sampler: createSampler(environment),
     // All values except messages are cut before, see `defined`.
-    spanLimits: { attributeValueLengthLimit: mostMessageBytes },
-    spanProcessors: [waiting.counting(), processor],
+    spanLimits: { attributeValueLengthLimit: maxMessageBytes },
+    spanProcessors: [waiting.createCountingProcessor(), processor],
   });
   const own: Own = { tracer: provider.getTracer('model-router', version), waiting };
   log.info('tracing is enabled');

@@ -12,7 +12,7 @@ import { ConfigError, type Environment } from '../load-config.ts';
  * default follows the client's decision and samples every trace that starts here.
  * @throws ConfigError for an unknown sampler or a ratio outside 0 to 1
  */
-export function samplerOf(environment: Environment): Sampler {
+export function createSampler(environment: Environment): Sampler {
   const name = environment['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
   const ratio = (): number => {
     const given = environment['OTEL_TRACES_SAMPLER_ARG'] || '1';

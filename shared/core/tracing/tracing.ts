@@ -2,10 +2,10 @@ import type { Environment } from '../load-config.ts';
 import type { Logger } from '../log.ts';
 
 /** Maximum bytes in UTF-8 of one attribute with messages. */
-export const mostMessageBytes = 64 * 1024;
+export const maxMessageBytes = 64 * 1024;
 
 /** Maximum bytes of all attributes with messages that wait to be sent. Collectors take about as much in one request. */
-export const mostWaitingMessageBytes = 16 * 1024 * 1024;
+export const maxWaitingMessageBytes = 16 * 1024 * 1024;
 
 /**
  * The outcome of a span's messages: they wait to be sent with it (`queued`); there was no room for them, or for the span (`full`); or
@@ -47,7 +47,7 @@ export interface TraceSpan {
   /**
    * Adds the messages of a recorded request, if its owner and the operator want them in traces. They are added when the span ends, if
    * there is room.
-   * @param messages JSON texts of at most `mostMessageBytes`, by the names of attributes
+   * @param messages JSON texts of at most `maxMessageBytes`, by the names of attributes
    * @param onOutcome called once, at the end of the span at the latest
    */
   setMessages(messages: Readonly<Record<string, string>>, onOutcome: (outcome: MessagesOutcome) => void): void;

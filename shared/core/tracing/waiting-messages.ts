@@ -31,7 +31,7 @@ export class WaitingMessages {
   }
 
   /** Creates the processor that counts queued spans. It must come before the processor with the queue. */
-  counting(): SpanProcessor {
+  createCountingProcessor(): SpanProcessor {
     return {
       onStart: () => undefined,
       onEnd: () => {
@@ -43,7 +43,7 @@ export class WaitingMessages {
   }
 
   /** Wraps an exporter so that it frees the room when the spans have been sent, or could not be. */
-  releasing(exporter: SpanExporter): SpanExporter {
+  wrapExporter(exporter: SpanExporter): SpanExporter {
     return {
       export: (spans, done) => {
         this.#spans -= spans.length;

@@ -1,6 +1,6 @@
-import { generates, type ClientApi } from '../client-api.ts';
+import { generatesAnswers, type ClientApi } from '../client-api.ts';
 import { anthropicBatches } from '../batches/anthropic-batches.ts';
-import { discoveredModels, isDiscovery, nameBehindAlias } from './discovered-models.ts';
+import { discoveredModels, requestsModelList, resolveAlias } from './discovered-models.ts';
 import { claudeDesktopConfiguration } from './claude-desktop-configuration.ts';
 import { claudeCodeSettings } from './claude-code-settings.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
@@ -13,10 +13,10 @@ export const anthropicApi: ClientApi = {
   // Claude Code checks the server with a HEAD request to this path, without a key. Express answers HEAD with the GET route.
   greetings: { '/api/hello': { message: 'hello' } },
   listModels: (cards, query, headers) => {
-    const generating = cards.filter(generates);
-    return messagesModelPage(isDiscovery(headers) ? discoveredModels(generating) : generating, query);
+    const generating = cards.filter(generatesAnswers);
+    return messagesModelPage(requestsModelList(headers) ? discoveredModels(generating) : generating, query);
   },
-  nameBehind: nameBehindAlias,
+  nameBehind: resolveAlias,
   showModel: messagesModel,
   programs: {
     settingsPath: '/managed/settings',

@@ -64,8 +64,8 @@ export function messagesModelPage(
       param: 'before_id',
     });
   }
-  const start = after === undefined ? 0 : positionOf(cards, 'after_id', after) + 1;
-  const end = before === undefined ? cards.length : positionOf(cards, 'before_id', before);
+  const start = after === undefined ? 0 : findPosition(cards, 'after_id', after) + 1;
+  const end = before === undefined ? cards.length : findPosition(cards, 'before_id', before);
   const page = before === undefined ? cards.slice(start, start + limit) : cards.slice(Math.max(0, end - limit), end);
   return {
     data: page.map(messagesModel),
@@ -84,7 +84,7 @@ function readLimit(given: unknown): number {
   });
 }
 
-function positionOf(cards: readonly ModelCard[], param: 'after_id' | 'before_id', id: unknown): number {
+function findPosition(cards: readonly ModelCard[], param: 'after_id' | 'before_id', id: unknown): number {
   const position = cards.findIndex((card) => card.id === id);
   if (position >= 0) return position;
   throw new RouterError('invalid_request', `${param}: no model has this id`, { param });

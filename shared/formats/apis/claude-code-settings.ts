@@ -1,4 +1,4 @@
-import { generates, type ModelCard } from '../client-api.ts';
+import { generatesAnswers, type ModelCard } from '../client-api.ts';
 
 /** The model kinds of Claude Code. Users request each kind by an alias, which an environment variable resolves. */
 const kinds = ['opus', 'sonnet', 'haiku'] as const;
@@ -9,7 +9,7 @@ const kinds = ['opus', 'sonnet', 'haiku'] as const;
  * window among the models that Claude Code does not know.
  */
 export function claudeCodeSettings(cards: readonly ModelCard[]): object {
-  const models = cards.filter(generates);
+  const models = cards.filter(generatesAnswers);
   const env: Record<string, string> = {
     CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
     CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',

@@ -1,4 +1,4 @@
-import { generates, type DesktopFacts, type ModelCard } from '../client-api.ts';
+import { generatesAnswers, type DesktopFacts, type ModelCard } from '../client-api.ts';
 
 /**
  * Returns the configuration that Claude Desktop reads from its `bootstrapUrl` for a person, under the names of its managed settings. Claude
@@ -13,6 +13,6 @@ export function claudeDesktopConfiguration(cards: readonly ModelCard[], facts: D
     inferenceGatewayBaseUrl: baseUrl,
     inferenceCredentialKind: 'interactive',
     inferenceGatewayOidc: JSON.stringify({ issuer, clientId, scopes, redirectPort, bearerTokenType }),
-    inferenceModels: cards.filter(generates).map(({ id }) => id),
+    inferenceModels: cards.filter(generatesAnswers).map(({ id }) => id),
   };
 }

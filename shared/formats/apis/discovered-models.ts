@@ -14,7 +14,7 @@ const listed = /claude|anthropic/i;
 const aliasPrefix = 'anthropic/';
 
 /** Whether Claude Code requests the model list. Its other requests have the user agent `claude-cli/…`. */
-export function isDiscovery({ 'user-agent': agent }: IncomingHttpHeaders): boolean {
+export function requestsModelList({ 'user-agent': agent }: IncomingHttpHeaders): boolean {
   return agent?.startsWith('claude-code/') ?? false;
 }
 
@@ -29,7 +29,7 @@ export function discoveredModels(cards: readonly ModelCard[]): DiscoveredModel[]
 }
 
 /** Returns the model name that an alias of `discoveredModels` stands for; undefined for any other name. */
-export function nameBehindAlias(name: string): string | undefined {
+export function resolveAlias(name: string): string | undefined {
   return name.startsWith(aliasPrefix) ? name.slice(aliasPrefix.length) : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { generates, type ClientApi, type ModelCard } from '../client-api.ts';
+import { generatesAnswers, type ClientApi, type ModelCard } from '../client-api.ts';
 import { openaiBatches } from '../batches/openai-batches.ts';
 import { codexModels } from './codex-models.ts';
 
@@ -11,7 +11,7 @@ export const openaiApi: ClientApi = {
     object: 'list',
     data: cards.map(modelObject),
     // Only Codex sends `client_version` and reads this list.
-    ...(query['client_version'] !== undefined && { models: codexModels(cards.filter(generates)) }),
+    ...(query['client_version'] !== undefined && { models: codexModels(cards.filter(generatesAnswers)) }),
   }),
   showModel: modelObject,
   batches: openaiBatches,
@@ -32,7 +32,7 @@ function modelObject(card: ModelCard): object {
       max_model_len: contextWindow,
     }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
-    ...(generates(card) && takenBy(card)),
+    ...(generatesAnswers(card) && takenBy(card)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { triedAgainAt, type BatchFacts, type BatchFormat } from './batch-format.ts';
-import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-object.ts';
+import { retryTime, type BatchFacts, type BatchFormat } from './batch-format.ts';
+import { readCursor, onOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
 
 /**
  * Batches of Anthropic's API (Anthropic API reference, "Message Batches"): the body contains the requests, and the results have their own
@@ -21,15 +21,15 @@ export const anthropicBatches: BatchFormat = {
     `{"custom_id":${JSON.stringify(customId)},"result":{"type":"succeeded","message":${onOneLine(answer)}}}`,
   errored: (customId, _, { body: error }) =>
     JSON.stringify({ custom_id: customId, result: { type: 'errored', error } }),
-  stopped: (customId, _, outcome) =>
+  unfinished: (customId, _, outcome) =>
     JSON.stringify({ custom_id: customId, result: { type: outcome === 'cancelled' ? 'canceled' : 'expired' } }),
   readPage(query) {
-    const [after, before] = [cursorOf(query, 'after_id'), cursorOf(query, 'before_id')];
+    const [after, before] = [readCursor(query, 'after_id'), readCursor(query, 'before_id')];
     if (after !== undefined && before !== undefined) {
       const message = 'before_id: cannot be used together with after_id';
       throw new RouterError('invalid_request', message, { param: 'before_id' });
     }
-    return { limit: pageLimit(query['limit'], 1_000), after, before };
+    return { limit: readPageLimit(query['limit'], 1_000), after, before };
   },
   show: messageBatch,
   list: (batches, hasMore, baseUrl) => ({
@@ -62,7 +62,7 @@ function messageBatch(batch: BatchFacts, baseUrl: string): object {
     results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
     // Not in Anthropic's API: the reason why the requests wait.
     ...(batch.pausedFor !== undefined && {
-      paused: { reason: batch.pausedFor, tried_again_at: iso(triedAgainAt(batch)) },
+      paused: { reason: batch.pausedFor, tried_again_at: iso(retryTime(batch)) },
     }),
   };
 }

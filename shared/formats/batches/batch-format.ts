@@ -42,7 +42,7 @@ export interface BatchFacts {
 }
 
 /** Returns when the router tries the lines of a waiting batch again. Undefined if it tries them now, or as soon as a worker connects. */
-export function triedAgainAt(
+export function retryTime(
   { pausedUntil, lacksWorker }: Pick<BatchFacts, 'pausedUntil' | 'lacksWorker'>,
   now = Date.now(),
 ): number | undefined {
@@ -113,7 +113,7 @@ export interface BatchFormat {
   /** Returns the result line for an error. @param answer the error in the line's client format */
   errored: (customId: string, requestId: string, answer: ErrorAnswer<object>) => string;
   /** Returns the result line for a request that ended without an answer or an error. */
-  stopped: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
+  unfinished: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
   /** @throws RouterError `invalid_request` */
   readPage: (query: Readonly<Record<string, unknown>>) => BatchPageRequest;
   /** @param baseUrl address of the API with its prefix, for links */

@@ -4,13 +4,13 @@ import { parseJsonBody } from '../json-request.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { problemError } from '../openai/problem-error.ts';
-import { triedAgainAt, type BatchCreation, type BatchFacts, type BatchFormat } from './batch-format.ts';
-import { cursorOf, onOneLine, pageLimit, readLineObject } from './read-line-object.ts';
+import { retryTime, type BatchCreation, type BatchFacts, type BatchFormat } from './batch-format.ts';
+import { readCursor, onOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
 
 const hourMs = 3_600_000;
 
 /** The longest completion window, in hours. */
-const mostHours = 168;
+const maxHours = 168;
 
 const creationSchema = z.object({
   input_file_id: z.string().min(1),
@@ -41,9 +41,9 @@ export const openaiBatches: BatchFormat = {
     const response = JSON.stringify({ status_code: status, request_id: requestId, body });
     return `${opening(customId, requestId)},"response":${response},"error":null}`;
   },
-  stopped: (customId, requestId, outcome) =>
+  unfinished: (customId, requestId, outcome) =>
     `${opening(customId, requestId)},"response":null,"error":${JSON.stringify(stops[outcome])}}`,
-  readPage: (query) => ({ limit: pageLimit(query['limit'], 100), after: cursorOf(query, 'after') }),
+  readPage: (query) => ({ limit: readPageLimit(query['limit'], 100), after: readCursor(query, 'after') }),
   show: batchObject,
   list: (batches, hasMore) => ({
     object: 'list',
@@ -77,10 +77,10 @@ function readCreation(body: Buffer): BatchCreation {
     output_expires_after: after,
   } = read.data;
   const hours = Number(/^([1-9]\d{0,2})h$/.exec(window)?.[1] ?? 0);
-  if (hours < 1 || hours > mostHours)
+  if (hours < 1 || hours > maxHours)
     throw wrong(
       'completion_window',
-      `completion_window must be a number of hours from 1h to ${mostHours}h, such as 24h.`,
+      `completion_window must be a number of hours from 1h to ${maxHours}h, such as 24h.`,
     );
   const seconds = after?.seconds;
   if (seconds !== undefined && (seconds < 3_600 || seconds > 2_592_000))
@@ -145,7 +145,7 @@ function batchObject(batch: BatchFacts): object {
     metadata: batch.metadata ?? null,
     // Not in OpenAI's API: the reason why the lines wait.
     ...(batch.pausedFor !== undefined && {
-      paused: { reason: batch.pausedFor, tried_again_at: seconds(triedAgainAt(batch)) },
+      paused: { reason: batch.pausedFor, tried_again_at: seconds(retryTime(batch)) },
     }),
   };
 }

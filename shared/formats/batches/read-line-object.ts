@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseJsonBody } from '../json-request.ts';
 
-const mostIdLength = 512;
+const maxIdLength = 512;
 
 /**
  * Reads one line of a batch's input: an object with a `custom_id`, and an object with the request.
@@ -17,8 +17,8 @@ export function readLineObject(
   if (!isJsonObject(object)) throw new RouterError('invalid_request', 'This request is not a JSON object.');
   const customId = object['custom_id'];
   if (customId === undefined) throw new RouterError('missing_parameter', 'Missing custom_id.', { param: 'custom_id' });
-  if (typeof customId !== 'string' || customId === '' || customId.length > mostIdLength) {
-    const message = `Invalid custom_id: it must be a string of 1 to ${mostIdLength} characters.`;
+  if (typeof customId !== 'string' || customId === '' || customId.length > maxIdLength) {
+    const message = `Invalid custom_id: it must be a string of 1 to ${maxIdLength} characters.`;
     throw new RouterError('invalid_request', message, { param: 'custom_id' });
   }
   const request = object[field];
@@ -40,15 +40,15 @@ export function onOneLine(json: string): string {
 }
 
 /** Reads a page size: `limit` from 1 to `maximum`, 20 if it is absent. @throws RouterError `invalid_request` */
-export function pageLimit(given: unknown, maximum: number): number {
-  if (given === undefined) return 20;
-  const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
+export function readPageLimit(value: unknown, maximum: number): number {
+  if (value === undefined) return 20;
+  const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
   if (limit >= 1 && limit <= maximum) return limit;
   throw new RouterError('invalid_request', `limit must be a whole number from 1 to ${maximum}.`, { param: 'limit' });
 }
 
 /** Reads the id of a batch from a query; undefined if it is absent. @throws RouterError `invalid_request` */
-export function cursorOf(query: Readonly<Record<string, unknown>>, param: string): string | undefined {
+export function readCursor(query: Readonly<Record<string, unknown>>, param: string): string | undefined {
   const given = query[param];
   if (given === undefined || given === '') return undefined;
   if (typeof given === 'string') return given;

@@ -1,4 +1,4 @@
-import { maxWhole, type JsonText } from '#shared/core/json-text.ts';
+import { maxWholeBytes, type JsonText } from '#shared/core/json-text.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, RequestParameters } from '../client-format.ts';
@@ -17,7 +17,7 @@ import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
 import { chatSigns } from './signs.ts';
-import { chatStreamWords } from './stream-words.ts';
+import { chatStreamAdditions } from './stream-additions.ts';
 import { readRelayedChat } from './read-relayed-chat.ts';
 
 export const chatFormat: ClientFormat = {
@@ -34,7 +34,7 @@ export const chatFormat: ClientFormat = {
   messageParts: chatMessageParts,
   errorAnswer: chatErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
 function readParameters(body: unknown, skim: JsonText['skim'], bytes: number): RequestParameters {
@@ -48,7 +48,7 @@ function readParameters(body: unknown, skim: JsonText['skim'], bytes: number): R
     serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
     conversation: chatConversation(request),
     signs: chatSigns(request),
-    unread: bytes > maxWhole ? skim(() => chatListsToPass(request)) : undefined,
+    unread: bytes > maxWholeBytes ? skim(() => chatListsToPass(request)) : undefined,
   };
 }
 

@@ -1,9 +1,9 @@
-import { conversationOf, type Conversation } from '../conversation.ts';
+import { digestConversation, type Conversation } from '../conversation.ts';
 import type { ChatRequest } from './request.ts';
 
 /** Identifies the conversation of a chat request: by `prompt_cache_key` if the request has one, and by the start of the conversation. */
 export function chatConversation({ messages, prompt_cache_key: name }: ChatRequest): Conversation {
-  return conversationOf(name, startOf(messages));
+  return digestConversation(name, startOf(messages));
 }
 
 /** Yields the texts of the instructions and of the user's first message. */

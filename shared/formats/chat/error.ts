@@ -1,5 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import { overflowIn, overflowText } from '../context-overflow.ts';
+import { readOverflow, overflowText } from '../context-overflow.ts';
 import { openaiErrorAnswer, openaiErrorBody, type OpenaiErrorBody } from '../openai/error.ts';
 import type { ErrorAnswer } from '../retry-headers.ts';
 
@@ -10,7 +10,7 @@ export function chatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody
 /** Returns the body of an error of a chat completion. For an exceeded context, the message has OpenAI's wording, which clients parse. */
 export function chatErrorBody(error: RouterError): OpenaiErrorBody {
   const { code, details } = error;
-  const overflow = overflowIn(details);
+  const overflow = readOverflow(details);
   if (!overflow) return openaiErrorBody(error);
   return openaiErrorBody({ code, message: overflowText(overflow, 'messages'), param: 'messages' });
 }

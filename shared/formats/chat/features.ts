@@ -13,7 +13,7 @@ const customCall = 'call of a custom tool';
 const otherCall = 'call of another type';
 const olderCall = 'function_call';
 
-export const chatFeatures: RequestFeatures<ChatRequest> = { partsOf, all: features() };
+export const chatFeatures: RequestFeatures<ChatRequest> = { collectParts: partsOf, all: features() };
 
 function features(): RequestFeature<ChatRequest>[] {
   const [user, other] = [says('hi'), { type: 'other' } as never];
@@ -86,27 +86,29 @@ function features(): RequestFeature<ChatRequest>[] {
     {
       name: 'forced_tools',
       example: { ...user, tools: [{ type: 'function', function: call.function }], tool_choice: 'required' },
-      isIn: ({ tools, tool_choice: choice }) => isAsked(tools) && (choice === 'required' || isJsonObject(choice)),
+      isIn: ({ tools, tool_choice: choice }) =>
+        asksForSomething(tools) && (choice === 'required' || isJsonObject(choice)),
     },
     {
       name: 'older_tools',
       example: { ...user, functions: [{ name: 'f' }] },
-      isIn: ({ functions, function_call: choice }) => isAsked(functions) || isAsked(choice),
+      isIn: ({ functions, function_call: choice }) => asksForSomething(functions) || asksForSomething(choice),
     },
     {
       name: 'web_search_options',
       example: { ...user, web_search_options: {} },
-      isIn: ({ web_search_options: options }) => isAsked(options),
+      isIn: ({ web_search_options: options }) => asksForSomething(options),
     },
     {
       name: 'logprobs',
       example: { ...user, logprobs: true },
-      isIn: ({ logprobs, top_logprobs: top }) => isAsked(logprobs) || isAsked(top),
+      isIn: ({ logprobs, top_logprobs: top }) => asksForSomething(logprobs) || asksForSomething(top),
     },
     {
       name: 'audio_output',
       example: { ...user, modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
-      isIn: ({ modalities, audio }) => isAsked(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
+      isIn: ({ modalities, audio }) =>
+        asksForSomething(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
     },
     {
       name: 'other_formats',
@@ -136,7 +138,7 @@ function features(): RequestFeature<ChatRequest>[] {
     {
       name: 'stop_sequences',
       example: { ...user, stop: ['END'] },
-      isIn: ({ stop }) => isAsked(stop),
+      isIn: ({ stop }) => asksForSomething(stop),
     },
   ];
 }
@@ -159,12 +161,12 @@ function partsOf({ messages }: ChatRequest): ReadonlySet<string> {
     }
     if (message.role !== 'assistant') continue;
     const { tool_calls: calls } = message;
-    if (isAsked(calls)) parts.add('tool_calls');
+    if (asksForSomething(calls)) parts.add('tool_calls');
     for (const { type } of calls ?? []) {
       if (type === 'custom') parts.add(customCall);
       else if (isOther(type)) parts.add(otherCall);
     }
-    if (isAsked(message[olderCall])) parts.add(olderCall);
+    if (asksForSomething(message[olderCall])) parts.add(olderCall);
   }
   return parts;
 }
@@ -178,7 +180,7 @@ function isStrict(schema: Json | undefined): boolean {
 }
 
 /** Whether a field asks for something: it is present and is not false, 0, empty or null. */
-function isAsked(value: Json | undefined): boolean {
+function asksForSomething(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return (
     isJsonObject(value) || (value !== undefined && value !== null && value !== false && value !== 0 && value !== '')

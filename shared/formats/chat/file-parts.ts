@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { FileParts, MarkedFile } from '../file-inputs.ts';
+import type { FilePartFormat, PlaceholderFile } from '../file-inputs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiPath } from '../openai/problem-error.ts';
 
 /** How chat requests name files: in content parts of the type `file`. */
-export const chatFileParts: FileParts = {
+export const chatFileParts: FilePartFormat = {
   fields: ['messages', 'content'],
   idOf: ({ type, file }) =>
     type === 'file' && isJsonObject(file) && typeof file['file_id'] === 'string' ? file['file_id'] : undefined,
@@ -17,7 +17,7 @@ export const chatFileParts: FileParts = {
  * Replaces a file id by the content part that most engines take for the kind of file. Engines that take images take no `file` parts for
  * them, and engines that take text take no text files.
  */
-function withFile(part: JsonObject, { kind, name, mimeType, data }: MarkedFile): JsonObject {
+function withFile(part: JsonObject, { kind, name, mimeType, data }: PlaceholderFile): JsonObject {
   const { type: _type, file: _file, ...rest } = part;
   switch (kind) {
     case 'text':

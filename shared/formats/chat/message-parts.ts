@@ -5,16 +5,16 @@ import {
   contentParts,
   filePart,
   objectsIn,
-  responseOf,
-  saying,
-  textOf,
+  toolResponse,
+  withoutEmptyMessages,
+  textOrEmpty,
   textParts,
   toolCallPart,
   toolResponsePart,
   type MessagePart,
   type MessageParts,
 } from '../message-parts.ts';
-import { finishReasonOf } from '../openai/finish-reason.ts';
+import { convertFinishReason } from '../openai/finish-reason.ts';
 
 const thinkingFields = ['reasoning_content', 'reasoning'] as const;
 
@@ -22,22 +22,24 @@ const thinkingFields = ['reasoning_content', 'reasoning'] as const;
 export const chatMessageParts: MessageParts = {
   request: ({ messages }) => ({
     instructions: [],
-    messages: saying(objectsIn(messages).map((each) => ({ role: textOf(each['role']), parts: partsOf(each) }))),
+    messages: withoutEmptyMessages(
+      objectsIn(messages).map((each) => ({ role: textOrEmpty(each['role']), parts: partsOf(each) })),
+    ),
   }),
   answer: ({ choices }) =>
-    saying(
+    withoutEmptyMessages(
       objectsIn(choices).map(({ message, finish_reason: reason }) => ({
         role: 'assistant',
         parts: isJsonObject(message) ? partsOf(message) : [],
-        finish_reason: finishReasonOf(reason),
+        finish_reason: convertFinishReason(reason),
       })),
     ),
-  joined: joinChunks,
+  joinEvents: joinChunks,
 };
 
 function partsOf(message: JsonObject): MessagePart[] {
   const { role, content, refusal, tool_calls: calls, tool_call_id: id } = message;
-  if (role === 'tool') return [toolResponsePart(id, responseOf(content, partOf))];
+  if (role === 'tool') return [toolResponsePart(id, toolResponse(content, partOf))];
   const thinking = thinkingFields.map((field) => message[field]).find((each) => typeof each === 'string');
   return [
     ...textParts(thinking, 'reasoning'),
@@ -62,7 +64,7 @@ function partOf({ type, text, refusal, image_url: image, input_audio: audio, fil
       return isJsonObject(image) && typeof image['url'] === 'string' ? [addressPart('image', image['url'])] : [];
     case 'input_audio':
       return isJsonObject(audio)
-        ? [bytesPart('audio', `audio/${textOf(audio['format'])}`, textOf(audio['data']).length)]
+        ? [bytesPart('audio', `audio/${textOrEmpty(audio['format'])}`, textOrEmpty(audio['data']).length)]
         : [];
     case 'file':
       return isJsonObject(file) ? fileOf(file) : [];
@@ -98,9 +100,11 @@ function joinChunks(events: readonly JsonObject[]): JsonObject {
     choices.set(index, choice);
     if (typeof reason === 'string') choice.reason = reason;
     if (!isJsonObject(delta)) continue;
-    choice.content += textOf(delta['content']);
-    choice.refusal += textOf(delta['refusal']);
-    choice.reasoning += textOf(thinkingFields.map((field) => delta[field]).find((each) => typeof each === 'string'));
+    choice.content += textOrEmpty(delta['content']);
+    choice.refusal += textOrEmpty(delta['refusal']);
+    choice.reasoning += textOrEmpty(
+      thinkingFields.map((field) => delta[field]).find((each) => typeof each === 'string'),
+    );
     for (const call of objectsIn(delta['tool_calls'])) joinCall(choice.calls, call);
   }
   return { choices: [...choices.values()].map(choiceOf) };
@@ -111,8 +115,8 @@ function joinCall(calls: JoinedChoice['calls'], { index, id, function: fn, custo
   calls.set(index, call);
   call.id ??= id;
   for (const called of [fn, custom].filter(isJsonObject)) {
-    call.name += textOf(called['name']);
-    call.arguments += textOf(called['arguments']) + textOf(called['input']);
+    call.name += textOrEmpty(called['name']);
+    call.arguments += textOrEmpty(called['arguments']) + textOrEmpty(called['input']);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
-import { featuresIn } from '../request-feature.ts';
+import { findFeatures } from '../request-feature.ts';
 import { chatFeatures } from './features.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
@@ -18,7 +18,7 @@ export function chatNeeds(request: ChatRequest): Needs {
     if (message.role !== 'assistant') continue;
     for (const call of message.tool_calls ?? []) inputTokens += estimateTokens(JSON.stringify(call));
   }
-  const features = featuresIn(chatFeatures, request);
+  const features = findFeatures(chatFeatures, request);
   return {
     tools: hasTools && request.tool_choice !== 'none',
     vision,

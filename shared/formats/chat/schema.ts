@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eachOf, openUnion } from '../validation/loose-schema.ts';
+import { arrayOf, openUnion } from '../validation/loose-schema.ts';
 import { isPlainMessage, isPlainTool } from './plain-elements.ts';
 
 const text = z.looseObject({ text: z.string() });
@@ -9,7 +9,7 @@ const inputAudio = z.looseObject({ input_audio: z.looseObject({ data: z.string()
 const refusal = z.looseObject({ refusal: z.string() });
 
 const part = openUnion('type', { text, image_url: imageUrl, file, input_audio: inputAudio, refusal });
-const content = z.union([z.string(), eachOf(part)]);
+const content = z.union([z.string(), arrayOf(part)]);
 
 const toolCall = openUnion('type', {
   function: z.looseObject({
@@ -27,7 +27,7 @@ export const chatMessageSchema = z.discriminatedUnion('role', [
   z.looseObject({
     role: z.literal('assistant'),
     content: content.nullish(),
-    tool_calls: eachOf(toolCall).nullish(),
+    tool_calls: arrayOf(toolCall).nullish(),
   }),
   z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content }),
 ]);
@@ -66,7 +66,7 @@ const responseFormat = openUnion('type', {
  */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
-  messages: eachOf(chatMessageSchema, isPlainMessage).min(1),
+  messages: arrayOf(chatMessageSchema, isPlainMessage).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({}).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -74,8 +74,8 @@ export const chatRequestSchema = z.looseObject({
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   n: z.int().min(1).max(128).nullish(),
-  stop: z.union([z.string(), eachOf(z.string()).max(64)]).nullish(),
-  tools: eachOf(chatToolSchema, isPlainTool).nullish(),
+  stop: z.union([z.string(), arrayOf(z.string()).max(64)]).nullish(),
+  tools: arrayOf(chatToolSchema, isPlainTool).nullish(),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), toolChoice]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   reasoning_effort: z.union([z.string(), z.number()]).nullish(),

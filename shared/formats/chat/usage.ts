@@ -21,7 +21,7 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
 }
 
 /** Fills missing counts of the upstream's usage with estimates: no prompt is empty, and no answer with text has 0 tokens. */
-export function completeUsage(
+export function fillUsage(
   reported: Usage | undefined,
   estimated: { prompt: (() => number) | undefined; completion: () => number },
 ): Usage {
@@ -34,9 +34,9 @@ export function completeUsage(
 }
 
 /** Writes the usage for chat clients: always the three counts, and the upstream's further fields unchanged. */
-export function writeChatUsage(usage: Usage, upstream?: Json): JsonObject {
+export function writeChatUsage(usage: Usage, upstreamUsage?: Json): JsonObject {
   return {
-    ...objectOf(upstream),
+    ...objectOf(upstreamUsage),
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, RequestParameters } from '../client-format.ts';
-import { conversationOf, type Conversation } from '../conversation.ts';
+import { digestConversation, type Conversation } from '../conversation.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
@@ -9,8 +9,8 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { completionsMessageParts } from './message-parts.ts';
 import { completionsNeeds } from './completions-needs.ts';
 import { parseCompletionsRequest } from './parse-completions-request.ts';
-import { promptsOf, type CompletionsRequest } from './request.ts';
-import { completionsStreamWords } from './stream-words.ts';
+import { listPrompts, type CompletionsRequest } from './request.ts';
+import { completionsStreamAdditions } from './stream-words.ts';
 import { readRelayedCompletion } from './read-relayed-completion.ts';
 
 /** Characters at the start of a prompt that identify the text of a request: an editor sends the text before the cursor each time. */
@@ -29,7 +29,7 @@ export const completionsFormat: ClientFormat = {
   messageParts: completionsMessageParts,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  openStream: ({ requestId }) => new StatelessStream(completionsStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(completionsStreamAdditions, requestId),
 };
 
 function parametersOf(request: CompletionsRequest): RequestParameters {
@@ -45,11 +45,11 @@ function parametersOf(request: CompletionsRequest): RequestParameters {
 
 /** The limit counts the output tokens of all answers together. */
 function maxOutputOf({ prompt, max_tokens: each, n, best_of: tried }: CompletionsRequest): number | undefined {
-  const answers = promptsOf(prompt).length * Math.max(n ?? 1, tried ?? 1);
+  const answers = listPrompts(prompt).length * Math.max(n ?? 1, tried ?? 1);
   return each === undefined || each === null ? undefined : each * answers;
 }
 
 function conversationOfText({ prompt }: CompletionsRequest): Conversation | undefined {
-  const [first] = promptsOf(prompt);
-  return typeof first === 'string' ? conversationOf(undefined, [first.slice(0, startLength)]) : undefined;
+  const [first] = listPrompts(prompt);
+  return typeof first === 'string' ? digestConversation(undefined, [first.slice(0, startLength)]) : undefined;
 }

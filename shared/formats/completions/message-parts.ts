@@ -1,6 +1,6 @@
 import type { Json } from '#shared/core/json.ts';
-import { objectsIn, saying, textOf, textParts, type MessageParts } from '../message-parts.ts';
-import { finishReasonOf } from '../openai/finish-reason.ts';
+import { objectsIn, withoutEmptyMessages, textOrEmpty, textParts, type MessageParts } from '../message-parts.ts';
+import { convertFinishReason } from '../openai/finish-reason.ts';
 
 /**
  * Converts the prompts and texts of completions to messages for traces: each prompt becomes a message. Token prompts and suffixes are left
@@ -9,22 +9,25 @@ import { finishReasonOf } from '../openai/finish-reason.ts';
 export const completionsMessageParts: MessageParts = {
   request: ({ prompt }) => {
     const prompts = Array.isArray(prompt) ? prompt : [prompt];
-    return { instructions: [], messages: saying(prompts.map((each) => ({ role: 'user', parts: textParts(each) }))) };
+    return {
+      instructions: [],
+      messages: withoutEmptyMessages(prompts.map((each) => ({ role: 'user', parts: textParts(each) }))),
+    };
   },
   answer: ({ choices }) =>
-    saying(
+    withoutEmptyMessages(
       objectsIn(choices).map(({ text, finish_reason: reason }) => ({
         role: 'assistant',
         parts: textParts(text),
-        finish_reason: finishReasonOf(reason),
+        finish_reason: convertFinishReason(reason),
       })),
     ),
-  joined: (events) => {
+  joinEvents: (events) => {
     const choices = new Map<Json | undefined, { text: string; finish_reason?: string }>();
     for (const { index, text, finish_reason: reason } of events.flatMap((event) => objectsIn(event['choices']))) {
       const choice = choices.get(index) ?? { text: '' };
       choices.set(index, choice);
-      choice.text += textOf(text);
+      choice.text += textOrEmpty(text);
       if (typeof reason === 'string') choice.finish_reason = reason;
     }
     return { choices: [...choices.values()] };

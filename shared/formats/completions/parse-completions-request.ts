@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { checkStreamOptions } from '../openai/check-stream-options.ts';
 import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
-import { eachOf } from '../validation/loose-schema.ts';
+import { arrayOf } from '../validation/loose-schema.ts';
 import type { CompletionsRequest } from './request.ts';
 
-const tokens = eachOf(z.int().min(0)).min(1);
+const tokens = arrayOf(z.int().min(0)).min(1);
 
 /**
  * The fields of a text completion request that the router reads (OpenAI API reference, "Create completion", legacy). All other fields pass.
@@ -13,7 +13,7 @@ const tokens = eachOf(z.int().min(0)).min(1);
  */
 const schema = z.looseObject({
   model: z.string().min(1),
-  prompt: z.union([z.string(), tokens, eachOf(z.union([z.string(), tokens])).min(1)]),
+  prompt: z.union([z.string(), tokens, arrayOf(z.union([z.string(), tokens])).min(1)]),
   suffix: z.string().nullish(),
   max_tokens: z.int().min(0).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -22,7 +22,7 @@ const schema = z.looseObject({
   best_of: z.int().min(1).nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({}).nullish(),
-  stop: z.union([z.string(), eachOf(z.string()).max(64)]).nullish(),
+  stop: z.union([z.string(), arrayOf(z.string()).max(64)]).nullish(),
   echo: z.boolean().nullish(),
 });
 

@@ -16,7 +16,7 @@ export type CompletionsRequest = JsonObject & {
   stop?: string | string[] | null;
 };
 
-export function promptsOf(prompt: CompletionsPrompt): string[] | number[][] {
+export function listPrompts(prompt: CompletionsPrompt): string[] | number[][] {
   if (typeof prompt === 'string') return [prompt];
   return isTokens(prompt) ? [prompt] : prompt;
 }

@@ -1,12 +1,12 @@
-import { chatStreamWords } from '../chat/stream-words.ts';
+import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { openaiErrorBody } from '../openai/error.ts';
 import { dataEvent } from '../sse/encode.ts';
-import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
+import type { RelayedEventCounter, StreamAdditions } from '../sse/streamed-answer.ts';
 
 /** What the router adds to a stream of completions: as for chat chunks, except for the shape of errors. */
-export const completionsStreamWords: StreamWords = {
-  ...chatStreamWords,
+export const completionsStreamAdditions: StreamAdditions = {
+  ...chatStreamAdditions,
   errorEvent: (error) => dataEvent(JSON.stringify(openaiErrorBody(error))),
   tokensIn: completionsTokensIn,
   emptyBytes: emptyEventBytes,
@@ -16,7 +16,7 @@ export const completionsStreamWords: StreamWords = {
 const firstTextBytes = 4;
 
 /** Estimates the tokens of the relayed part of a stream from its events and their bytes. Each event has some text. */
-function completionsTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
+function completionsTokensIn({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
   return estimateTokensOfPieces(events, bytes - events * emptyEventBytes(firstEventBytes));
 }
 

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '../divisible-request.ts';
-import { inputsOf, type EmbeddingsRequest } from './request.ts';
+import { listInputs, type EmbeddingsRequest } from './request.ts';
 
 /*
  * Vectors may have megabytes as text, so the answers to parts are joined without parsing. Workers write `data` first and number the vectors
@@ -15,7 +15,7 @@ const comma = Buffer.from(',');
 
 /** Returns how several workers can share an embeddings request; undefined for a request with one input. */
 export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest | undefined {
-  const inputs = inputsOf(request.input);
+  const inputs = listInputs(request.input);
   const first = request.first_index ?? 0;
   if (inputs.length < 2) return undefined;
   return {

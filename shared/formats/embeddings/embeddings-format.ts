@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
-import { chatStreamWords } from '../chat/stream-words.ts';
+import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { ClientFormat, ClientRequest, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
@@ -22,7 +22,7 @@ export const embeddingsFormat: ClientFormat = {
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   // Embeddings answers are never streamed.
-  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
 function readRequest(body: Buffer): ClientRequest {

@@ -1,11 +1,11 @@
 import { estimateTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
-import { inputsOf, type EmbeddingsRequest } from './request.ts';
+import { listInputs, type EmbeddingsRequest } from './request.ts';
 
 export function embeddingsNeeds({ input }: EmbeddingsRequest): Needs {
   let inputTokens = 0;
   let longestInput = 0;
-  for (const each of inputsOf(input)) {
+  for (const each of listInputs(input)) {
     const tokens = typeof each === 'string' ? estimateTokens(each) : each.length;
     inputTokens += tokens;
     longestInput = Math.max(longestInput, tokens);

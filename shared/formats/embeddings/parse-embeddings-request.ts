@@ -45,13 +45,17 @@ function checkTokens(tokens: Json[], path: string): void {
 
 function badInput(param: string, got: Json | undefined): RouterError {
   const expected = 'expected a text, a list of texts, a list of tokens, or lists of tokens, none of them empty';
-  return new RouterError('invalid_request', `Invalid value for '${param}': ${expected}, but got ${nameOf(got)}.`, {
-    param,
-  });
+  return new RouterError(
+    'invalid_request',
+    `Invalid value for '${param}': ${expected}, but got ${describeType(got)}.`,
+    {
+      param,
+    },
+  );
 }
 
 /** Returns only the type, because the value may be long or private. */
-function nameOf(value: Json | undefined): string {
+function describeType(value: Json | undefined): string {
   if (value === '') return 'an empty string';
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';

@@ -15,7 +15,7 @@ export type EmbeddingsRequest = JsonObject & {
   first_index?: number | null;
 };
 
-export function inputsOf(input: EmbeddingsInput): string[] | number[][] {
+export function listInputs(input: EmbeddingsInput): string[] | number[][] {
   if (typeof input === 'string') return [input];
   return isTokens(input) ? [input] : input;
 }

@@ -31,8 +31,8 @@ function covers(entry: string, { hostname, pathname }: URL): boolean {
     .split('/');
   const host = domainToASCII(name);
   // A host name with a dot at its end is the same host.
-  const asked = hostname.replace(/\.$/, '');
-  const isBelow = host !== '' && (asked === host || asked.endsWith(`.${host}`));
+  const hostToTest = hostname.replace(/\.$/, '');
+  const isBelow = host !== '' && (hostToTest === host || hostToTest.endsWith(`.${host}`));
   return isBelow && isPathBelow(pathname.toLowerCase(), path.join('/').replace(/\/$/, ''));
 }
 

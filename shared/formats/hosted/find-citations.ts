@@ -12,15 +12,15 @@ export interface Citation {
 const candidate = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
 
 /** Matches a character at the end of a candidate that may belong to the sentence around it. */
-const ofSentence = /[.,;:!?'’”_~}]$/;
+const sentencePunctuation = /[.,;:!?'’”_~}]$/;
 
 /** Finds the last character of a candidate at which an address may end before further text. */
 const lastBreak = /[^ -(+-{}~][ -(+-{}~]*$/;
 
 /** Maximum number of shortenings of a candidate. */
-const mostTaken = 16;
+const maxTaken = 16;
 
-const longestLabel = 500;
+const maxLabelLength = 500;
 
 /** Finds the search results whose addresses a text names, plain or in a Markdown link. Returns them in the order of the text. */
 export function findCitations(text: string, results: readonly SearchResult[]): Citation[] {
@@ -56,11 +56,11 @@ function resultNamed(
   known: ReadonlyMap<string, SearchResult>,
 ): { result: SearchResult; length: number } | undefined {
   let url = written;
-  for (let taken = 0; taken <= mostTaken && url !== ''; taken++) {
+  for (let taken = 0; taken <= maxTaken && url !== ''; taken++) {
     const place = url.indexOf('#');
     const result = known.get(keyOf(url)) ?? (place < 0 ? undefined : known.get(keyOf(url.slice(0, place))));
     if (result) return { result, length: url.length };
-    const end = ofSentence.test(url) ? url.length - 1 : url.search(lastBreak);
+    const end = sentencePunctuation.test(url) ? url.length - 1 : url.search(lastBreak);
     url = url.slice(0, Math.max(0, end));
   }
   return undefined;
@@ -70,10 +70,10 @@ function resultNamed(
 function linkAround(text: string, start: number, end: number): { start: number; end: number } {
   const plain = { start, end };
   if (!text.startsWith('](', start - 2)) return plain;
-  const closing = /^(?:[ \t]+"[^"\n]*")?\)/.exec(text.slice(end, end + longestLabel));
+  const closing = /^(?:[ \t]+"[^"\n]*")?\)/.exec(text.slice(end, end + maxLabelLength));
   if (!closing) return plain;
   let open = 1;
-  for (let at = start - 3; at >= 0 && at > start - longestLabel; at--) {
+  for (let at = start - 3; at >= 0 && at > start - maxLabelLength; at--) {
     if (text[at] === '\n') return plain;
     if (text[at] === ']') open += 1;
     else if (text[at] === '[') open -= 1;

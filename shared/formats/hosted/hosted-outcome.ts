@@ -24,10 +24,10 @@ export type HostedOutcome =
   | { kind: 'output'; text: string; isError: boolean }
   | { kind: 'failed'; reason: HostedFailure; message: string };
 
-export function textOfOutcome(outcome: HostedOutcome): string {
+export function writeOutcomeText(outcome: HostedOutcome): string {
   switch (outcome.kind) {
     case 'found':
-      return textOfResults(outcome.results);
+      return writeResultsText(outcome.results);
     case 'fetched':
     case 'output':
       return outcome.text;
@@ -41,7 +41,7 @@ export function isFailure(outcome: HostedOutcome): boolean {
   return outcome.kind === 'failed' || (outcome.kind === 'output' && outcome.isError);
 }
 
-export function textOfResults(results: readonly SearchResult[]): string {
+export function writeResultsText(results: readonly SearchResult[]): string {
   if (results.length === 0) return 'The search found nothing.';
   return results
     .map(({ title, url, text, age }, at) =>

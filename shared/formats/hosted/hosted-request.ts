@@ -52,12 +52,12 @@ export interface HostedRequest {
   tools: readonly HostedTool[];
   refusal: (tool: HostedTool, reason: string) => RouterError;
   /** Returns the request's body with functions in place of its hosted tools. Used to count tokens. */
-  asFunctions: (body: JsonObject, tools: readonly RunnableTool[]) => Buffer;
+  withFunctions: (body: JsonObject, tools: readonly RunnableTool[]) => Buffer;
   /**
    * Begins the answer to the request.
    * @param body the request's body, with defaults for fields that the client left out
    */
-  open: (body: JsonObject, tools: readonly RunnableTool[]) => HostedAnswer;
+  createAnswer: (body: JsonObject, tools: readonly RunnableTool[]) => HostedAnswer;
 }
 
 /**
@@ -94,5 +94,5 @@ export interface HostedAnswer {
   /** Returns the events that end the answer. Calls without an outcome count as failed. */
   finish: () => string;
   /** Returns the whole answer for clients that do not stream. Called after `finish`. */
-  whole: () => JsonObject;
+  wholeAnswer: () => JsonObject;
 }

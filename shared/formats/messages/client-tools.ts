@@ -5,7 +5,7 @@ import type { MessagesTool } from './request.ts';
  * The tools that Anthropic defines and the client runs (Anthropic API reference, "Tool use"). Anthropic's models know them by type; other
  * models need a schema. The number at the end of a type is a date.
  */
-const kinds: readonly {
+const clientToolKinds: readonly {
   type: RegExp;
   describe: (tool: MessagesTool) => { description: string; input_schema: JsonObject };
 }[] = [
@@ -111,13 +111,13 @@ const actions = [
 
 /** Whether Anthropic defines the tool and the client runs it. */
 export function isClientTool({ type }: MessagesTool): boolean {
-  return typeof type === 'string' && kinds.some((kind) => kind.type.test(type));
+  return typeof type === 'string' && clientToolKinds.some((kind) => kind.type.test(type));
 }
 
 /** Returns a client tool with a description and a schema, for models that do not know its type. Returns any other tool unchanged. */
 export function describedTool(tool: MessagesTool): MessagesTool {
   const { type, name } = tool;
-  const kind = typeof type === 'string' ? kinds.find((each) => each.type.test(type)) : undefined;
+  const kind = typeof type === 'string' ? clientToolKinds.find((each) => each.type.test(type)) : undefined;
   return kind ? { type: 'custom', name, ...kind.describe(tool) } : tool;
 }
 

@@ -1,19 +1,20 @@
-import { conversationOf, type Conversation } from '../conversation.ts';
+import { digestConversation, type Conversation } from '../conversation.ts';
 import type { MessagesRequest } from './request.ts';
 
 /** Start of the block that Claude Code puts before the system prompt. The block may differ between requests of one conversation. */
-const billingWords = 'x-anthropic-billing-header:';
+const billingHeaderStart = 'x-anthropic-billing-header:';
 
 /** Identifies the conversation of a messages request by its start: the body has no field for a name. */
 export function messagesConversation({ system, messages }: MessagesRequest): Conversation {
   const first = messages.find(({ role }) => role === 'user');
-  return conversationOf(undefined, textsOf([system ?? '', first?.content ?? '']));
+  return digestConversation(undefined, textsOf([system ?? '', first?.content ?? '']));
 }
 
 function* textsOf(contents: readonly MessagesRequest['messages'][number]['content'][]): Generator<string> {
   for (const content of contents) {
     if (typeof content === 'string') yield content;
     else
-      for (const block of content) if (block.type === 'text' && !block.text.startsWith(billingWords)) yield block.text;
+      for (const block of content)
+        if (block.type === 'text' && !block.text.startsWith(billingHeaderStart)) yield block.text;
   }
 }

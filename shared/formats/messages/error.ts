@@ -3,7 +3,7 @@ import { isJsonObject } from '#shared/core/json.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { messagesErrorHeaders } from './answer-headers.ts';
 import { namedEvent } from '../sse/encode.ts';
-import { rejectedIn } from '../rejected-capability.ts';
+import { readRejectedCapability } from '../rejected-capability.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 export const messagesName = 'messages';
@@ -100,7 +100,7 @@ function messageText(error: RouterError): string {
     case 'context_length_exceeded':
       return overflowText(error);
     default:
-      return withToken(error.message, rejectedIn(error.details));
+      return withToken(error.message, readRejectedCapability(error.details));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '#shared/core/json.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import { isClientTool } from './client-tools.ts';
 import { isHostedName } from './hosted/hosted-block.ts';
-import { hostedKindOf } from './hosted/hosted-tools-of.ts';
+import { detectHostedKind } from './hosted/find-hosted-tools.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from './request.ts';
 
 /** Block types that are not the feature `other_content`: every upstream takes them, or they have a feature of their own. */
@@ -27,7 +27,7 @@ const ownBlocks: ReadonlySet<string> = new Set([
 /** A search among the tools of the request that the upstream runs. Without the search, the model gets all tools. */
 const toolSearch = /^tool_search_tool_/;
 
-export const messagesFeatures: RequestFeatures<MessagesRequest> = { partsOf, all: features() };
+export const messagesFeatures: RequestFeatures<MessagesRequest> = { collectParts: partsOf, all: features() };
 
 function features(): RequestFeature<MessagesRequest>[] {
   const user = says('hi');
@@ -151,7 +151,7 @@ function addBlocks(content: string | readonly MessagesBlock[] | null | undefined
 function runsUpstream(tool: MessagesTool): boolean {
   const { type } = tool;
   if (type === undefined || type === null || type === 'custom' || toolSearch.test(type)) return false;
-  return hostedKindOf(tool) === undefined && !isClientTool(tool);
+  return detectHostedKind(tool) === undefined && !isClientTool(tool);
 }
 
 function isGiven(value: Json | undefined): boolean {

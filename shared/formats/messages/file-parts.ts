@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { FileParts, MarkedFile } from '../file-inputs.ts';
+import type { FilePartFormat, PlaceholderFile } from '../file-inputs.ts';
 import { messagesFiles } from './messages-files.ts';
 
-export const messagesFileParts: FileParts = {
+export const messagesFileParts: FilePartFormat = {
   fields: ['messages', 'content', 'source', 'system'],
   idOf: ({ type, source }) => {
     if ((type !== 'image' && type !== 'document') || !isJsonObject(source)) return undefined;
@@ -14,7 +14,7 @@ export const messagesFileParts: FileParts = {
   notFound: messagesFiles.notFound,
 };
 
-function withFile(block: JsonObject, { kind, name, mimeType, data }: MarkedFile, param: string): JsonObject {
+function withFile(block: JsonObject, { kind, name, mimeType, data }: PlaceholderFile, param: string): JsonObject {
   const isImage = kind === 'image';
   if (isImage !== (block['type'] === 'image')) {
     const wanted = isImage ? "an image, which belongs in a block of the type 'image'" : 'no image';

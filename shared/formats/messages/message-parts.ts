@@ -5,9 +5,9 @@ import {
   contentParts,
   filePart,
   objectsIn,
-  responseOf,
-  saying,
-  textOf,
+  toolResponse,
+  withoutEmptyMessages,
+  textOrEmpty,
   textParts,
   toolCallPart,
   toolResponsePart,
@@ -29,22 +29,22 @@ const finishReasons = new Map<Json | undefined, string>([
 export const messagesMessageParts: MessageParts = {
   request: ({ system, messages }) => ({
     instructions: contentParts(system, blockParts),
-    messages: saying(
+    messages: withoutEmptyMessages(
       objectsIn(messages).map(({ role, content }) => ({
-        role: textOf(role),
+        role: textOrEmpty(role),
         parts: contentParts(content, blockParts),
       })),
     ),
   }),
   answer: ({ content, stop_reason: reason }) =>
-    saying([
+    withoutEmptyMessages([
       {
         role: 'assistant',
         parts: contentParts(content, blockParts),
         finish_reason: finishReasons.get(reason) ?? (typeof reason === 'string' ? reason : 'error'),
       },
     ]),
-  joined: joinEvents,
+  joinEvents: joinEvents,
 };
 
 function blockParts(block: JsonObject): MessagePart[] {
@@ -58,7 +58,7 @@ function blockParts(block: JsonObject): MessagePart[] {
     case 'server_tool_use':
       return [toolCallPart(block['id'], block['name'], block['input'])];
     case 'tool_result':
-      return [toolResponsePart(block['tool_use_id'], responseOf(block['content'], blockParts))];
+      return [toolResponsePart(block['tool_use_id'], toolResponse(block['content'], blockParts))];
     case 'image':
       return isJsonObject(block['source']) ? sourceParts('image', block['source']) : [];
     case 'document':
@@ -73,7 +73,7 @@ function sourceParts(modality: Modality, source: JsonObject): MessagePart[] {
   switch (type) {
     case 'base64':
     case 'text':
-      return [bytesPart(modality, mimeType, textOf(data).length)];
+      return [bytesPart(modality, mimeType, textOrEmpty(data).length)];
     case 'url':
       return typeof url === 'string' ? [addressPart(modality, url)] : [];
     case 'file':
@@ -100,7 +100,7 @@ function joinEvents(events: readonly JsonObject[]): JsonObject {
     const block = blocks.get(index);
     const fields = deltaFields.get(delta['type']);
     if (type === 'content_block_delta' && block && fields)
-      block[fields[1]] = textOf(block[fields[1]]) + textOf(delta[fields[0]]);
+      block[fields[1]] = textOrEmpty(block[fields[1]]) + textOrEmpty(delta[fields[0]]);
   }
   const content = [...blocks.values()].map(({ written, ...block }) =>
     typeof written === 'string' && written !== '' ? { ...block, input: written } : block,

@@ -4,13 +4,13 @@ import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../for
 /** The purpose of uploaded files: this format has no field for it. */
 const purpose = 'user_data';
 
-const leastSeconds = 3_600;
-const mostSeconds = 7_776_000;
+const minLifetimeSeconds = 3_600;
+const maxSeconds = 7_776_000;
 
 const defaultListed = 20;
-const mostListed = 1_000;
+const maxListed = 1_000;
 
-const mostIds = 100;
+const maxIds = 100;
 
 /**
  * The files of Anthropic's API (Anthropic API reference, "Files"). Its SDKs page through lists in two ways: by `after_id` and `before_id`,
@@ -52,9 +52,12 @@ function show({ id, name, mimeType, bytes, createdAt, expiresAt }: ShownFile) {
 function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
   const given = fields.get('expires_in_seconds');
   if (given === undefined) return { purpose };
-  const seconds = wholeNumber(given, leastSeconds, mostSeconds);
+  const seconds = parseWholeNumber(given, minLifetimeSeconds, maxSeconds);
   if (seconds === undefined)
-    throw wrong('expires_in_seconds', `Input should be a whole number between ${leastSeconds} and ${mostSeconds}`);
+    throw fieldError(
+      'expires_in_seconds',
+      `Input should be a whole number between ${minLifetimeSeconds} and ${maxSeconds}`,
+    );
   return { purpose, expiresAfterMs: seconds * 1_000 };
 }
 
@@ -63,31 +66,31 @@ function readList(query: Readonly<Record<string, unknown>>): FileListQuery {
   const after = oneId('after_id', query['after_id']) ?? oneId('page', page);
   const before = oneId('before_id', query['before_id']);
   if (after !== undefined && before !== undefined)
-    throw wrong('before_id', 'cannot be used together with after_id or page');
-  const most = limit === undefined ? defaultListed : wholeNumber(limit, 1, mostListed);
-  if (most === undefined) throw wrong('limit', `Input should be a whole number between 1 and ${mostListed}`);
+    throw fieldError('before_id', 'cannot be used together with after_id or page');
+  const most = limit === undefined ? defaultListed : parseWholeNumber(limit, 1, maxListed);
+  if (most === undefined) throw fieldError('limit', `Input should be a whole number between 1 and ${maxListed}`);
   return { newestFirst: true, after, before, limit: most, ids: idsOf(query['ids[]'] ?? query['ids']) };
 }
 
 function idsOf(given: unknown): string[] | undefined {
   if (given === undefined) return undefined;
   const list = typeof given === 'string' ? given.split(',') : Array.isArray(given) ? given.map(String) : undefined;
-  if (!list) throw wrong('ids', 'Input should be a valid list');
+  if (!list) throw fieldError('ids', 'Input should be a valid list');
   const ids = [...new Set(list)];
-  if (ids.length > mostIds) throw wrong('ids', `List should have at most ${mostIds} items`);
+  if (ids.length > maxIds) throw fieldError('ids', `List should have at most ${maxIds} items`);
   return ids;
 }
 
 function oneId(param: string, given: unknown): string | undefined {
   if (given === undefined || typeof given === 'string') return given;
-  throw wrong(param, 'Input should be a valid string');
+  throw fieldError(param, 'Input should be a valid string');
 }
 
-function wholeNumber(given: unknown, least: number, most: number): number | undefined {
-  const number = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : NaN;
-  return number >= least && number <= most ? number : undefined;
+function parseWholeNumber(value: unknown, min: number, max: number): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : NaN;
+  return number >= min && number <= max ? number : undefined;
 }
 
-function wrong(param: string, problem: string): RouterError {
+function fieldError(param: string, problem: string): RouterError {
   return new RouterError('invalid_request', `${param}: ${problem}`, { param });
 }

@@ -17,7 +17,7 @@ import { messagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
 import type { MessagesRequest } from './request.ts';
 import { messagesSigns } from './signs.ts';
-import { messagesStreamWords } from './stream-words.ts';
+import { messagesStreamAdditions } from './stream-words.ts';
 import { readRelayedMessage } from './read-relayed-message.ts';
 
 export const messagesFormat: ClientFormat = {
@@ -46,14 +46,14 @@ export const messagesFormat: ClientFormat = {
   messageParts: messagesMessageParts,
   errorAnswer: messagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,
-  openStream: ({ requestId }) => new StatelessStream(messagesStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(messagesStreamAdditions, requestId),
 };
 
 /** Claude Code's suffix for a context window of a million tokens. It is not part of a model's name. */
 const longContext = /\[1m\]$/i;
 
-function modelName(given: string): string {
-  return given.replace(longContext, '');
+function modelName(name: string): string {
+  return name.replace(longContext, '');
 }
 
 function readParameters(body: unknown, operation: ClientRoute['operation']): RequestParameters {

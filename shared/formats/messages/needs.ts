@@ -1,8 +1,8 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
-import { featuresIn } from '../request-feature.ts';
+import { findFeatures } from '../request-feature.ts';
 import { messagesFeatures } from './features.ts';
-import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
+import { findHostedTools } from './hosted/find-hosted-tools.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
 const messageTokens = 4;
@@ -12,8 +12,8 @@ export function messagesNeeds(request: MessagesRequest): Needs {
   const hasTools = Array.isArray(tools) && tools.length > 0;
   let inputTokens = (hasTools ? estimateTokens(JSON.stringify(tools)) : 0) + contentTokens(system ?? '');
   for (const { content } of messages) inputTokens += messageTokens + contentTokens(content);
-  const hosted = hostedToolsOf(request).map(({ kind }) => kind);
-  const features = featuresIn(messagesFeatures, request);
+  const hosted = findHostedTools(request).map(({ kind }) => kind);
+  const features = findFeatures(messagesFeatures, request);
   return {
     tools: hasTools && request.tool_choice?.type !== 'none',
     vision: messages.some(({ content }) => hasImage(content)),

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { RelayedParts, typeOf, type RelayedAnswer } from '../relayed-answer.ts';
+import { RelayedAnswerBuilder, typeName, type RelayedAnswer } from '../relayed-answer.ts';
 
 /** The usage fields whose sum is the number of input tokens. */
 const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
@@ -9,7 +9,7 @@ const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_
  * ping follows `message_start`; workers write another one in place of thinking that the client does not get.
  */
 export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer | string {
-  const parts = new RelayedParts();
+  const parts = new RelayedAnswerBuilder();
   let pings = 0;
   for (const event of events) {
     const { type, index, message, content_block: block, delta } = event;
@@ -23,13 +23,13 @@ export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer
       if (typeof id === 'string') parts.id = id;
       if (isJsonObject(usage)) parts.inputTokens = inputOf(usage);
     } else if (type === 'content_block_start' && isJsonObject(block)) {
-      if (index !== 0 || block['type'] !== 'text') return `there is a block of type ${typeOf(block)}`;
+      if (index !== 0 || block['type'] !== 'text') return `there is a block of type ${typeName(block)}`;
       if (typeof block['text'] === 'string' && block['text'] !== '') parts.pieces.push(block['text']);
     } else if (type === 'content_block_delta' && isJsonObject(delta)) {
       if (delta['type'] !== 'text_delta' || typeof delta['text'] !== 'string')
-        return `there is a delta of type ${typeOf(delta)}`;
+        return `there is a delta of type ${typeName(delta)}`;
       parts.pieces.push(delta['text']);
-    } else return type === 'message_delta' ? 'the answer has ended' : `there is an event of type ${typeOf(event)}`;
+    } else return type === 'message_delta' ? 'the answer has ended' : `there is an event of type ${typeName(event)}`;
   }
   return parts.answer();
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eachOf, openUnion } from '../validation/loose-schema.ts';
+import { arrayOf, openUnion } from '../validation/loose-schema.ts';
 
 const text = z.looseObject({ text: z.string() });
 
@@ -16,7 +16,7 @@ const toolReference = z.looseObject({ tool_name: z.string().min(1) });
 const resultBlock = openUnion('type', { text, image, document, tool_reference: toolReference });
 const toolResult = z.looseObject({
   tool_use_id: z.string().min(1),
-  content: z.union([z.string(), eachOf(resultBlock)]).nullish(),
+  content: z.union([z.string(), arrayOf(resultBlock)]).nullish(),
   is_error: z.boolean().nullish(),
 });
 
@@ -40,7 +40,7 @@ const block = openUnion('type', {
 
 const message = z.looseObject({
   role: z.enum(['user', 'assistant', 'system']),
-  content: z.union([z.string(), eachOf(block)]),
+  content: z.union([z.string(), arrayOf(block)]),
 });
 
 const customTool = z.looseObject({
@@ -70,9 +70,9 @@ const format = z.looseObject({ type: z.string(), schema: z.looseObject({}).optio
  */
 export const countTokensRequestSchema = z.looseObject({
   model: z.string().min(1),
-  messages: eachOf(message).min(1).max(100_000),
-  system: z.union([z.string(), eachOf(z.looseObject({ type: z.literal('text'), text: z.string() }))]).nullish(),
-  tools: eachOf(openUnion('type', { custom: customTool }, 'custom')).nullish(),
+  messages: arrayOf(message).min(1).max(100_000),
+  system: z.union([z.string(), arrayOf(z.looseObject({ type: z.literal('text'), text: z.string() }))]).nullish(),
+  tools: arrayOf(openUnion('type', { custom: customTool }, 'custom')).nullish(),
   tool_choice: toolChoice.nullish(),
   thinking: thinking.nullish(),
   output_config: z.looseObject({ effort: effort.nullish(), format }).nullish(),
@@ -87,6 +87,6 @@ export const messagesRequestSchema = countTokensRequestSchema.extend({
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().nullish(),
   top_k: z.int().nullish(),
-  stop_sequences: eachOf(z.string()).nullish(),
+  stop_sequences: arrayOf(z.string()).nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
-import { chatStreamWords } from '../chat/stream-words.ts';
+import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
@@ -25,7 +25,7 @@ export const moderationsFormat: ClientFormat = {
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   // Moderations are never streamed.
-  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
 function parametersOf(request: ModerationsRequest): RequestParameters {

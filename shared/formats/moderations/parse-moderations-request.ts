@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
-import { eachOf, openUnion } from '../validation/loose-schema.ts';
+import { arrayOf, openUnion } from '../validation/loose-schema.ts';
 import type { ModerationsRequest } from './request.ts';
 
 const part = openUnion('type', {
@@ -12,7 +12,7 @@ const part = openUnion('type', {
 /** The fields of a moderation request that the router reads (OpenAI API reference, "Create moderation"). */
 const schema = z.looseObject({
   model: z.string().min(1).nullish(),
-  input: z.union([z.string().min(1), eachOf(z.union([z.string().min(1), part])).min(1)]),
+  input: z.union([z.string().min(1), arrayOf(z.union([z.string().min(1), part])).min(1)]),
 });
 
 /**

@@ -9,10 +9,10 @@ const dayMs = 24 * 3_600_000;
 /** Lifetime of a batch file whose upload sets none, in milliseconds. */
 const batchLifeMs = 30 * dayMs;
 
-const leastSeconds = 3_600;
-const mostSeconds = 2_592_000;
+const minLifetimeSeconds = 3_600;
+const maxSeconds = 2_592_000;
 
-const mostListed = 10_000;
+const maxListed = 10_000;
 
 /** The files of OpenAI's API (OpenAI API reference, "Files"). */
 export const openaiFiles: FormatFiles = {
@@ -52,32 +52,32 @@ function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
   const purpose = fields.get('purpose');
   if (purpose === undefined || purpose === '')
     throw new RouterError('missing_parameter', "Missing required parameter: 'purpose'.", { param: 'purpose' });
-  if (!purposes.includes(purpose)) throw wrong('purpose', `must be one of ${purposes.join(', ')}`);
+  if (!purposes.includes(purpose)) throw fieldError('purpose', `must be one of ${purposes.join(', ')}`);
   const anchor = fields.get('expires_after[anchor]');
   const given = fields.get('expires_after[seconds]');
   if (anchor === undefined && given === undefined)
     return { purpose, expiresAfterMs: purpose === 'batch' ? batchLifeMs : undefined };
-  if (anchor !== 'created_at') throw wrong('expires_after[anchor]', "must be 'created_at'");
-  const seconds = wholeNumber(given, leastSeconds, mostSeconds);
+  if (anchor !== 'created_at') throw fieldError('expires_after[anchor]', "must be 'created_at'");
+  const seconds = parseWholeNumber(given, minLifetimeSeconds, maxSeconds);
   if (seconds === undefined)
-    throw wrong('expires_after[seconds]', `must be a whole number from ${leastSeconds} to ${mostSeconds}`);
+    throw fieldError('expires_after[seconds]', `must be a whole number from ${minLifetimeSeconds} to ${maxSeconds}`);
   return { purpose, expiresAfterMs: seconds * 1_000 };
 }
 
 function readList({ purpose, order = 'desc', after, limit }: Readonly<Record<string, unknown>>): FileListQuery {
-  if (order !== 'asc' && order !== 'desc') throw wrong('order', "must be 'asc' or 'desc'");
-  if (after !== undefined && typeof after !== 'string') throw wrong('after', 'must be one id');
-  if (purpose !== undefined && typeof purpose !== 'string') throw wrong('purpose', 'must be one purpose');
-  const most = limit === undefined ? mostListed : wholeNumber(limit, 1, mostListed);
-  if (most === undefined) throw wrong('limit', `must be a whole number from 1 to ${mostListed}`);
+  if (order !== 'asc' && order !== 'desc') throw fieldError('order', "must be 'asc' or 'desc'");
+  if (after !== undefined && typeof after !== 'string') throw fieldError('after', 'must be one id');
+  if (purpose !== undefined && typeof purpose !== 'string') throw fieldError('purpose', 'must be one purpose');
+  const most = limit === undefined ? maxListed : parseWholeNumber(limit, 1, maxListed);
+  if (most === undefined) throw fieldError('limit', `must be a whole number from 1 to ${maxListed}`);
   return { newestFirst: order === 'desc', after, purpose, limit: most };
 }
 
-function wholeNumber(given: unknown, least: number, most: number): number | undefined {
-  const number = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : NaN;
-  return number >= least && number <= most ? number : undefined;
+function parseWholeNumber(value: unknown, min: number, max: number): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : NaN;
+  return number >= min && number <= max ? number : undefined;
 }
 
-function wrong(param: string, problem: string): RouterError {
+function fieldError(param: string, problem: string): RouterError {
   return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
 }

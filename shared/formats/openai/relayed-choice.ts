@@ -1,18 +1,21 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { saysNothing, type RelayedParts } from '../relayed-answer.ts';
+import { isEmptyField, type RelayedAnswerBuilder } from '../relayed-answer.ts';
 
 /**
  * Reads the fields that chunks of chat and of text completions have in common.
  * @param parts gets the id and the creation time of the answer
  * @returns the only choice of the chunk, or the reason why the answer cannot be continued, as a text for the log
  */
-export function relayedChoice(parts: RelayedParts, { id, created, choices }: JsonObject): JsonObject | string {
+export function readRelayedChoice(
+  parts: RelayedAnswerBuilder,
+  { id, created, choices }: JsonObject,
+): JsonObject | string {
   if (typeof id === 'string') parts.id ||= id;
   if (typeof created === 'number') parts.created ??= created;
   const [choice, ...others] = Array.isArray(choices) ? choices : [];
   if (!isJsonObject(choice)) return 'a chunk is none of the answer';
   if (others.length > 0 || (choice['index'] ?? 0) !== 0) return 'there are several choices';
-  if (!saysNothing(choice['finish_reason'])) return 'the answer has ended';
-  if (!saysNothing(choice['logprobs'])) return 'there are log probabilities';
+  if (!isEmptyField(choice['finish_reason'])) return 'the answer has ended';
+  if (!isEmptyField(choice['logprobs'])) return 'there are log probabilities';
   return choice;
 }

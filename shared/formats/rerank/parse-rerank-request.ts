@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
-import { eachOf } from '../validation/loose-schema.ts';
+import { arrayOf } from '../validation/loose-schema.ts';
 import type { RerankRequest } from './request.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { RerankRequest } from './request.ts';
 const schema = z.looseObject({
   model: z.string().min(1),
   query: z.string().min(1),
-  documents: eachOf(z.string().min(1)).min(1),
+  documents: arrayOf(z.string().min(1)).min(1),
   top_n: z.int().min(1).nullish(),
   return_documents: z.boolean().nullish(),
 });

@@ -3,7 +3,7 @@ import { isJsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers, BackgroundRequest, EndingEvent } from '../background-answers.ts';
 import { namedEvent } from '../sse/encode.ts';
 import { findEventNumber } from './event-number.ts';
-import { failedError } from './failed-error.ts';
+import { failedResponseError } from './failed-error.ts';
 import type { ResponsesRequest } from './request.ts';
 import { repeatedFields, responseObject } from './response-object.ts';
 
@@ -20,7 +20,7 @@ export function backgroundRequest(request: ResponsesRequest): BackgroundRequest 
       const { background: _, ...rest } = request;
       return Buffer.from(JSON.stringify({ ...rest, stream: true }));
     },
-    queued: (id) =>
+    queuedAnswer: (id) =>
       responseObject({
         id,
         model: request.model,
@@ -38,7 +38,7 @@ export const backgroundResponses: BackgroundAnswers = {
     events: event('response.created', 0, { response }) + event('response.queued', 1, { response }),
     last: 1,
   }),
-  begunEvents: (queued, number) => ({
+  inProgressEvent: (queued, number) => ({
     events: event('response.in_progress', number, { response: { ...queued, status: 'in_progress' } }),
     last: number,
   }),
@@ -48,13 +48,13 @@ export const backgroundResponses: BackgroundAnswers = {
       .split(/(?<=\n\n)/)
       .filter((text) => (findEventNumber(text)?.value ?? -1) > number)
       .join(''),
-  endAt: (events) => {
+  endOffset: (events) => {
     const at = events.search(ending);
     return at > 0 ? at + 1 : at;
   },
-  ending: readEnding,
-  failure: (error, queued, number) => {
-    const answer = { ...queued, status: 'failed', error: failedError(error) };
+  readEnding: readEnding,
+  failureEvent: (error, queued, number) => {
+    const answer = { ...queued, status: 'failed', error: failedResponseError(error) };
     return { state: 'failed', answer, events: event('response.failed', number, { response: answer }), last: number };
   },
   brokenEvent: ({ code, message }, number) => event('error', number, { code, message, param: null }),

@@ -1,9 +1,9 @@
-import { conversationOf, type Conversation } from '../conversation.ts';
+import { digestConversation, type Conversation } from '../conversation.ts';
 import type { ResponsesItem, ResponsesRequest } from './request.ts';
 
 /** Identifies the conversation of a request: by `prompt_cache_key` if the request has one, and by the start of the conversation. */
 export function responsesConversation({ instructions, input, prompt_cache_key: name }: ResponsesRequest): Conversation {
-  return conversationOf(name, startOf(instructions ?? '', input ?? ''));
+  return digestConversation(name, startOf(instructions ?? '', input ?? ''));
 }
 
 /** Yields the texts of the instructions and of the user's first message. */

@@ -1,7 +1,7 @@
 const key = '"sequence_number"';
 
 /** Where an event's text contains its sequence number. */
-export interface NumberPlace {
+export interface EventNumber {
   start: number;
   end: number;
   value: number;
@@ -12,14 +12,14 @@ export interface NumberPlace {
  * text. Reads no further than the field.
  * @returns undefined for an event without a number
  */
-export function findEventNumber(event: string): NumberPlace | undefined {
+export function findEventNumber(event: string): EventNumber | undefined {
   let at = event.indexOf('{');
   let depth = 0;
   while (at >= 0 && at < event.length) {
     switch (event.charAt(at)) {
       case '"': {
         if (depth === 1 && event.startsWith(key, at)) {
-          const found = numberAt(event, at + key.length);
+          const found = readNumberAt(event, at + key.length);
           if (found) return found;
         }
         at = stringEnd(event, at);
@@ -39,7 +39,7 @@ export function findEventNumber(event: string): NumberPlace | undefined {
   return undefined;
 }
 
-function numberAt(text: string, from: number): NumberPlace | undefined {
+function readNumberAt(text: string, from: number): EventNumber | undefined {
   const pattern = /\s*:\s*(\d+)/y;
   pattern.lastIndex = from;
   const match = pattern.exec(text);

@@ -1,5 +1,5 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
-import { isLongLimit } from '../retry-headers.ts';
+import { outlastsRetries } from '../retry-headers.ts';
 
 /**
  * The codes of failed responses. Codex repeats a request after `server_error` and `rate_limit_exceeded`, and not after the others
@@ -61,10 +61,10 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   total_timeout: 'server_is_overloaded',
 };
 
-export function failedError(failure: RouterError): { code: FailedCode; message: string } {
+export function failedResponseError(failure: RouterError): { code: FailedCode; message: string } {
   const { code: error, message, retryAfter } = failure;
   const code = failedCodes[error];
-  if (code !== 'rate_limit_exceeded' || retryAfter === undefined || isLongLimit(failure)) return { code, message };
+  if (code !== 'rate_limit_exceeded' || retryAfter === undefined || outlastsRetries(failure)) return { code, message };
   // Codex reads the time to wait from this wording, and waits for as long.
   return { code, message: `${message} Please try again in ${Math.max(1, Math.ceil(retryAfter))}s.` };
 }

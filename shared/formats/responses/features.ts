@@ -42,7 +42,7 @@ const textParts: ReadonlySet<string> = new Set([
 /** Types of tools that the client runs, and of tools that are needs of their own because the router may run them. */
 const knownTools = /^(?:function|custom|namespace|mcp|web_search.*)$/;
 
-export const responsesFeatures: RequestFeatures<ResponsesRequest> = { partsOf, all: features() };
+export const responsesFeatures: RequestFeatures<ResponsesRequest> = { collectParts: partsOf, all: features() };
 
 function features(): RequestFeature<ResponsesRequest>[] {
   const file = (fields: object): ResponsesPart => ({ type: 'input_file', filename: 'a.txt', ...fields });

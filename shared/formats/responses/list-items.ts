@@ -11,11 +11,11 @@ const maximumLimit = 100;
  */
 export function listItems(items: readonly JsonObject[], query: Readonly<Record<string, unknown>>): object {
   const { order = 'desc', after } = query;
-  if (order !== 'asc' && order !== 'desc') throw wrong('order', "must be 'asc' or 'desc'");
-  const limit = limitOf(query['limit']);
+  if (order !== 'asc' && order !== 'desc') throw fieldError('order', "must be 'asc' or 'desc'");
+  const limit = readLimit(query['limit']);
   const ordered = order === 'asc' ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && start === 0) throw wrong('after', 'is not the id of an item');
+  if (after !== undefined && start === 0) throw fieldError('after', 'is not the id of an item');
   const data = ordered.slice(start, start + limit);
   return {
     object: 'list',
@@ -26,13 +26,13 @@ export function listItems(items: readonly JsonObject[], query: Readonly<Record<s
   };
 }
 
-function limitOf(given: unknown): number {
+function readLimit(given: unknown): number {
   if (given === undefined) return defaultLimit;
   const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
   if (limit >= 1 && limit <= maximumLimit) return limit;
-  throw wrong('limit', `must be a whole number from 1 to ${maximumLimit}`);
+  throw fieldError('limit', `must be a whole number from 1 to ${maximumLimit}`);
 }
 
-function wrong(param: string, problem: string): RouterError {
+function fieldError(param: string, problem: string): RouterError {
   return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
 }

@@ -5,9 +5,9 @@ import {
   contentParts,
   filePart,
   objectsIn,
-  responseOf,
-  saying,
-  textOf,
+  toolResponse,
+  withoutEmptyMessages,
+  textOrEmpty,
   textParts,
   toolCallPart,
   toolResponsePart,
@@ -21,7 +21,7 @@ import {
 export const responsesMessageParts: MessageParts = {
   request: ({ instructions, input }) => ({
     instructions: textParts(instructions),
-    messages: saying(
+    messages: withoutEmptyMessages(
       typeof input === 'string'
         ? [{ role: 'user', parts: textParts(input) }]
         : objectsIn(input).map((item) => ({ role: roleOf(item), parts: itemParts(item) })),
@@ -30,9 +30,9 @@ export const responsesMessageParts: MessageParts = {
   answer: (response) => {
     const parts = objectsIn(response['output']).flatMap(itemParts);
     const message: PartedMessage = { role: 'assistant', parts, finish_reason: finishReasonOf(response, parts) };
-    return saying([message]);
+    return withoutEmptyMessages([message]);
   },
-  joined: joinEvents,
+  joinEvents: joinEvents,
 };
 
 function roleOf({ type, role }: JsonObject): string {
@@ -55,7 +55,7 @@ function itemParts(item: JsonObject): MessagePart[] {
       return [toolCallPart(id, name, item['input'])];
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return [toolResponsePart(id, responseOf(item['output'], partOf))];
+      return [toolResponsePart(id, toolResponse(item['output'], partOf))];
     default:
       return [];
   }
@@ -110,7 +110,7 @@ function joinEvents(events: readonly JsonObject[]): JsonObject {
     if (type === 'response.output_item.done' && isJsonObject(item)) items.set(index, item);
     if (type === 'response.output_text.delta') {
       const [begun] = objectsIn(items.get(index)?.['content']);
-      items.set(index, { content: [{ type: 'text', text: textOf(begun?.['text']) + textOf(delta) }] });
+      items.set(index, { content: [{ type: 'text', text: textOrEmpty(begun?.['text']) + textOrEmpty(delta) }] });
     }
   }
   return objectsIn(whole['output']).length > 0 ? whole : { ...whole, output: [...items.values()] };

@@ -1,8 +1,8 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
-import { featuresIn } from '../request-feature.ts';
+import { findFeatures } from '../request-feature.ts';
 import { responsesFeatures } from './features.ts';
-import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
+import { findHostedTools } from './hosted/find-hosted-tools.ts';
 import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
 
@@ -20,8 +20,8 @@ export function responsesNeeds(request: ResponsesRequest): Needs {
     inputTokens += itemTokens + tokensOf(item);
     vision ||= partsOf(item).some(({ type }) => type === 'input_image');
   }
-  const hosted = hostedToolsOf(request).map(({ kind }) => kind);
-  const features = featuresIn(responsesFeatures, request);
+  const hosted = findHostedTools(request).map(({ kind }) => kind);
+  const features = findFeatures(responsesFeatures, request);
   return {
     tools: offered.length > 0 && choice !== 'none',
     vision,

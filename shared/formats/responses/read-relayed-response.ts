@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { RelayedParts, saysNothing, typeOf, type RelayedAnswer } from '../relayed-answer.ts';
+import { RelayedAnswerBuilder, isEmptyField, typeName, type RelayedAnswer } from '../relayed-answer.ts';
 
 /**
  * Reads the events of a response that has begun. Returns the reason as a text unless the events contain only the first item, a message with
  * one text part.
  */
 export function readRelayedResponse(events: readonly JsonObject[]): RelayedAnswer | string {
-  const parts = new RelayedParts();
+  const parts = new RelayedAnswerBuilder();
   for (const event of events) {
     const why = add(parts, event);
     if (why !== undefined) return why;
@@ -14,7 +14,7 @@ export function readRelayedResponse(events: readonly JsonObject[]): RelayedAnswe
   return parts.answer(events.length);
 }
 
-function add(parts: RelayedParts, event: JsonObject): string | undefined {
+function add(parts: RelayedAnswerBuilder, event: JsonObject): string | undefined {
   const { type, response, output_index: outputIndex = 0, content_index: contentIndex = 0 } = event;
   if (outputIndex !== 0 || contentIndex !== 0) return 'there are several items';
   switch (type) {
@@ -26,14 +26,16 @@ function add(parts: RelayedParts, event: JsonObject): string | undefined {
       return undefined;
     }
     case 'response.output_item.added':
-      return typeOf(event['item']) === 'message' ? undefined : `there is an item of type ${typeOf(event['item'])}`;
+      return typeName(event['item']) === 'message' ? undefined : `there is an item of type ${typeName(event['item'])}`;
     case 'response.content_part.added':
-      return typeOf(event['part']) === 'output_text' ? undefined : `there is a part of type ${typeOf(event['part'])}`;
+      return typeName(event['part']) === 'output_text'
+        ? undefined
+        : `there is a part of type ${typeName(event['part'])}`;
     case 'response.output_text.delta':
-      if (!saysNothing(event['logprobs'])) return 'there are log probabilities';
+      if (!isEmptyField(event['logprobs'])) return 'there are log probabilities';
       if (typeof event['delta'] === 'string') parts.pieces.push(event['delta']);
       return undefined;
     default:
-      return `there is an event of type ${typeOf(event)}`;
+      return `there is an event of type ${typeName(event)}`;
   }
 }

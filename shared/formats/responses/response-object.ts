@@ -41,14 +41,14 @@ export function repeatedFields(request: JsonObject): JsonObject {
 }
 
 /** Maximum JSON characters of a field that the ingress keeps for the duration of an answer. */
-const longestKept = 4096;
+const maxKeptCharacters = 4096;
 
 /** Returns the repeated fields and the model for an answer that is opened before a worker has begun. Leaves out long fields. */
-export function repeatedAtOpening(request: JsonObject): JsonObject {
+export function repeatedFieldsOfOpening(request: JsonObject): JsonObject {
   const short = Object.keys(repeated).map((field): [string, Json | undefined] => {
     const given = request[field];
     const length = typeof given === 'object' ? JSON.stringify(given).length : String(given).length;
-    return [field, length > longestKept ? undefined : given];
+    return [field, length > maxKeptCharacters ? undefined : given];
   });
   return { ...repeatedFields(Object.fromEntries(short)), model: request['model'] };
 }

@@ -17,7 +17,7 @@ import { responsesMessageParts } from './message-parts.ts';
 import { responsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
 import type { ResponsesRequest } from './request.ts';
-import { repeatedAtOpening, responseIdPrefix } from './response-object.ts';
+import { repeatedFieldsOfOpening, responseIdPrefix } from './response-object.ts';
 import type { StoreRequest } from '../stored-answers.ts';
 import { storeRequest } from './store-request.ts';
 import { storedResponses } from './stored-responses.ts';
@@ -58,7 +58,7 @@ function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientR
   const read = (parsed: unknown, skim: JsonText['skim']): RequestParameters => {
     const checked = parseResponsesRequest(parsed, skim);
     const parameters = parametersOf(checked, operation);
-    if (parameters.stream) repeated = repeatedAtOpening(checked);
+    if (parameters.stream) repeated = repeatedFieldsOfOpening(checked);
     store = storeRequest(checked);
     if (operation === 'generate') background = backgroundRequest(checked);
     return parameters;

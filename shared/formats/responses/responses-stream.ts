@@ -4,11 +4,11 @@ import { newAnswerId } from '../answer-id.ts';
 import type { StreamOpening } from '../client-format.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { namedEvent } from '../sse/encode.ts';
-import { RelayedEvents, type StreamedAnswer } from '../sse/streamed-answer.ts';
+import { RelayedEventCounter, type StreamedAnswer } from '../sse/streamed-answer.ts';
 import { findEventNumber } from './event-number.ts';
-import { failedError } from './failed-error.ts';
+import { failedResponseError } from './failed-error.ts';
 import { repeatedFields, responseIdPrefix, responseObject, type ResponseStatus } from './response-object.ts';
-import { nothing, WholeEvents } from './whole-events.ts';
+import { noBytes, WholeEventSplitter } from './whole-events.ts';
 
 /** Minimum number of events of an answer that carry no text. */
 const frameEvents = 8;
@@ -27,8 +27,8 @@ export class ResponsesStream implements StreamedAnswer {
   readonly #opening: Pick<StreamOpening, 'repeated'>;
   readonly #id: string;
   readonly #created = Math.floor(Date.now() / 1000);
-  readonly #events = new WholeEvents();
-  readonly #relayed = new RelayedEvents();
+  readonly #events = new WholeEventSplitter();
+  readonly #relayed = new RelayedEventCounter();
   /** Number of the next event. Not updated while events pass unread. */
   #next = 0;
   #unread: Buffer | undefined;
@@ -56,7 +56,7 @@ export class ResponsesStream implements StreamedAnswer {
 
   relayed(piece: Uint8Array, isLast = false): Uint8Array {
     const events = isLast ? this.#events.last(piece) : this.#events.next(piece);
-    if (events.length === 0) return nothing;
+    if (events.length === 0) return noBytes;
     this.#relayed.add(events);
     if (!this.#isUntouched) return Buffer.from(this.#renumbered(Buffer.from(events).toString()));
     this.#unread = lastEvent(events);
@@ -77,7 +77,7 @@ export class ResponsesStream implements StreamedAnswer {
   errorEvent(error: RouterError): string {
     if (this.#hasBegun) this.#count();
     const opening = this.#hasBegun ? '' : this.#open();
-    const response = this.#object('failed', failedError(error));
+    const response = this.#object('failed', failedResponseError(error));
     return opening + this.#write('response.failed', { response });
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eachOf, openUnion } from '../validation/loose-schema.ts';
+import { arrayOf, openUnion } from '../validation/loose-schema.ts';
 
 const text = z.looseObject({ text: z.string() });
 const name = z.string().min(1);
@@ -17,7 +17,7 @@ const part = openUnion('type', {
     filename: z.string().nullish(),
   }),
 });
-const content = z.union([z.string(), eachOf(part)]);
+const content = z.union([z.string(), arrayOf(part)]);
 
 const functionTool = z.looseObject({
   name,
@@ -34,10 +34,10 @@ const memberTool = openUnion('type', { function: functionTool, custom: customToo
 const tool = openUnion('type', {
   function: functionTool,
   custom: customTool,
-  namespace: z.looseObject({ name, tools: eachOf(memberTool).nullish() }),
+  namespace: z.looseObject({ name, tools: arrayOf(memberTool).nullish() }),
   tool_search: z.looseObject({ description: z.string().nullish(), parameters: z.looseObject({}).nullish() }),
 });
-const moreTools = z.looseObject({ tools: eachOf(tool).nullish() });
+const moreTools = z.looseObject({ tools: arrayOf(tool).nullish() });
 
 const called = { call_id: name, name, namespace: z.string().nullish() };
 const output = z.looseObject({ call_id: name, output: content });
@@ -52,8 +52,8 @@ const item = openUnion(
     custom_tool_call: z.looseObject({ ...called, input: z.string() }),
     custom_tool_call_output: output,
     reasoning: z.looseObject({
-      summary: eachOf(text).nullish(),
-      content: eachOf(text).nullish(),
+      summary: arrayOf(text).nullish(),
+      content: arrayOf(text).nullish(),
       encrypted_content: z.string().nullish(),
     }),
     additional_tools: moreTools,
@@ -66,7 +66,7 @@ const item = openUnion(
 const toolChoice = openUnion('type', {
   function: z.looseObject({ name }),
   custom: z.looseObject({ name }),
-  allowed_tools: z.looseObject({ mode: z.enum(['auto', 'required']), tools: eachOf(z.looseObject({ type: name })) }),
+  allowed_tools: z.looseObject({ mode: z.enum(['auto', 'required']), tools: arrayOf(z.looseObject({ type: name })) }),
 });
 
 const textFormat = openUnion('type', {
@@ -79,7 +79,7 @@ const textFormat = openUnion('type', {
  */
 export const responsesRequestSchema = z.looseObject({
   model: name,
-  input: z.union([z.string(), eachOf(item)]),
+  input: z.union([z.string(), arrayOf(item)]),
   instructions: z.string().nullish(),
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),
@@ -89,12 +89,12 @@ export const responsesRequestSchema = z.looseObject({
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().nullish(),
-  tools: eachOf(tool).nullish(),
+  tools: arrayOf(tool).nullish(),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), toolChoice]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   reasoning: z.looseObject({ effort: z.string().nullish(), summary: z.string().nullish() }).nullish(),
   text: z.looseObject({ format: textFormat.nullish(), verbosity: z.string().nullish() }).nullish(),
-  include: eachOf(z.string()).nullish(),
+  include: arrayOf(z.string()).nullish(),
   metadata: z.looseObject({}).nullish(),
   prompt_cache_key: z.string().nullish(),
   service_tier: z.string().nullish(),

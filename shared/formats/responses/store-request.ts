@@ -18,21 +18,22 @@ const ownEnding = /_in\d+$/;
 
 export function storeRequest(request: ResponsesRequest): StoreRequest {
   const given = itemsOf(request);
-  const references = new Set(given.flatMap((item) => referenceOf(item) ?? []));
+  const references = new Set(given.flatMap((item) => referencedId(item) ?? []));
   return {
     store: request.store ?? undefined,
     previous: request.previous_response_id ?? undefined,
     references: [...references],
     input: (items, batch = randomUUID().replaceAll('-', '')) => {
       return given.map((item, at) => {
-        const reference = referenceOf(item);
+        const reference = referencedId(item);
         const whole = (reference === undefined ? undefined : items.get(reference)) ?? item;
         if (typeof whole['id'] === 'string') return whole;
         const type = typeof whole['type'] === 'string' ? whole['type'] : 'message';
         return { ...whole, type, id: `${prefixes[type] ?? 'item'}_${batch}_in${at}` };
       });
     },
-    resolved: (history, input) => Buffer.from(JSON.stringify({ ...request, input: [...history, ...input].map(sent) })),
+    resolved: (history, input) =>
+      Buffer.from(JSON.stringify({ ...request, input: [...history, ...input].map(withoutOwnId) })),
   };
 }
 
@@ -44,14 +45,14 @@ function itemsOf({ input }: ResponsesRequest): JsonObject[] {
 }
 
 /** Returns the item id of a reference, which may lack its type; undefined for any other item. */
-function referenceOf(item: JsonObject): string | undefined {
+function referencedId(item: JsonObject): string | undefined {
   const { type = null, role, id } = item;
   const isReference = type === 'item_reference' || (type === null && role === undefined);
   return isReference && typeof id === 'string' ? id : undefined;
 }
 
 /** Returns an item as a worker gets it: without an id that the router gave it. */
-function sent(item: JsonObject): JsonObject {
+function withoutOwnId(item: JsonObject): JsonObject {
   if (!isJsonObject(item) || typeof item['id'] !== 'string' || !ownEnding.test(item['id'])) return item;
   const { id: _, ...rest } = item;
   return rest;

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#shared/core/json.ts';
-import type { ReadAnswer, StoredAnswers } from '../stored-answers.ts';
+import type { StorableAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
 import { itemsWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
@@ -13,7 +13,7 @@ const worthStoring: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 export const storedResponses: StoredAnswers = {
   path: '/responses',
   storeField: (store) => ({ store }),
-  lastEventAt: (piece) => {
+  lastEventOffset: (piece) => {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     for (const mark of marks) {
       // JSON has no line breaks, so a line begins with this name only in an event.
@@ -23,18 +23,18 @@ export const storedResponses: StoredAnswers = {
     }
     return -1;
   },
-  lastEventMark: Math.max(...marks.map(({ length }) => length)),
+  lastEventMarkBytes: Math.max(...marks.map(({ length }) => length)),
   readLastEvent: (event) => {
     const data = dataOf(event);
     const text = responseIn(data);
-    const found = text && finished(parse(text.toString()), text);
+    const found = text && readAnswer(parse(text.toString()), text);
     if (found) return found;
     const parsed = parse(data.toString());
     const response = isJsonObject(parsed) ? parsed['response'] : undefined;
-    return finished(response, Buffer.from(JSON.stringify(response ?? null)));
+    return readAnswer(response, Buffer.from(JSON.stringify(response ?? null)));
   },
-  readWhole: (bytes) => finished(parse(bytes.toString()), bytes),
-  outputOf: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
+  readWhole: (bytes) => readAnswer(parse(bytes.toString()), bytes),
+  output: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
   storedForm: (response, previous) => {
     const { tools } = response;
     // Upstreams may repeat the client's credentials.
@@ -50,7 +50,7 @@ export const storedResponses: StoredAnswers = {
   removed: (id) => ({ id, object: 'response', deleted: true }),
 };
 
-function finished(response: unknown, text: Uint8Array): ReadAnswer | undefined {
+function readAnswer(response: unknown, text: Uint8Array): StorableAnswer | undefined {
   return isJsonObject(response) && worthStoring.has(response['status']) ? { answer: response, text } : undefined;
 }
 

@@ -1,10 +1,10 @@
 const end = Buffer.from('\n\n');
 
-export const nothing = Buffer.alloc(0);
+export const noBytes = Buffer.alloc(0);
 
 /** Converts the pieces of a stream to whole events: the beginning of an event waits for its end. */
-export class WholeEvents {
-  #begun: Buffer = nothing;
+export class WholeEventSplitter {
+  #begun: Buffer = noBytes;
 
   /**
    * Returns the events that this piece completes; no bytes if it completes none. If the piece ends with an event, the result may be the
@@ -15,7 +15,7 @@ export class WholeEvents {
     const at = bytes.lastIndexOf(end);
     const complete = at < 0 ? 0 : at + end.length;
     if (complete === bytes.length) {
-      this.#begun = nothing;
+      this.#begun = noBytes;
       return bytes;
     }
     // The piece's memory may be used again.
@@ -26,7 +26,7 @@ export class WholeEvents {
   /** Returns the last piece with everything that waits. */
   last(piece: Uint8Array): Uint8Array {
     const bytes = this.#with(piece);
-    this.#begun = nothing;
+    this.#begun = noBytes;
     return bytes;
   }
 

@@ -30,13 +30,13 @@ function parametersOf(request: SpeechRequest): RequestParameters {
     stream: true,
     needs: needsOf(request),
     maxOutput: 0,
-    units: { characters: spokenCharacters(request) },
+    units: { characters: countCharacters(request) },
     serviceTier: undefined,
     conversation: undefined,
   };
 }
 
-export function spokenCharacters({ input }: SpeechRequest): number {
+export function countCharacters({ input }: SpeechRequest): number {
   return Array.from(input).length;
 }
 

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /** Maximum characters of one event. */
-const mostWaiting = 64 * 1024 * 1024;
+const maxWaiting = 64 * 1024 * 1024;
 
 /**
  * Reads the events of a stream from a worker. Each event has one `data:` line with a JSON object. Pieces may end within an event and within
@@ -19,8 +19,7 @@ export class EventObjects {
   read(piece: Uint8Array): JsonObject[] {
     const texts = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n\n');
     this.#rest = texts.pop() ?? '';
-    if (this.#rest.length > mostWaiting)
-      throw new RouterError('upstream_failed', 'An event of the answer is too long.');
+    if (this.#rest.length > maxWaiting) throw new RouterError('upstream_failed', 'An event of the answer is too long.');
     return texts.flatMap(dataOf);
   }
 }

@@ -27,23 +27,23 @@ export interface StreamedAnswer {
 }
 
 /** What the router adds to a stream in a format whose events carry no state. */
-export interface StreamWords {
+export interface StreamAdditions {
   keepAlive: string;
   errorEvent(error: RouterError, requestId: string): string;
-  tokensIn(relayed: RelayedEvents): number;
+  tokensIn(relayed: RelayedEventCounter): number;
   /** Maximum bytes of an event without text, such as a ping or an empty delta. Absent in a format whose events vary too much. */
   emptyBytes?(firstEventBytes: number): number;
 }
 
 export class StatelessStream implements StreamedAnswer {
-  readonly #words: StreamWords;
+  readonly #words: StreamAdditions;
   readonly #requestId: string;
-  readonly #relayed: RelayedEvents;
+  readonly #relayed: RelayedEventCounter;
 
-  constructor(words: StreamWords, requestId: string) {
+  constructor(words: StreamAdditions, requestId: string) {
     this.#words = words;
     this.#requestId = requestId;
-    this.#relayed = new RelayedEvents(words);
+    this.#relayed = new RelayedEventCounter(words);
   }
 
   get tokens(): number {
@@ -67,16 +67,16 @@ export class StatelessStream implements StreamedAnswer {
 const lineFeed = 0x0a;
 
 /** Counts the first event of a relayed stream of server-sent events, and further events that bring text. */
-export class RelayedEvents {
+export class RelayedEventCounter {
   events = 0;
   bytes = 0;
   /** Bytes of the first event, including its empty line. */
   firstEventBytes = 0;
-  readonly #words: Pick<StreamWords, 'emptyBytes'>;
+  readonly #words: Pick<StreamAdditions, 'emptyBytes'>;
   #emptyBytes = 0;
   #begunBytes = 0;
 
-  constructor(words: Pick<StreamWords, 'emptyBytes'> = {}) {
+  constructor(words: Pick<StreamAdditions, 'emptyBytes'> = {}) {
     this.#words = words;
   }
 

@@ -14,7 +14,7 @@ export interface ResultFields {
 }
 
 /** The field names that search tools use. The first present name counts. */
-const usual: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]>> = {
+const usualFields: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]>> = {
   title: ['title', 'name', 'heading'],
   url: ['url', 'link', 'href', 'uri'],
   text: ['content', 'text', 'snippet', 'description', 'summary', 'excerpt', 'extract', 'highlights', 'extra_snippets'],
@@ -22,7 +22,7 @@ const usual: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]
 };
 
 /** Maximum depth of the search for a list of results. */
-const deepest = 4;
+const maxDepth = 4;
 
 /**
  * Reads the pages that a search tool has found. Tries its structured content, JSON in its texts, links to resources, and its plain text
@@ -35,7 +35,7 @@ export function readSearchResults(
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   // A tool's output consists of JSON values only.
   const data = [structured as Json | undefined, ...texts.map(parsed)].filter((value) => value !== undefined);
-  const found = data.flatMap((value) => resultsIn(value, fields, deepest));
+  const found = data.flatMap((value) => resultsIn(value, fields, maxDepth));
   // Tools repeat their structured content as text, for clients that read only text.
   if (found.length > 0) return [...new Map(found.map((result) => [result.url, result])).values()];
   const links = content.flatMap((block) =>
@@ -80,9 +80,9 @@ function resultOf(value: JsonObject, fields: ResultFields): SearchResult[] {
   return [{ title: title || url, url, text: textIn(value, 'text', fields), age: age || undefined }];
 }
 
-function textIn(value: JsonObject, kind: keyof typeof usual, fields: ResultFields): string {
+function textIn(value: JsonObject, kind: keyof typeof usualFields, fields: ResultFields): string {
   const given = fields[kind];
-  const names = given === undefined ? usual[kind] : [given];
+  const names = given === undefined ? usualFields[kind] : [given];
   const texts = names.map((name) => textOf(value[name]));
   return texts.find((text) => text !== '') ?? '';
 }

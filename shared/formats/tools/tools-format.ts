@@ -1,6 +1,6 @@
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
-import { chatStreamWords } from '../chat/stream-words.ts';
+import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { AnswerFormat } from '../client-format.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 
@@ -9,5 +9,5 @@ export const toolsFormat: AnswerFormat = {
   name: 'tools',
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };

@@ -5,7 +5,7 @@ import { z } from 'zod';
  * problems of a million elements would take seconds.
  * @param isPlain a cheap test that is true only for valid elements; the schema checks all others
  */
-export function eachOf(
+export function arrayOf(
   element: z.ZodType,
   isPlain: (value: unknown) => boolean = () => false,
 ): z.ZodArray<z.ZodUnknown> {

@@ -1,11 +1,11 @@
 import type { Caller } from '../caller.ts';
 import { listTools, type ListedTool } from '../list-tools.ts';
-import type { ToolParts } from '../serve-tool.ts';
-import { toolPermitsOf } from '../tool-permits.ts';
+import type { ToolComponents } from '../serve-tool.ts';
+import { readToolPermits } from '../tool-permits.ts';
 
 /** Lists the tools that a caller may use, sorted by name: the shared ones, and those of MCP servers that the caller's person has linked. */
-export async function listAllTools(parts: ToolParts, caller: Caller): Promise<ListedTool[]> {
-  const shared = listTools(parts.workers.pools(), toolPermitsOf(caller.identity));
+export async function listAllTools(parts: ToolComponents, caller: Caller): Promise<ListedTool[]> {
+  const shared = listTools(parts.workers.pools(), readToolPermits(caller.identity));
   const own = (await parts.connected?.list(caller)) ?? [];
   return [...shared, ...own].sort((a, b) => a.name.localeCompare(b.name));
 }

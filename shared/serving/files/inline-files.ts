@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { fileIdOf } from '#shared/files/file-id.ts';
+import { parseFileId } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { InputFile } from '#shared/formats/file-inputs.ts';
@@ -35,7 +35,7 @@ export async function inlineFiles(
   request: ClientRequest,
   { format, operation, owner, onBytes }: InlineOptions,
 ): Promise<ClientRequest> {
-  const named = (request.files?.inputs ?? []).filter(({ id }) => fileIdOf(id) !== undefined);
+  const named = (request.files?.inputs ?? []).filter(({ id }) => parseFileId(id) !== undefined);
   if (!request.files || named.length === 0) return request;
   store.assertIntact();
   const contents = new Map<string, InputFile>();
@@ -46,7 +46,7 @@ export async function inlineFiles(
       left = await take(left, known.content.length, onBytes);
       continue;
     }
-    const file = await files.find(owner, fileIdOf(id) ?? '');
+    const file = await files.find(owner, parseFileId(id) ?? '');
     if (!file) throw request.files.notFound(id, param);
     // The length before it is read, for base64; text may differ.
     const expected = Math.ceil((file.bytes * 4) / 3);

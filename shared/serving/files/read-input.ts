@@ -1,6 +1,6 @@
 import type { FileRecord } from '#shared/accounts/files/file-records.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { inChunks } from '#shared/core/in-chunks.ts';
+import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { InputFile, InputKind } from '#shared/formats/file-inputs.ts';
 
@@ -40,7 +40,7 @@ export async function readInput(
   const encode = kind === 'text' ? escapedText() : base64;
   const content: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of inChunks(await files.read(file), pieceBytes)) {
+  for await (const piece of splitIntoChunks(await files.read(file), pieceBytes)) {
     const encoded = encode(piece);
     bytes += encoded.length;
     // Escapes can make a text longer than estimated.

@@ -11,7 +11,7 @@ import type { Hedges } from './hedges.ts';
 /** Milliseconds between two checks of a job that still waits for a worker. */
 const lookMs = 100;
 
-export interface HedgedJobParts {
+export interface HedgedJobOptions {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   hedges: Hedges;
   name: string;
@@ -29,7 +29,7 @@ interface Racer {
 export class HedgedJob {
   /** Resolves with the report of the job that served the client, once all jobs have ended. */
   readonly finished: Promise<JobReport>;
-  readonly #parts: HedgedJobParts;
+  readonly #parts: HedgedJobOptions;
   readonly #request: JobRequest;
   readonly #sink: JobSink;
   readonly #racers: Racer[] = [];
@@ -39,7 +39,7 @@ export class HedgedJob {
   #body: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: HedgedJobParts, request: JobRequest, body: Buffer, sink: JobSink) {
+  constructor(parts: HedgedJobOptions, request: JobRequest, body: Buffer, sink: JobSink) {
     this.#parts = parts;
     this.#request = request;
     this.#sink = sink;

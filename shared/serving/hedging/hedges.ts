@@ -2,8 +2,8 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RecentTimes } from './recent-times.ts';
 
 /** The share of a name's requests that may be hedged, and the maximum of saved-up hedges. */
-const part = 0.05;
-const mostSaved = 10;
+const budgetShare = 0.05;
+const maxSaved = 10;
 
 /** Maximum series of times, one for each pool and model; beyond it, the first-added one is dropped. */
 const maxSeries = 200;
@@ -20,7 +20,7 @@ export class Hedges {
 
   /** Adds a request's share to the name's budget of hedges. */
   earn(name: string): void {
-    this.#left.set(name, Math.min(mostSaved, (this.#left.get(name) ?? 0) + part));
+    this.#left.set(name, Math.min(maxSaved, (this.#left.get(name) ?? 0) + budgetShare));
   }
 
   /** Takes one hedge from a name's budget. @returns false if none is left */

@@ -1,6 +1,6 @@
 /** How many times are kept, and the minimum for a quantile. */
-const kept = 128;
-const least = 20;
+const maxKept = 128;
+const minForQuantile = 20;
 
 /** The last 128 of a series of times in milliseconds. */
 export class RecentTimes {
@@ -9,12 +9,12 @@ export class RecentTimes {
 
   add(ms: number): void {
     this.#times[this.#next] = ms;
-    this.#next = (this.#next + 1) % kept;
+    this.#next = (this.#next + 1) % maxKept;
   }
 
   /** Returns a quantile of the kept times; undefined while there are fewer than 20. */
   quantile(of: number): number | undefined {
-    if (this.#times.length < least) return undefined;
+    if (this.#times.length < minForQuantile) return undefined;
     return this.#times.toSorted((a, b) => a - b)[Math.ceil(this.#times.length * of) - 1];
   }
 }

@@ -9,7 +9,7 @@ const usualFields = {
 };
 
 /** Returns the query of a search or the address of a fetch; '' if the model gave none. */
-export function askedOf({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'>): string {
+export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'>): string {
   const asked = input[hosted.kind === 'web_search' ? 'query' : 'url'];
   return typeof asked === 'string' ? asked : '';
 }
@@ -18,10 +18,10 @@ export function askedOf({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'>)
  * Builds the input of the tool behind a hosted one from the call's query or address, the input that the registry adds, and the request's
  * fields of the hosted tool that the input's schema has, under the format's own names.
  */
-export function hostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
+export function buildHostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
   const { hosted, served, input } = call;
   if (hosted.kind === 'mcp') return input;
-  const asked = askedOf(call);
+  const asked = readQuery(call);
   const { field, input: further = {} } = settings[hosted.kind] ?? {};
   const schema = served.inputSchema;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};

@@ -26,7 +26,7 @@ export interface HostedLoopParts {
 }
 
 /** Maximum bytes of all turns of one answer, which is held in memory until it ends. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 interface Turn {
   running: RunningRequest;
@@ -67,7 +67,7 @@ export class HostedLoop implements RunningRequest {
   static async begin(given: HostedLoopParts): Promise<HostedLoop | undefined> {
     const parts = { ...given, relay: boundedRelay(given.answer) };
     if (parts.answer.approved.length > 0) return new HostedLoop(parts, undefined);
-    const first = await ask(parts, false, undefined, true);
+    const first = await requestTurn(parts, false, undefined, true);
     return first && new HostedLoop(parts, first);
   }
 
@@ -89,7 +89,7 @@ export class HostedLoop implements RunningRequest {
       if (this.#failure) throw this.#failure;
       if (this.#isStopped) return;
       const events = answer.finish();
-      sink.end(Buffer.from(stream ? events : JSON.stringify(answer.whole())));
+      sink.end(Buffer.from(stream ? events : JSON.stringify(answer.wholeAnswer())));
     } catch (error) {
       this.cancel();
       const failure =
@@ -111,7 +111,7 @@ export class HostedLoop implements RunningRequest {
     let turns = 0;
     // Refused calls do not count as uses, so turns are limited as well.
     for (let isLast = false; !this.#isStopped; isLast = this.#isUsedUp || turns >= this.#parts.bounds.max_uses) {
-      turn ??= await ask(this.#parts, isLast, before, first === undefined && before === undefined);
+      turn ??= await requestTurn(this.#parts, isLast, before, first === undefined && before === undefined);
       if (!turn) return this.cancel();
       this.#running = turn.running;
       if (this.#isStopped) turn.running.cancel();
@@ -132,9 +132,9 @@ export class HostedLoop implements RunningRequest {
 
   get #isUsedUp(): boolean {
     const { bounds, answer } = this.#parts;
-    const { max_uses: mostUses, max_ms: mostMs } = bounds;
+    const { max_uses: maxUses, max_ms: maxMs } = bounds;
     return (
-      this.#allUses >= Math.min(mostUses, answer.maxCalls ?? mostUses) || performance.now() - this.#startedAt >= mostMs
+      this.#allUses >= Math.min(maxUses, answer.maxCalls ?? maxUses) || performance.now() - this.#startedAt >= maxMs
     );
   }
 
@@ -175,12 +175,12 @@ function boundedRelay(answer: HostedAnswer): HostedAnswer['relay'] {
   let bytes = 0;
   return (piece) => {
     bytes += piece.length;
-    if (bytes > mostBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
+    if (bytes > maxBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
     return answer.relay(piece);
   };
 }
 
-async function ask(
+async function requestTurn(
   { answer, sink, stream, relay, count, ask: askModel }: BoundedParts,
   isLast: boolean,
   before: Placement | undefined,

@@ -1,12 +1,12 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { hostedCapability, isCalled } from '#shared/broker/contract/announcement.ts';
+import { hostedCapability, hasToolName } from '#shared/broker/contract/announcement.ts';
 import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedRequest, HostedTool, RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { listTools, type ListedTool } from '../list-tools.ts';
 import type { ResolvedModel } from '../resolve-model.ts';
-import { isToolDenied, toolPermitsOf } from '../tool-permits.ts';
+import { isToolDenied, readToolPermits } from '../tool-permits.ts';
 
 export interface PlanParts {
   settings: Registry['hosted_tools'];
@@ -26,10 +26,10 @@ export interface PlanParts {
  * unchanged: to upstreams that run the tools, or, for a named model, to an upstream that may run them or explains why it cannot
  * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
  */
-export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
+export function planHostedTools(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
   const { model, placements, format } = parts;
   if (placements.length > 0 && placements.every((each) => runsAll(each, hosted.tools, format))) return undefined;
-  const listed = [...listTools(parts.pools, toolPermitsOf(parts.identity)), ...(parts.connected ?? [])];
+  const listed = [...listTools(parts.pools, readToolPermits(parts.identity)), ...(parts.connected ?? [])];
   const plans = hosted.tools.map((tool) => planTool(tool, parts, listed));
   const runnable = plans.filter((plan) => typeof plan !== 'string');
   if (hosted.tools.every(({ isOptional }, at) => typeof plans[at] !== 'string' || isOptional === true)) return runnable;
@@ -58,8 +58,8 @@ function planTool(
     case 'web_fetch': {
       const name = settings[hosted.kind]?.tool;
       if (name === undefined) return 'no tool is configured for it';
-      if (isToolDenied(toolPermitsOf(identity), name, pools)) return `this key may not use the tool '${name}'`;
-      const tool = listed.find((each) => isCalled(each, name));
+      if (isToolDenied(readToolPermits(identity), name, pools)) return `this key may not use the tool '${name}'`;
+      const tool = listed.find((each) => hasToolName(each, name));
       // A tool whose worker is away fails when it is called, and the model gets that error.
       return { hosted, served: [tool ? servedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }] };
     }

@@ -5,11 +5,11 @@ import { readSearchResults } from '#shared/formats/tools/read-search-results.ts'
 import type { ToolResult } from '#shared/formats/tools/tool-result.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { Caller } from '../caller.ts';
-import { serveTool, type ToolParts } from '../serve-tool.ts';
+import { serveTool, type ToolComponents } from '../serve-tool.ts';
 import { ToolReply } from '../tool-reply.ts';
-import { askedOf, hostedInput } from './hosted-input.ts';
+import { readQuery, buildHostedInput } from './hosted-input.ts';
 
-export interface HostedCallParts extends ToolParts {
+export interface HostedCallParts extends ToolComponents {
   settings: Registry['hosted_tools'];
 }
 
@@ -32,7 +32,7 @@ export async function runHostedCall(
   const reply = new ToolReply(() => undefined, onKeepAlive);
   try {
     const tool = call.served.name;
-    const body = Buffer.from(JSON.stringify({ tool, input: hostedInput(call, settings) }));
+    const body = Buffer.from(JSON.stringify({ tool, input: buildHostedInput(call, settings) }));
     const running = await serveTool(parts, { tool, body, stream: true }, reply, caller);
     if (!running) return failed('unavailable', 'The client is gone.');
     const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
@@ -41,7 +41,7 @@ export async function runHostedCall(
     if (signal.aborted) onAbort();
     try {
       const result = await Promise.race([reply.result, aborted]);
-      return result ? outcomeOf(call, result, settings) : failed('unavailable', 'The call was cancelled.');
+      return result ? toOutcome(call, result, settings) : failed('unavailable', 'The call was cancelled.');
     } finally {
       signal.removeEventListener('abort', onAbort);
       // Has no effect on a call that has ended.
@@ -57,13 +57,13 @@ export async function runHostedCall(
 function refusalOf(call: HostedCall): HostedOutcome | undefined {
   const { hosted } = call;
   if (hosted.kind === 'mcp') return undefined;
-  const asked = askedOf(call);
+  const asked = readQuery(call);
   if (asked.trim() === '') return failed('invalid_input', 'The call lacks its input.');
   if (hosted.kind === 'web_search' || (hosted.allowsUrl?.(asked) ?? true)) return undefined;
   return failed('url_not_allowed', 'The request does not allow pages of this address.');
 }
 
-function outcomeOf(call: HostedCall, result: ToolResult, settings: Registry['hosted_tools']): HostedOutcome {
+function toOutcome(call: HostedCall, result: ToolResult, settings: Registry['hosted_tools']): HostedOutcome {
   const { max_result_bytes: most, web_search: search } = settings;
   const { hosted } = call;
   const text = cut(textOf(result), most);
@@ -71,11 +71,11 @@ function outcomeOf(call: HostedCall, result: ToolResult, settings: Registry['hos
   if (hosted.kind === 'web_fetch' && !isAllowedPage(call, result))
     return failed('url_not_allowed', 'The address leads to a page that the request does not allow.');
   if (result.is_error) return failed('unavailable', text);
-  if (hosted.kind === 'web_fetch') return { kind: 'fetched', url: askedOf(call), text };
+  if (hosted.kind === 'web_fetch') return { kind: 'fetched', url: readQuery(call), text };
   const found = readSearchResults(result, search?.results);
   return {
     kind: 'found',
-    results: within(
+    results: limitResults(
       found.filter(({ url }) => hosted.allowsUrl?.(url) ?? true),
       most,
     ),
@@ -98,7 +98,7 @@ function textOf({ content, structured_content: data }: ToolResult): string {
 }
 
 /** Limits results to `most` bytes in sum: each gets an equal share for its text, and results that do not fit are dropped. */
-function within(results: readonly SearchResult[], most: number): SearchResult[] {
+function limitResults(results: readonly SearchResult[], most: number): SearchResult[] {
   let left = most;
   return results.flatMap((result, at) => {
     const { title, url, age = '' } = result;

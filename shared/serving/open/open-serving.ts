@@ -121,7 +121,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
     log,
   });
   releases.add('registry', () => registry.close());
-  const grant = (): void => workers.grant(registry.current().credentials);
+  const grant = (): void => workers.setCredentialModels(registry.current().credentials);
   registry.onChange(grant);
   grant();
   const ledger = new UsageLedger(redis.redis, prefix, log, {
@@ -154,7 +154,7 @@ async function connectAs(role: Role, { config, name, log, releases }: OpenServin
   const { RTR_PREFIX: prefix } = config;
   const broker = await connectBroker({ ...readBrokerAccess(config), name, prefix, log });
   releases.add('broker', () => broker.close());
-  broker.ownerAs(role);
+  broker.requireOwner(role);
   if (broker.subjects.prefix === prefix) return broker;
   throw new ConfigError(`the credential belongs to the cluster ${broker.subjects.prefix}, but RTR_PREFIX is ${prefix}`);
 }

@@ -138,7 +138,7 @@ export function dispatchSettings(config: ServingConfig, id: string): DispatchSet
       brokerMs: config.BROKER_TIMEOUT_MS,
     },
     queue: { maxQueued: config.MAX_QUEUED, maxAgeMs: config.QUEUE_TIMEOUT_MS },
-    spillMs: config.SPILL_MS,
+    overflowMs: config.SPILL_MS,
     keepAliveMs: config.KEEP_ALIVE_MS,
     maxAttempts: config.MAX_ATTEMPTS,
     continueBytes: config.CONTINUE_BYTES ?? defaultContinueBytes(process.constrainedMemory()),

@@ -3,18 +3,18 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
-import { freeSlots, nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots, noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 import { addUsage, noUsage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import type { JobDispatcher } from '../run-job.ts';
-import { isWorthSplitting, partSize } from './part-size.ts';
+import { isWorthSplitting, computePartSize } from './part-size.ts';
 
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 
 /** Approximate maximum parts of one request at one worker: one that it serves, and one on its way. */
-const mostPerWorker = 2;
+const maxPerWorker = 2;
 
 interface WholeSink extends JobSink {
   hold?(bytes: number): void;
@@ -28,7 +28,7 @@ export interface SplitParts {
 }
 
 /** Returns a dispatcher that splits a request into parts; undefined if the request is not worth splitting. */
-export function splitting(
+export function createSplitDispatcher(
   dispatcher: SplitParts['dispatcher'],
   divisible: DivisibleRequest | undefined,
   defaults: SplitParts['defaults'],
@@ -74,9 +74,9 @@ export class SplitJob {
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#resolve = resolve;
-    const placements = request.place(nobody);
-    this.#model = placements.find(({ pool, model }) => freeSlots(pool, model) > 0) ?? placements[0];
-    this.#size = partSize(parts.divisible.inputs, body.length, this.#free());
+    const placements = request.place(noWorkers);
+    this.#model = placements.find(({ pool, model }) => countFreeSlots(pool, model) > 0) ?? placements[0];
+    this.#size = computePartSize(parts.divisible.inputs, body.length, this.#free());
     this.#fill();
   }
 
@@ -109,9 +109,9 @@ export class SplitJob {
     const { size } = this.#running;
     if (size === 0) return true;
     // The first part determines the model.
-    if (!this.#model || size >= mostAtOnce) return false;
-    const workers = new Set(this.#place(nobody).flatMap(({ pool }) => [...pool.workers]));
-    return size < workers.size * mostPerWorker && this.#free() > 0;
+    if (!this.#model || size >= maxAtOnce) return false;
+    const workers = new Set(this.#place(noWorkers).flatMap(({ pool }) => [...pool.workers]));
+    return size < workers.size * maxPerWorker && this.#free() > 0;
   }
 
   #dispatch(): void {
@@ -170,7 +170,7 @@ export class SplitJob {
   }
 
   #free(): number {
-    return this.#place(nobody).reduce((sum, { pool, model }) => sum + Math.max(0, freeSlots(pool, model)), 0);
+    return this.#place(noWorkers).reduce((sum, { pool, model }) => sum + Math.max(0, countFreeSlots(pool, model)), 0);
   }
 
   #usage() {

@@ -5,7 +5,7 @@ import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/c
 import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 
 export interface AnswerStore {
-  responses: Pick<StoredResponses, 'keep' | 'find' | 'history' | 'items' | 'remove'>;
+  responses: Pick<StoredResponses, 'store' | 'find' | 'history' | 'items' | 'delete'>;
   /** Whether answers are stored: an operator may have disabled it. */
   stores: boolean;
   /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
@@ -13,7 +13,7 @@ export interface AnswerStore {
 }
 
 /** The part of a request that is stored with its answer. */
-export interface ToStore {
+export interface AnswerToStore {
   input: JsonObject[];
   previous: string | undefined;
 }
@@ -26,14 +26,14 @@ export interface ResolvedRequest {
   /** Bytes that the request has in addition to the client's body. */
   addedBytes: number;
   /** Undefined if the answer is not stored. */
-  toStore: ToStore | undefined;
+  toStore: AnswerToStore | undefined;
 }
 
 export function refersToStored({ store }: Pick<ClientRequest, 'store'>): boolean {
   return store !== undefined && (store.previous !== undefined || store.references.length > 0);
 }
 
-const nothing: ReadonlyMap<string, JsonObject> = new Map();
+const noItems: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
  * Replaces a request's references with the stored content: the answer that it continues, and single items.
@@ -56,7 +56,7 @@ export async function resolveStored(
   if (!stores) assertStoreless(asked);
   const refers = refersToStored(request);
   if (refers) assertIntact();
-  const items = references.length === 0 ? nothing : itemsFound(await responses.items(owner, references));
+  const items = references.length === 0 ? noItems : itemsFound(await responses.items(owner, references));
   const history = previous === undefined ? [] : historyFound(await responses.history(owner, previous), format.stored);
   const isStored = stores && operation === 'generate' && asked.store !== false;
   const fields = format.stored.storeField(isStored);
@@ -98,7 +98,7 @@ function itemsFound(found: Found<Map<string, JsonObject>>): Map<string, JsonObje
   );
 }
 
-function historyFound(found: Found<StoredResponse[]>, { outputOf }: StoredAnswers): JsonObject[] {
+function historyFound(found: Found<StoredResponse[]>, { output: outputOf }: StoredAnswers): JsonObject[] {
   if (found === 'too long') throw tooLong('previous_response_id');
   if ('found' in found) return found.found.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
   throw new RouterError('previous_response_not_found', `Previous response with id '${found.missing}' not found.`, {

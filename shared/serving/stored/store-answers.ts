@@ -1,40 +1,40 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StoredResponse, StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { ReadAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
-import type { ToStore } from './resolve-stored.ts';
-import { StoringRoom } from './storing-room.ts';
+import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
+import type { AnswerToStore } from './resolve-stored.ts';
+import { StoreQueueBudget } from './storing-room.ts';
 
 /** Maximum milliseconds that the end of an answer waits until the answer is stored. */
-const longestMs = 1_000;
+const maxWaitMs = 1_000;
 
 export type StoreOutcome = 'stored' | 'too_large' | 'failed';
 
 /** Maximum bytes of all answers together that wait until they are stored. */
-const mostWaitingBytes = 32 * 1024 * 1024;
+const maxWaitingBytes = 32 * 1024 * 1024;
 
-export interface FinishedAnswer extends ReadAnswer {
+export interface FinishedAnswer extends StorableAnswer {
   requestId: string;
   owner: string;
   format: StoredAnswers;
-  toStore: ToStore;
+  toStore: AnswerToStore;
 }
 
 /** Stores complete answers. An answer that cannot be stored, or not in time, is counted and logged, and reaches the client unchanged. */
 export class AnswerStorer {
-  readonly #responses: Pick<StoredResponses, 'keep'>;
+  readonly #responses: Pick<StoredResponses, 'store'>;
   readonly #log: Pick<Logger, 'warn'>;
-  readonly room = new StoringRoom(mostWaitingBytes);
+  readonly room = new StoreQueueBudget(maxWaitingBytes);
   readonly counts: Record<StoreOutcome, number> = { stored: 0, too_large: 0, failed: 0 };
 
-  constructor(responses: Pick<StoredResponses, 'keep'>, log: Pick<Logger, 'warn'>) {
+  constructor(responses: Pick<StoredResponses, 'store'>, log: Pick<Logger, 'warn'>) {
     this.#responses = responses;
     this.#log = log;
   }
 
   /** Resolves when the answer is stored, or will not be, and after a second at most. Never rejects. */
   async store(finished: FinishedAnswer): Promise<void> {
-    await Promise.race([this.#store(finished), pause(longestMs, undefined, { ref: false })]);
+    await Promise.race([this.#store(finished), pause(maxWaitMs, undefined, { ref: false })]);
   }
 
   /** Counts an answer that is not stored because too many others wait to be stored. */
@@ -56,14 +56,14 @@ export class AnswerStorer {
     const response = format.storedForm(answer, previous);
     const stored: StoredResponse = { id, response, input: format.storedInput(input), previous };
     try {
-      const outcome = await this.#responses.keep(owner, stored, response === answer ? text : undefined);
+      const outcome = await this.#responses.store(owner, stored, response === answer ? text : undefined);
       if (outcome === 'kept') this.counts.stored += 1;
       else if (outcome === 'too large') this.countTooLarge(requestId);
     } catch (error) {
       this.counts.failed += 1;
       this.#log.warn({ requestId, err: error }, 'a response could not be stored');
     } finally {
-      this.room.give(text.length);
+      this.room.release(text.length);
     }
   }
 }

@@ -2,7 +2,7 @@
  * Limits the memory of all answers together that wait to be stored: many may end at once while Redis is slow. An answer that finds no
  * room is sent on and not stored.
  */
-export class StoringRoom {
+export class StoreQueueBudget {
   readonly #most: number;
   #taken = 0;
 
@@ -22,7 +22,7 @@ export class StoringRoom {
     return true;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#taken -= bytes;
   }
 }

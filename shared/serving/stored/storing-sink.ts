@@ -1,17 +1,17 @@
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { ReadAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
+import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
 import type { Caller } from '../caller.ts';
 import type { ModelSink } from '../serve-model.ts';
-import type { ToStore } from './resolve-stored.ts';
+import type { AnswerToStore } from './resolve-stored.ts';
 import type { AnswerStorer } from './store-answers.ts';
-import type { StoringRoom } from './storing-room.ts';
+import type { StoreQueueBudget } from './storing-room.ts';
 
 /** Maximum bytes of an answer that is held back while it is stored. */
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 const lineBreak = 0x0a;
-const nothing = Buffer.alloc(0);
+const emptyBytes = Buffer.alloc(0);
 
 export interface StoringOptions {
   format: StoredAnswers;
@@ -19,9 +19,9 @@ export interface StoringOptions {
   /** Whether the caller has left: its answer is not stored. */
   isGone: () => boolean;
   /** Stores the answer. Never rejects, and waits for a bounded time. */
-  store: (answer: ReadAnswer) => Promise<void>;
+  store: (answer: StorableAnswer) => Promise<void>;
   /** Limits the bytes that all answers together hold back. */
-  room: Pick<StoringRoom, 'take' | 'give'>;
+  room: Pick<StoreQueueBudget, 'take' | 'release'>;
   onTooLarge: () => void;
   /** Called if the answer is not stored because all answers together hold back too much. */
   onNoRoom: () => void;
@@ -32,7 +32,7 @@ export interface StoredAnswerParts {
   owner: string;
   format: StoredAnswers;
   stream: boolean;
-  toStore: ToStore;
+  toStore: AnswerToStore;
   storer: Pick<AnswerStorer, 'store' | 'room' | 'countTooLarge' | 'countNoRoom'>;
 }
 
@@ -44,9 +44,9 @@ export class StoringSink implements ModelSink {
   readonly #sink: ModelSink;
   readonly #options: StoringOptions;
   /** The beginning of a line that was passed on without its end: the last event may begin in it. */
-  #line = nothing;
+  #line = emptyBytes;
   /** The part of the last event that was passed on already. */
-  #begun = nothing;
+  #begun = emptyBytes;
   #held: Buffer[] | undefined;
   #heldBytes = 0;
   /** Whether the answer will not be stored, so that its last event passes. */
@@ -106,8 +106,8 @@ export class StoringSink implements ModelSink {
   }
 
   /** Parses the event that ends the stream, which may be among its last bytes. */
-  #lastEvent(last: Buffer): ReadAnswer | undefined {
-    const { lastEventAt, readLastEvent } = this.#options.format;
+  #lastEvent(last: Buffer): StorableAnswer | undefined {
+    const { lastEventOffset: lastEventAt, readLastEvent } = this.#options.format;
     if (this.#isGivenUp) return undefined;
     if (this.#held) return readLastEvent(Buffer.concat([this.#begun, ...this.#held, last]));
     const whole = Buffer.concat([this.#line, last]);
@@ -116,19 +116,19 @@ export class StoringSink implements ModelSink {
   }
 
   #pass(bytes: Uint8Array): void {
-    const { lastEventAt, lastEventMark } = this.#options.format;
+    const { lastEventOffset: lastEventAt, lastEventMarkBytes: lastEventMark } = this.#options.format;
     const line = this.#line;
     // Only very long events are split between pieces.
     const whole = line.length === 0 ? bytes : Buffer.concat([line, bytes]);
     const at = lastEventAt(whole);
     if (at === -1) {
       this.#sink.data(bytes);
-      this.#line = bytes.at(-1) === lineBreak ? nothing : Buffer.from(lastLine(whole).subarray(0, lastEventMark));
+      this.#line = bytes.at(-1) === lineBreak ? emptyBytes : Buffer.from(lastLine(whole).subarray(0, lastEventMark));
       return;
     }
     const passed = Math.max(0, at - line.length);
     if (passed > 0) this.#sink.data(bytes.subarray(0, passed));
-    this.#begun = at < line.length ? line : nothing;
+    this.#begun = at < line.length ? line : emptyBytes;
     this.#held = [];
     this.#hold(bytes.subarray(passed));
   }
@@ -136,7 +136,7 @@ export class StoringSink implements ModelSink {
   #hold(bytes: Uint8Array): void {
     const { room, onTooLarge, onNoRoom } = this.#options;
     if (this.#isGivenUp) return this.#sink.data(bytes);
-    const isTooLarge = this.#heldBytes + bytes.length > mostBytes;
+    const isTooLarge = this.#heldBytes + bytes.length > maxBytes;
     if (!isTooLarge && room.take(bytes.length)) {
       this.#heldBytes += bytes.length;
       // Copied, because the owner of the memory may reuse it.
@@ -149,12 +149,12 @@ export class StoringSink implements ModelSink {
     this.#release();
     for (const piece of this.#held ?? []) this.#sink.data(piece);
     this.#held = [];
-    this.#begun = nothing;
+    this.#begun = emptyBytes;
     this.#sink.data(bytes);
   }
 
   #release(): void {
-    this.#options.room.give(this.#heldBytes);
+    this.#options.room.release(this.#heldBytes);
     this.#heldBytes = 0;
   }
 }
@@ -163,7 +163,7 @@ function lastLine(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(bytes.lastIndexOf(lineBreak) + 1);
 }
 
-export function storingSink(sink: ModelSink, answer: StoredAnswerParts): ModelSink {
+export function createStoringSink(sink: ModelSink, answer: StoredAnswerParts): ModelSink {
   const { caller, owner, format, stream, toStore, storer } = answer;
   const { requestId } = caller;
   return new StoringSink(sink, {

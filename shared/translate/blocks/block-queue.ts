@@ -3,7 +3,7 @@ import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import { JsonEnd } from './json-end.ts';
 
 /** Maximum characters that wait for an earlier block to be complete. */
-const mostWaiting = 4 * 1024 * 1024;
+const maxWaiting = 4 * 1024 * 1024;
 
 export interface CallBlock {
   id: string;
@@ -120,7 +120,7 @@ export class BlockQueue<Kind extends string> {
   #add(block: Block<Kind>, text: string): string {
     block.waiting += text;
     this.#waiting += text.length;
-    if (this.#waiting > mostWaiting) throw new RouterError('upstream_failed', 'The upstream mixes up too much output.');
+    if (this.#waiting > maxWaiting) throw new RouterError('upstream_failed', 'The upstream mixes up too much output.');
     return this.advance();
   }
 

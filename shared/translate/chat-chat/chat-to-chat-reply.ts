@@ -2,40 +2,42 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
-import { customOf, ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { customOf, ToolCallAssembler, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
-import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import type { Ending, Minted } from '../translation.ts';
-import { askedChoices, choiceIndex } from './asked-choices.ts';
-import { usageOfChoices } from './usage-of-choices.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
+import { requestedChoices, choiceIndex } from './requested-choices.ts';
+import { completeChoiceUsage } from './usage-of-choices.ts';
 
 /**
  * Converts a chat upstream's answer for a chat client. Id, model and time are the router's. Arguments of tool calls are JSON text, and the
  * content beside them is null if it is empty. Thinking is in `reasoning_content`. Usage has the three counts. All other fields pass.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
-export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+export function chatToChatReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const asked = askedChoices(minted.recalled);
+  const asked = requestedChoices(answerContext.recalled);
   const given = Array.isArray(body['choices']) ? body['choices'].slice(0, asked) : [];
-  const choices = given.map((choice, position) => repairChoice(choice, minted, choiceIndexOf(choice, asked, position)));
+  const choices = given.map((choice, position) =>
+    repairChoice(choice, answerContext, choiceIndexOf(choice, asked, position)),
+  );
   const [first] = choices;
   if (!first) throw withoutMessage();
   const texts = choices.map(({ written }) => written);
-  const usage = completeUsage(usageOfChoices(readChatUsage(body['usage']), body, texts), {
-    prompt: minted.promptTokens,
+  const usage = fillUsage(completeChoiceUsage(readChatUsage(body['usage']), body, texts), {
+    prompt: answerContext.promptTokens,
     completion: () => estimateTokens(texts.map((written) => written()).join('')),
   });
   return {
     body: {
       ...body,
-      id: minted.id,
+      id: answerContext.id,
       object: 'chat.completion',
-      created: minted.created,
-      model: minted.model,
+      created: answerContext.created,
+      model: answerContext.model,
       choices: choices.map(({ choice }) => choice),
       usage: writeChatUsage(usage, body['usage']),
     },
@@ -48,10 +50,10 @@ function choiceIndexOf(choice: Json, asked: number, position: number): number {
 }
 
 /** @returns the choice, and a function that returns all text of the model in it */
-function repairChoice(choice: Json, minted: Minted, index: number) {
+function repairChoice(choice: Json, answerContext: AnswerContext, index: number) {
   if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw withoutMessage();
-  const prefix = toolCallPrefix(minted.id, index);
-  const { message, written } = repairMessage(choice['message'], prefix, CustomCalls.of(minted.recalled));
+  const prefix = toolCallPrefix(answerContext.id, index);
+  const { message, written } = repairMessage(choice['message'], prefix, CustomCalls.of(answerContext.recalled));
   const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
   return { choice: { logprobs: null, ...choice, index, message, finish_reason: finishReason }, finishReason, written };
 }
@@ -85,7 +87,7 @@ function repairToolCalls(
   calls: CustomCalls | undefined,
 ): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
-  const order = new ToolCallOrder(prefix);
+  const order = new ToolCallAssembler(prefix);
   // In an answer that is not streamed, every element is a separate call, whatever its index.
   const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
   const repaired = pieces.map((piece, position) => {

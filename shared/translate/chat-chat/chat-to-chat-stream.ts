@@ -3,23 +3,23 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { deltaOf } from '../upstreams/chat/delta-of.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
-import { customOf, ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { customOf, ToolCallAssembler, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
-import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { parseUpstreamEvent, parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
-import { chatEnding } from '#shared/formats/chat/stream-words.ts';
+import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
-import { askedChoices, choiceIndex } from './asked-choices.ts';
-import { probeText, RepeatedChunk } from './repeated-chunk.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
+import { requestedChoices, choiceIndex } from './requested-choices.ts';
+import { probeText, ChunkTemplate } from './repeated-chunk.ts';
 import { addChoiceUsage } from './usage-of-choices.ts';
 
 interface Choice {
   readonly index: number;
   /** Undefined until the choice has a tool call. */
-  order: ToolCallOrder | undefined;
+  order: ToolCallAssembler | undefined;
   /** Undefined unless the request has custom tools. */
   custom: CustomCalls | undefined;
   started: boolean;
@@ -33,10 +33,10 @@ interface Choice {
  * the role. Finish reasons and usage, whenever the engine sends them, are part of the last chunk, in which all choices have an empty delta.
  */
 export class ChatToChatStream implements StreamTranslation {
-  readonly #minted: Minted;
-  readonly #asked: number;
+  readonly #answerContext: AnswerContext;
+  readonly #requestedChoices: number;
   readonly #choices = new Map<number, Choice>();
-  readonly #repeated = new RepeatedChunk();
+  readonly #repeated = new ChunkTemplate();
   #hasContent = false;
   #done = false;
   #usage: JsonObject | undefined;
@@ -46,9 +46,9 @@ export class ChatToChatStream implements StreamTranslation {
   /** Fields of chunks without output, which are not sent. The last chunk carries them. */
   #heldChunk: JsonObject = {};
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
-    this.#asked = askedChoices(minted.recalled);
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
+    this.#requestedChoices = requestedChoices(answerContext.recalled);
   }
 
   get hasContent(): boolean {
@@ -57,7 +57,7 @@ export class ChatToChatStream implements StreamTranslation {
 
   get awaitsChoice(): boolean {
     const choices = [...this.#choices.values()];
-    return choices.length < this.#asked || choices.some(({ finish }) => finish === undefined);
+    return choices.length < this.#requestedChoices || choices.some(({ finish }) => finish === undefined);
   }
 
   event(data: string): string {
@@ -91,13 +91,13 @@ export class ChatToChatStream implements StreamTranslation {
       return { ...held, index, delta: {}, finish_reason: readFinishReason(finish, order !== undefined) };
     });
     const finishReason = ended[0]?.finish_reason ?? 'stop';
-    const usage = completeUsage(readChatUsage(this.#usage), {
-      prompt: this.#minted.promptTokens,
+    const usage = fillUsage(readChatUsage(this.#usage), {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const last = this.#stamp({ ...this.#heldChunk });
     last['choices'] = ended;
-    const text = chatEnding(last, writeChatUsage(usage, this.#usage), this.#minted.usageChunk);
+    const text = chatEnding(last, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
     return { text: roleChunk + inputs + text, ending: { usage, finishReason } };
   }
 
@@ -111,7 +111,9 @@ export class ChatToChatStream implements StreamTranslation {
     const chunk = parseUpstreamEvent(data);
     const failure = upstreamErrorFromChatEvent(chunk);
     if (failure) throw failure;
-    const given = (Array.isArray(chunk['choices']) ? chunk['choices'] : []).slice(0, this.#asked).filter(isJsonObject);
+    const given = (Array.isArray(chunk['choices']) ? chunk['choices'] : [])
+      .slice(0, this.#requestedChoices)
+      .filter(isJsonObject);
     const { usage } = chunk;
     if (isJsonObject(usage)) this.#takeUsage(usage, given.length === 0);
     chunk['usage'] = undefined;
@@ -132,7 +134,7 @@ export class ChatToChatStream implements StreamTranslation {
       this.#choiceOf(first).finish === undefined;
     const delta = first['delta'] as JsonObject;
     if (mayRepeat && !hasCalls(delta['tool_calls']))
-      this.#repeated.learn(
+      this.#repeated.considerChunk(
         data,
         () => writtenText(delta, []),
         (probe) => this.#translateProbe(probe),
@@ -174,13 +176,13 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   #choiceOf({ index }: JsonObject): Choice {
-    return this.#choice(choiceIndex(index, this.#asked, 0));
+    return this.#choice(choiceIndex(index, this.#requestedChoices, 0));
   }
 
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (!choice) {
-      const custom = CustomCalls.of(this.#minted.recalled);
+      const custom = CustomCalls.of(this.#answerContext.recalled);
       choice = { index, order: undefined, custom, started: false, finish: undefined, held: {} };
       this.#choices.set(index, choice);
     }
@@ -189,7 +191,7 @@ export class ChatToChatStream implements StreamTranslation {
 
   #takeUsage(usage: JsonObject, isAlone: boolean): void {
     this.#usage = usage;
-    if (!isAlone || this.#asked === 1) return;
+    if (!isAlone || this.#requestedChoices === 1) return;
     this.#ownUsage = addChoiceUsage(this.#ownUsage, usage);
     this.#usage = this.#ownUsage;
   }
@@ -208,15 +210,15 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   #stamp(chunk: JsonObject): JsonObject {
-    chunk['id'] = this.#minted.id;
+    chunk['id'] = this.#answerContext.id;
     chunk['object'] = 'chat.completion.chunk';
-    chunk['created'] = this.#minted.created;
-    chunk['model'] = this.#minted.model;
+    chunk['created'] = this.#answerContext.created;
+    chunk['model'] = this.#answerContext.model;
     return chunk;
   }
 
   #placed(call: Json, choice: Choice): ToolCallPiece {
-    choice.order ??= new ToolCallOrder(toolCallPrefix(this.#minted.id, choice.index));
+    choice.order ??= new ToolCallAssembler(toolCallPrefix(this.#answerContext.id, choice.index));
     return choice.order.place(call);
   }
 

@@ -1,7 +1,7 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
-import type { Translation, Target } from '../translation.ts';
+import type { Translation, ModelTraits } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
-import { askedChoices, recallChoices } from './asked-choices.ts';
+import { requestedChoices, recallChoices } from './requested-choices.ts';
 import { chatToChatReply } from './chat-to-chat-reply.ts';
 import { ChatToChatStream } from './chat-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -24,7 +24,7 @@ export const chatToChat: Translation = {
   recall: (body) => ({ ...recallChoices(body), ...recallCustom(body) }),
   request: chatToChatRequest,
   reply: chatToChatReply,
-  stream: (minted) => new ChatToChatStream(minted),
+  stream: (answerContext) => new ChatToChatStream(answerContext),
 };
 
 /**
@@ -32,11 +32,11 @@ export const chatToChat: Translation = {
  * that has only functions. Streams always request their usage.
  * @throws RouterError `unsupported_parameter` for several choices on an upstream that returns only one
  */
-export function chatToChatRequest(body: JsonObject, target: Target): JsonObject {
-  if (target.makesOneChoice === true && askedChoices(recallChoices(body)) > 1)
+export function chatToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
+  if (traits.makesOneChoice === true && requestedChoices(recallChoices(body)) > 1)
     throw unsupportedInChat('n', 'more than one choice');
-  const sent = target.takesCustomTools === true ? body : customAsFunctions(body as ChatRequest);
-  const request: JsonObject = { ...sent, model: target.model };
+  const sent = traits.takesCustomTools === true ? body : customAsFunctions(body as ChatRequest);
+  const request: JsonObject = { ...sent, model: traits.model };
   if (body['stream'] === true) {
     const options = isJsonObject(body['stream_options']) ? body['stream_options'] : {};
     request['stream_options'] = { ...options, include_usage: true };

@@ -18,7 +18,7 @@ interface Around {
  * is put between the bytes that were written around the earlier text. This avoids parsing and serializing, which are most of the cost of a
  * chunk. See docs/decisions/0023-repeated-chunks.md.
  */
-export class RepeatedChunk {
+export class ChunkTemplate {
   #given: Around | undefined;
   #written: Around = { before: '', after: '' };
   #seen = 0;
@@ -45,7 +45,7 @@ export class RepeatedChunk {
    * @param translate translates the same chunk with `probeText` as its text; returns undefined if `probeText` is not all that the model
    * wrote in it
    */
-  learn(data: string, textOf: () => string, translate: (data: string) => string | undefined): void {
+  considerChunk(data: string, textOf: () => string, translate: (data: string) => string | undefined): void {
     this.#seen += 1;
     if (this.#seen % chunksBefore !== 0 || this.#seen > chunksBefore * maxLearned) return;
     const given = around(data, textOf());

@@ -7,7 +7,7 @@ import type { Usage } from '#shared/core/usage.ts';
  * @param usage as the upstream reports it
  * @param texts functions that return all that the model wrote in each choice
  */
-export function usageOfChoices(
+export function completeChoiceUsage(
   usage: Usage | undefined,
   { timings }: JsonObject,
   texts: readonly (() => string)[],

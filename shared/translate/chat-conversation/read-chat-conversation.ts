@@ -2,8 +2,8 @@ import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatContentToBlocks, withRefusal } from '../chat-messages/chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { effortOf } from '../conversation/effort-of.ts';
-import { isAsked, typeOf } from '../conversation/is-asked.ts';
+import { computeEffort } from '../conversation/compute-effort.ts';
+import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /** Fields that no CLI supports. Without them, the answer would be wrong. */
@@ -35,7 +35,7 @@ export function readChatConversation(request: ChatRequest, model: string, takesI
     model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns),
-    effort: effortOf(request),
+    effort: computeEffort(request),
     maxTokens: completion ?? older ?? undefined,
     stop: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== ''),
   };
@@ -59,7 +59,8 @@ function refuseFields(request: ChatRequest): void {
   const { response_format: format, tool_choice: choice, n } = request;
   if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
   for (const [field, what] of Object.entries(refusedFields)) {
-    if (isAsked(request[field]) && !(field === 'tools' && choice === 'none')) throw unsupportedInChat(field, what);
+    if (requestsSomething(request[field]) && !(field === 'tools' && choice === 'none'))
+      throw unsupportedInChat(field, what);
   }
   const type = typeOf(format ?? undefined);
   if (type !== undefined && type !== 'text') throw unsupportedInChat('response_format', `the format '${type}'`);

@@ -1,10 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
+import { fillUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
-import type { Ending, Minted } from '../translation.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
@@ -13,21 +13,24 @@ import { toolArguments } from '../vocabulary/tool-call.ts';
  * Translates a messages upstream's answer for a chat client. Joins texts; thinking becomes `reasoning_content` without its signature.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
-export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+export function chatToMessagesReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromMessagesEvent(body);
   if (failure) throw failure;
   if (!Array.isArray(body['content'])) {
     throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
   }
   const blocks = body['content'].filter(isJsonObject);
-  const custom = CustomCalls.of(minted.recalled);
+  const custom = CustomCalls.of(answerContext.recalled);
   const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toolCall);
   const text = textOf(blocks, 'text');
   const reasoning = textOf(blocks, 'thinking');
   const refusal = refusalText(body);
   const finishReason = finishReasonFor(body['stop_reason'], calls.length > 0);
-  const usage = completeUsage(readMessagesUsage(body['usage']), {
-    prompt: minted.promptTokens,
+  const usage = fillUsage(readMessagesUsage(body['usage']), {
+    prompt: answerContext.promptTokens,
     completion: () =>
       estimateTokens(
         [reasoning, text, refusal ?? '', ...calls.map(({ function: fn }) => fn.name + fn.arguments)].join(''),
@@ -42,10 +45,10 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
   };
   return {
     body: {
-      id: minted.id,
+      id: answerContext.id,
       object: 'chat.completion',
-      created: minted.created,
-      model: minted.model,
+      created: answerContext.created,
+      model: answerContext.model,
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
       usage: writeChatUsage(usage, chatUsageDetails(usage)),
     },

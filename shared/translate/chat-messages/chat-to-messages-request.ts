@@ -2,11 +2,11 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
-import type { Target } from '../translation.ts';
-import { ruledFields, withoutRuled } from '../field-rule.ts';
+import type { ModelTraits } from '../translation.ts';
+import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { generationFields, jsonInstruction, simplestSystem } from '../upstreams/messages/generation-fields.ts';
+import { generationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
 import { customAsFunctions } from '../vocabulary/custom-tools.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 
@@ -19,7 +19,7 @@ const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schem
  * Translates a chat client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
-export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObject {
+export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = customAsFunctions(body as ChatRequest);
   refuse(request);
   const { system, messages } = chatHistoryToMessages(request.messages);
@@ -37,11 +37,11 @@ export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObj
   };
   return {
     ...furtherFields(request),
-    model: target.model,
-    ...(system.length > 0 && { system: simplestSystem(system) }),
+    model: traits.model,
+    ...(system.length > 0 && { system: simplifySystem(system) }),
     messages,
     ...tools,
-    ...generationFields(asked, tools, target),
+    ...generationFields(asked, tools, traits),
     ...(request.stream === true && { stream: true }),
   };
 }
@@ -62,7 +62,7 @@ function refuse(request: ChatRequest): void {
 
 /** Returns fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
-  return withoutRuled(request, fields);
+  return withoutRuledFields(request, fields);
 }
 
 function schemaOf({ response_format: format }: ChatRequest): JsonObject | undefined {

@@ -1,14 +1,14 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
+import { fillUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-words.ts';
+import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
@@ -27,7 +27,7 @@ interface OpenCall {
  * `tool_use` block becomes a tool call with the next index. Omits signatures, citations and pings.
  */
 export class ChatToMessagesStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   readonly #openCalls = new Map<Json | undefined, OpenCall>();
   readonly #custom: CustomCalls | undefined;
   #started = false;
@@ -38,9 +38,9 @@ export class ChatToMessagesStream implements StreamTranslation {
   #usage: JsonObject = {};
   #outputBytes = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
-    this.#custom = CustomCalls.of(minted.recalled);
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
+    this.#custom = CustomCalls.of(answerContext.recalled);
   }
 
   get hasContent(): boolean {
@@ -76,14 +76,14 @@ export class ChatToMessagesStream implements StreamTranslation {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
     const finishReason = finishReasonFor(this.#stopReason, this.#calls > 0);
-    const usage = completeUsage(readMessagesUsage(this.#usage), {
-      prompt: this.#minted.promptTokens,
+    const usage = fillUsage(readMessagesUsage(this.#usage), {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const written = writeChatUsage(usage, chatUsageDetails(usage));
     const rest = this.#custom?.rest() ?? [];
     const inputs = rest.length === 0 ? '' : this.#chunk({ tool_calls: rest });
-    const text = inputs + chatEnding(this.#frame({}, finishReason), written, this.#minted.usageChunk);
+    const text = inputs + chatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
@@ -172,10 +172,10 @@ export class ChatToMessagesStream implements StreamTranslation {
 
   #frame(delta: JsonObject, finishReason: string | null): JsonObject {
     return {
-      id: this.#minted.id,
+      id: this.#answerContext.id,
       object: 'chat.completion.chunk',
-      created: this.#minted.created,
-      model: this.#minted.model,
+      created: this.#answerContext.created,
+      model: this.#answerContext.model,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
     };
   }

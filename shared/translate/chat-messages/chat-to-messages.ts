@@ -16,5 +16,5 @@ export const chatToMessages: Translation = {
   recall: recallCustom,
   request: chatToMessagesRequest,
   reply: chatToMessagesReply,
-  stream: (minted) => new ChatToMessagesStream(minted),
+  stream: (answerContext) => new ChatToMessagesStream(answerContext),
 };

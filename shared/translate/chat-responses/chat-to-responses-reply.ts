@@ -1,20 +1,23 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatUsageDetails, completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { chatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import type { Ending, Minted } from '../translation.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { writtenText } from '../upstreams/chat/reasoning.ts';
 import { responseFinishReason } from '../upstreams/responses/ending.ts';
 import { piecesOfItems, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
-import { failureOf } from '../upstreams/responses/upstream-error.ts';
+import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /**
  * Translates a response for a chat client. Joins texts; thinking becomes `reasoning_content`.
  * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
  */
-export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
-  const failure = failureOf(body);
+export function chatToResponsesReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
+  const failure = readFailure(body);
   if (failure) throw failure;
   const { output } = body;
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
@@ -31,8 +34,8 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
     refusal: refusal || null,
   };
   const finishReason = responseFinishReason(body, calls.length > 0);
-  const usage = completeUsage(readResponsesUsage(body), {
-    prompt: minted.promptTokens,
+  const usage = fillUsage(readResponsesUsage(body), {
+    prompt: answerContext.promptTokens,
     completion: () =>
       estimateTokens(
         writtenText(
@@ -43,10 +46,10 @@ export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: 
   });
   return {
     body: {
-      id: minted.id,
+      id: answerContext.id,
       object: 'chat.completion',
-      created: minted.created,
-      model: minted.model,
+      created: answerContext.created,
+      model: answerContext.model,
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
       usage: writeChatUsage(usage, chatUsageDetails(usage)),
     },

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
-import type { Target } from '../translation.ts';
-import { ruledFields, withoutRuled } from '../field-rule.ts';
+import type { ModelTraits } from '../translation.ts';
+import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { accountField } from '../upstreams/responses/account-fields.ts';
 import { effortForChat } from '../vocabulary/thinking.ts';
@@ -16,7 +16,7 @@ const passedFields = new Set(requestRules.flatMap(({ field, effect }) => (effect
  * Translates a chat client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
-export function chatToResponsesRequest(body: JsonObject, target: Target): JsonObject {
+export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = body as ChatRequest;
   refuse(request);
   const maxOutput = request.max_completion_tokens ?? request.max_tokens;
@@ -24,7 +24,7 @@ export function chatToResponsesRequest(body: JsonObject, target: Target): JsonOb
   const text = textOf(request);
   return {
     ...furtherFields(request),
-    model: target.model,
+    model: traits.model,
     input: chatHistoryToItems(request.messages),
     ...(typeof maxOutput === 'number' && { max_output_tokens: maxOutput }),
     ...chatToolsToResponses(request),
@@ -50,7 +50,7 @@ function refuse(request: ChatRequest): void {
 
 /** Returns fields that both formats have, and fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
-  const further = withoutRuled(request, fields);
+  const further = withoutRuledFields(request, fields);
   for (const field of passedFields) {
     const value = request[field];
     if (value !== undefined && value !== null) further[field] = value;

@@ -1,10 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-words.ts';
-import { chatUsageDetails, completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { chatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
@@ -14,7 +14,7 @@ import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
  * and every call becomes a tool call with the next index.
  */
 export class ChatToResponsesStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   readonly #reader = new ResponsesReader();
   /** Indexes of the function calls without arguments so far. */
   readonly #bare = new Set<number>();
@@ -22,8 +22,8 @@ export class ChatToResponsesStream implements StreamTranslation {
   #hasContent = false;
   #outputBytes = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
   }
 
   get hasContent(): boolean {
@@ -42,14 +42,14 @@ export class ChatToResponsesStream implements StreamTranslation {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
     const { finishReason } = this.#reader;
-    const usage = completeUsage(this.#reader.usage, {
-      prompt: this.#minted.promptTokens,
+    const usage = fillUsage(this.#reader.usage, {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     // In the chat format, a call without arguments has an empty object.
     const empty = [...this.#bare].map((index) => this.#chunk(callDelta(index, '{}'))).join('');
     const written = writeChatUsage(usage, chatUsageDetails(usage));
-    const text = chatEnding(this.#frame({}, finishReason), written, this.#minted.usageChunk);
+    const text = chatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
     return { text: empty + text, ending: { usage, finishReason } };
   }
 
@@ -94,10 +94,10 @@ export class ChatToResponsesStream implements StreamTranslation {
 
   #frame(delta: JsonObject, finishReason: string | null): JsonObject {
     return {
-      id: this.#minted.id,
+      id: this.#answerContext.id,
       object: 'chat.completion.chunk',
-      created: this.#minted.created,
-      model: this.#minted.model,
+      created: this.#answerContext.created,
+      model: this.#answerContext.model,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
     };
   }

@@ -14,5 +14,5 @@ export const chatToResponses: Translation = {
   passesHeaders: false,
   request: chatToResponsesRequest,
   reply: chatToResponsesReply,
-  stream: (minted) => new ChatToResponsesStream(minted),
+  stream: (answerContext) => new ChatToResponsesStream(answerContext),
 };

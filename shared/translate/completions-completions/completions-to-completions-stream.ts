@@ -1,21 +1,21 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-words.ts';
-import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { textLogprobs } from './text-logprobs.ts';
+import { convertLogprobs } from './text-logprobs.ts';
 
 /**
  * Relays a stream of completions. Chunks pass with the router's id, model and time. The last chunk before `[DONE]` has a finish reason and
  * the usage, whenever the upstream sends them, as in the chat format.
  */
 export class CompletionsToCompletionsStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   readonly #ended = new Map<Json, boolean>();
   readonly #lengths = new Map<Json, number>();
   #hasContent = false;
@@ -25,8 +25,8 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   /** A chunk that ends an answer. The last such chunk gets the usage. */
   #held: JsonObject | undefined;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
   }
 
   get hasContent(): boolean {
@@ -46,7 +46,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     if (isJsonObject(usage)) this.#usage = usage;
     const choices = (Array.isArray(given) ? given : []).filter(isJsonObject).map((choice) => this.#read(choice));
     if (choices.length === 0) return '';
-    const { id, created, model } = this.#minted;
+    const { id, created, model } = this.#answerContext;
     const written = { ...rest, id, object: 'text_completion', created, model, choices };
     const before = this.#takeHeld();
     if (!choices.some(({ finish_reason: reason }) => reason !== null))
@@ -58,12 +58,12 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   end(): { text: string; ending: Ending } {
     if (!this.#held || [...this.#ended.values()].includes(false))
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
-    const usage = completeUsage(readChatUsage(this.#usage), {
-      prompt: this.#minted.promptTokens,
+    const usage = fillUsage(readChatUsage(this.#usage), {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const finishReason = readFinishReason(this.#finish, false);
-    const text = chatEnding(this.#held, writeChatUsage(usage, this.#usage), this.#minted.usageChunk);
+    const text = chatEnding(this.#held, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
@@ -81,7 +81,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
       ...choice,
       text,
       index,
-      logprobs: textLogprobs(logprobs, before),
+      logprobs: convertLogprobs(logprobs, before),
       finish_reason: reason === null ? null : readFinishReason(reason, false),
     };
   }

@@ -1,15 +1,15 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import type { Ending, Minted, Target, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completionsUpstream } from '../upstreams/completions/completions-upstream.ts';
 import { CompletionsToCompletionsStream } from './completions-to-completions-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { textLogprobs } from './text-logprobs.ts';
+import { convertLogprobs } from './text-logprobs.ts';
 
 /** Passes everything except the fields that identify the answer. */
 export const completionsToCompletions: Translation = {
@@ -20,18 +20,21 @@ export const completionsToCompletions: Translation = {
   passesHeaders: false,
   request: completionsToCompletionsRequest,
   reply: completionsToCompletionsReply,
-  stream: (minted) => new CompletionsToCompletionsStream(minted),
+  stream: (answerContext) => new CompletionsToCompletionsStream(answerContext),
 };
 
 /** Streams always request their usage. */
-function completionsToCompletionsRequest(body: JsonObject, { model }: Target): JsonObject {
+function completionsToCompletionsRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
   const { stream_options: given, ...request } = body;
   if (body['stream'] !== true) return { ...request, model };
   return { ...request, model, stream_options: { ...(isJsonObject(given) && given), include_usage: true } };
 }
 
 /** @throws RouterError `upstream_failed` if the body is not an answer */
-function completionsToCompletionsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+function completionsToCompletionsReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
   const given = Array.isArray(body['choices']) ? body['choices'] : [];
@@ -39,17 +42,17 @@ function completionsToCompletionsReply(body: JsonObject, minted: Minted): { body
   const [first] = choices;
   if (!first) throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const texts = choices.map(({ text }) => text).join('');
-  const usage = completeUsage(readChatUsage(body['usage']), {
-    prompt: minted.promptTokens,
+  const usage = fillUsage(readChatUsage(body['usage']), {
+    prompt: answerContext.promptTokens,
     completion: () => estimateTokens(texts),
   });
   return {
     body: {
       ...body,
-      id: minted.id,
+      id: answerContext.id,
       object: 'text_completion',
-      created: minted.created,
-      model: minted.model,
+      created: answerContext.created,
+      model: answerContext.model,
       choices,
       usage: writeChatUsage(usage, body['usage']),
     },
@@ -61,5 +64,11 @@ function completeChoice(choice: Json, position: number) {
   const { text, index = position, logprobs = null, finish_reason: reason } = isJsonObject(choice) ? choice : {};
   if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const rest = isJsonObject(choice) ? choice : {};
-  return { ...rest, text, index, logprobs: textLogprobs(logprobs, 0), finish_reason: readFinishReason(reason, false) };
+  return {
+    ...rest,
+    text,
+    index,
+    logprobs: convertLogprobs(logprobs, 0),
+    finish_reason: readFinishReason(reason, false),
+  };
 }

@@ -4,9 +4,9 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
  * Converts log probabilities to this format. llama.cpp sends those of the chat format.
  * @param offset characters of the answer before this chunk
  */
-export function textLogprobs(given: Json, offset: number): Json {
-  const content = isJsonObject(given) ? given['content'] : undefined;
-  if (!Array.isArray(content)) return given;
+export function convertLogprobs(logprobs: Json, offset: number): Json {
+  const content = isJsonObject(logprobs) ? logprobs['content'] : undefined;
+  if (!Array.isArray(content)) return logprobs;
   const tokens = content.filter(isJsonObject);
   let end = offset;
   return {

@@ -1,14 +1,14 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { chatEnding } from '#shared/formats/chat/stream-words.ts';
-import { completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
 import type { CompletionsRequest } from '#shared/formats/completions/request.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import { ruledFields } from '../field-rule.ts';
-import type { Ending, Minted, StreamTranslation, Target, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation, ModelTraits, Translation } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { infillUpstream } from '../upstreams/infill/infill-upstream.ts';
@@ -25,22 +25,23 @@ export const completionsToInfill: Translation = {
   answerRules,
   passesHeaders: false,
   request: completionsToInfillRequest,
-  reply: (body, minted) => {
+  reply: (body, answerContext) => {
     const failure = upstreamErrorFromChatEvent(body);
     if (failure) throw failure;
-    const { choice, usage, finishReason } = readAnswer(body, minted, '');
+    const { choice, usage, finishReason } = readAnswer(body, answerContext, '');
     return {
-      body: { ...headOf(minted), choices: [choice], usage: writeChatUsage(usage) },
+      body: { ...headOf(answerContext), choices: [choice], usage: writeChatUsage(usage) },
       ending: { usage, finishReason },
     };
   },
-  stream: (minted) => new InfillStream(minted),
+  stream: (answerContext) => new InfillStream(answerContext),
 };
 
-function completionsToInfillRequest(body: JsonObject, { model }: Target): JsonObject {
+function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
   const { prompt, suffix, max_tokens: most, stop, stream, ...request } = body as CompletionsRequest;
   if (typeof prompt !== 'string') throw unsupportedInChat('prompt', 'several prompts, or tokens, with a suffix');
-  for (const [field, what] of fields.refused) if (asksFor(field, body[field])) throw unsupportedInChat(field, what);
+  for (const [field, what] of fields.refused)
+    if (isNotDefault(field, body[field])) throw unsupportedInChat(field, what);
   const further = Object.entries(request).filter(([field]) => !dropped.has(field));
   return {
     ...Object.fromEntries(further),
@@ -58,12 +59,12 @@ function completionsToInfillRequest(body: JsonObject, { model }: Target): JsonOb
 const dropped: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
 
 /** Whether a field asks for more than the default: one answer, no echo and no log probabilities. */
-function asksFor(field: string, value: Json | undefined): boolean {
+function isNotDefault(field: string, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false) return false;
   return !(typeof value === 'number' && (field === 'logprobs' ? value === 0 : value === 1));
 }
 
-function headOf({ id, created, model }: Minted): JsonObject {
+function headOf({ id, created, model }: AnswerContext): JsonObject {
   return { id, object: 'text_completion', created, model };
 }
 
@@ -71,13 +72,13 @@ function headOf({ id, created, model }: Minted): JsonObject {
  * Reads a whole answer, or the last event of a streamed answer.
  * @param before the text of the earlier events
  */
-function readAnswer(body: JsonObject, minted: Minted, before: string): Ending & { choice: JsonObject } {
+function readAnswer(body: JsonObject, answerContext: AnswerContext, before: string): Ending & { choice: JsonObject } {
   const { content: text, stop_type: type, tokens_evaluated: input, tokens_predicted: output } = body;
   if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const finishReason = type === 'limit' || body['stopped_limit'] === true ? 'length' : 'stop';
   const counted = { ...noUsage, promptTokens: countOf(input), completionTokens: countOf(output) };
-  const usage = completeUsage(counted, {
-    prompt: minted.promptTokens,
+  const usage = fillUsage(counted, {
+    prompt: answerContext.promptTokens,
     completion: () => estimateTokens(before + text),
   });
   return { choice: { text, index: 0, logprobs: null, finish_reason: finishReason }, usage, finishReason };
@@ -88,12 +89,12 @@ function countOf(value: Json | undefined): number {
 }
 
 class InfillStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   #text = '';
   #last: JsonObject | undefined;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
   }
 
   get hasContent(): boolean {
@@ -118,13 +119,13 @@ class InfillStream implements StreamTranslation {
   end(): { text: string; ending: Ending } {
     if (!this.#last)
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
-    const { choice, usage, finishReason } = readAnswer(this.#last, this.#minted, this.#text);
-    const last = { ...headOf(this.#minted), choices: [choice] };
-    const text = chatEnding(last, writeChatUsage(usage), this.#minted.usageChunk);
+    const { choice, usage, finishReason } = readAnswer(this.#last, this.#answerContext, this.#text);
+    const last = { ...headOf(this.#answerContext), choices: [choice] };
+    const text = chatEnding(last, writeChatUsage(usage), this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
   #write(choice: JsonObject): string {
-    return dataEvent(JSON.stringify({ ...headOf(this.#minted), choices: [choice] }));
+    return dataEvent(JSON.stringify({ ...headOf(this.#answerContext), choices: [choice] }));
   }
 }

@@ -11,14 +11,14 @@ import { summaryText } from '../vocabulary/summary-text.ts';
  * everything before it. Its summary becomes a text of the user, and its changes of tools become a system message. A block without a summary
  * comes from a failed compaction and changes nothing.
  */
-export function afterSummary(request: MessagesRequest): MessagesRequest {
+export function expandSummary(request: MessagesRequest): MessagesRequest {
   const { messages } = request;
   if (!messages.some(({ content }) => blocksOf(content).some(isCompaction))) return request;
   const newest = messages.findLastIndex(({ content }) => blocksOf(content).some(hasSummary));
   const kept = messages.slice(newest + 1).flatMap(withoutCompactions);
   const [opening, next] = newest === -1 ? [] : [messages[newest], kept[0]];
   if (!opening) return { ...request, messages: kept };
-  const [before, rest] = openingOf(opening);
+  const [before, rest] = splitAtSummary(opening);
   // Many chat templates refuse two consecutive user turns.
   if (rest || next?.role !== 'user') return { ...request, messages: [...before, ...(rest ? [rest] : []), ...kept] };
   const summary = before.pop();
@@ -30,7 +30,7 @@ export function afterSummary(request: MessagesRequest): MessagesRequest {
  * Returns the messages that replace the newest summary in a message: the changes of tools, and the text. The second element is the rest of
  * an assistant's turn.
  */
-function openingOf({ role, content }: MessagesMessage): [MessagesMessage[], MessagesMessage | undefined] {
+function splitAtSummary({ role, content }: MessagesMessage): [MessagesMessage[], MessagesMessage | undefined] {
   const blocks = blocksOf(content);
   const at = blocks.findLastIndex(hasSummary);
   const block = blocks[at] as CompactionBlock | undefined;

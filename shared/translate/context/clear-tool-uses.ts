@@ -5,7 +5,7 @@ import type {
   MessagesRequest,
   ToolUseBlock,
 } from '#shared/formats/messages/request.ts';
-import { tokensOf, type ContextEdit } from './context-edit.ts';
+import { estimateHistoryTokens, type ContextEdit } from './context-edit.ts';
 
 /** The defaults of an edit (Anthropic API guide, "Context editing"). */
 const defaults = { triggerTokens: 100_000, kept: 3 };
@@ -30,14 +30,15 @@ export function clearToolUses(request: MessagesRequest, edit: JsonObject): Conte
   if (cleared.size === 0) return undefined;
   const edited = messages.map((message) => clear(message, cleared, edit['clear_tool_inputs']));
   const atLeast = valueOf(edit['clear_at_least']) ?? 0;
-  if (atLeast > 0 && tokensOf(request, messages) - tokensOf(request, edited) < atLeast) return undefined;
+  if (atLeast > 0 && estimateHistoryTokens(request, messages) - estimateHistoryTokens(request, edited) < atLeast)
+    return undefined;
   return { messages: edited, cleared: { cleared_tool_uses: cleared.size } };
 }
 
 function isTriggered(request: MessagesRequest, trigger: Json | undefined, uses: number): boolean {
   const value = valueOf(trigger);
   if (isJsonObject(trigger) && trigger['type'] === 'tool_uses' && value !== undefined) return uses > value;
-  return tokensOf(request, request.messages) > (value ?? defaults.triggerTokens);
+  return estimateHistoryTokens(request, request.messages) > (value ?? defaults.triggerTokens);
 }
 
 function clear(message: MessagesMessage, cleared: ReadonlySet<string>, inputs: Json | undefined): MessagesMessage {

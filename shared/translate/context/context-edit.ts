@@ -9,6 +9,6 @@ export interface ContextEdit {
 }
 
 /** Estimates the input tokens of the request with this history. */
-export function tokensOf(request: MessagesRequest, messages: MessagesMessage[]): number {
+export function estimateHistoryTokens(request: MessagesRequest, messages: MessagesMessage[]): number {
   return messagesNeeds({ ...request, messages }).inputTokens;
 }

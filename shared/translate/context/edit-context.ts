@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
-import { afterSummary } from './after-summary.ts';
+import { expandSummary } from './after-summary.ts';
 import { clearThinking } from './clear-thinking.ts';
 import { clearToolUses } from './clear-tool-uses.ts';
-import { tokensOf, type ContextEdit } from './context-edit.ts';
+import { estimateHistoryTokens, type ContextEdit } from './context-edit.ts';
 
 export interface EditedContext {
   messages: MessagesMessage[];
@@ -29,7 +29,7 @@ export function editContext(request: MessagesRequest): EditedContext {
     const edited =
       isJsonObject(edit) && typeof type === 'string' ? editOnce({ ...request, messages }, type, edit) : undefined;
     if (!edited) continue;
-    const clearedTokens = tokensOf(request, messages) - tokensOf(request, edited.messages);
+    const clearedTokens = estimateHistoryTokens(request, messages) - estimateHistoryTokens(request, edited.messages);
     applied.push({ type: type ?? '', ...edited.cleared, cleared_input_tokens: clearedTokens });
     messages = edited.messages;
   }
@@ -38,11 +38,11 @@ export function editContext(request: MessagesRequest): EditedContext {
 
 /** Computes the applied edits of a request, which its answer reports. */
 export function recallEdits(body: JsonObject): JsonObject {
-  return { applied_edits: editContext(afterSummary(body as MessagesRequest)).applied };
+  return { applied_edits: editContext(expandSummary(body as MessagesRequest)).applied };
 }
 
 /** Returns the fields in which an answer reports the edits; no fields if the request has none. */
-export function reportOfEdits(recalled: JsonObject | undefined): JsonObject {
+export function editReportFields(recalled: JsonObject | undefined): JsonObject {
   const applied = recalled?.['applied_edits'];
   return applied === undefined ? {} : { context_management: { applied_edits: applied } };
 }

@@ -16,7 +16,7 @@ const searchTool = /^tool_search_tool_/;
  * messages. A tool with `defer_loading` is offered once the conversation refers to it, as on Anthropic's platform: Claude Code's own search
  * answers with `tool_reference` blocks. If the platform itself would search, all tools are offered, because other upstreams cannot search.
  */
-export function offeredTools({ tools, messages, tool_choice: choice }: MessagesRequest): MessagesTool[] {
+export function resolveOfferedTools({ tools, messages, tool_choice: choice }: MessagesRequest): MessagesTool[] {
   const given = tools ?? [];
   const searches = given.some(isSearchTool);
   const isDeferred = ({ defer_loading: deferred }: MessagesTool): boolean => deferred === true && !searches;
@@ -25,7 +25,7 @@ export function offeredTools({ tools, messages, tool_choice: choice }: MessagesR
   let offered = given.filter((tool) => !isSearchTool(tool) && (!isDeferred(tool) || named.has(tool.name)));
   for (const { role, content } of messages) {
     if (role !== 'system' || typeof content === 'string') continue;
-    for (const block of content) if (isToolChange(block)) offered = changed(offered, given, block);
+    for (const block of content) if (isToolChange(block)) offered = applyToolChange(offered, given, block);
   }
   return offered;
 }
@@ -44,7 +44,7 @@ function isSearchTool({ type }: MessagesTool): boolean {
   return typeof type === 'string' && searchTool.test(type);
 }
 
-function changed(
+function applyToolChange(
   offered: MessagesTool[],
   given: readonly MessagesTool[],
   { type, tool }: ToolChangeBlock,

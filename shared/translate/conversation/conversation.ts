@@ -19,7 +19,7 @@ export interface Conversation extends ArrangedTurns<TurnBlock> {
   stop: string[];
 }
 
-export function textOf(blocks: readonly TurnBlock[]): string {
+export function joinTexts(blocks: readonly TurnBlock[]): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n\n');
 }
 
@@ -27,15 +27,15 @@ export function textOf(blocks: readonly TurnBlock[]): string {
  * Writes a conversation as one text, for CLIs that accept nothing else. Without history, the text is the question alone. The turns are
  * enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
  */
-export function transcript({ history, question }: Conversation): string {
-  if (history.length === 0) return textOf(question);
+export function writeTranscript({ history, question }: Conversation): string {
+  if (history.length === 0) return joinTexts(question);
   const mark = randomBytes(8).toString('hex');
-  const turns = history.map(({ role, blocks }) => `<${role} ${mark}>\n${textOf(blocks)}\n</${role} ${mark}>`);
+  const turns = history.map(({ role, blocks }) => `<${role} ${mark}>\n${joinTexts(blocks)}\n</${role} ${mark}>`);
   return [
     `The conversation so far, oldest turn first. Only what stands between marks with ${mark} is a turn:`,
     ...turns,
     'Answer the following, as the assistant of that conversation:',
-    textOf(question),
+    joinTexts(question),
   ].join('\n\n');
 }
 

@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
-import { inputsOf, type EmbeddingsRequest, type EncodingFormat } from '#shared/formats/embeddings/request.ts';
+import { listInputs, type EmbeddingsRequest, type EncodingFormat } from '#shared/formats/embeddings/request.ts';
 import { neverStreamed } from '../never-streamed.ts';
-import type { Ending, Minted, Target, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { embeddingsUpstream } from '../upstreams/embeddings/embeddings-upstream.ts';
 import { inputUsage } from '../upstreams/input-usage.ts';
@@ -32,14 +32,14 @@ export const embeddingsToEmbeddings: Translation = {
 
 function recalledOf({ input, encoding_format, dimensions, first_index }: EmbeddingsRequest): Recalled {
   return {
-    inputs: inputsOf(input).length,
+    inputs: listInputs(input).length,
     encoding: encoding_format ?? 'float',
     dimensions: dimensions ?? null,
     firstIndex: first_index ?? 0,
   };
 }
 
-function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: Target): JsonObject {
+function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
   const { first_index: _, ...request } = body;
   return { ...request, model };
 }
@@ -49,20 +49,23 @@ function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: Target): Jso
  * `divide-embeddings.ts` joins the answers to parts of a request there.
  * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if the vectors do not have the requested dimensions
  */
-function embeddingsToEmbeddingsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+function embeddingsToEmbeddingsReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const { inputs, encoding, dimensions, firstIndex } = minted.recalled as unknown as Recalled;
+  const { inputs, encoding, dimensions, firstIndex } = answerContext.recalled as unknown as Recalled;
   const vectors = vectorsOf(body['data'], inputs);
   const data = vectors.map((given, at) => {
     const { vector, dimensions: has } = encodeVector(given, encoding);
     if (dimensions !== null && has !== dimensions) throw otherDimensions(has);
     return { object: 'embedding', index: firstIndex + at, embedding: vector };
   });
-  const usage = inputUsage(body['usage'], minted);
+  const usage = inputUsage(body['usage'], answerContext);
   const counts = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens };
   return {
-    body: { object: 'list', data, model: minted.model, usage: counts },
+    body: { object: 'list', data, model: answerContext.model, usage: counts },
     ending: { usage, finishReason: 'stop' },
   };
 }

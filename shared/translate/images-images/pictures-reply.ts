@@ -1,21 +1,21 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
-import type { Ending, Minted } from '../translation.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 
 /**
  * Returns the client's answer; everything passes. The usage counts the pictures, and the tokens that the upstream reports.
  * @throws RouterError `upstream_failed` if the answer has no pictures
  */
-export function picturesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+export function picturesReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
   const { data, usage: reported } = body;
   if (!Array.isArray(data) || data.length === 0 || !data.every(isPicture))
     throw new RouterError('upstream_failed', 'The upstream has sent no picture.');
   const usage: Usage = { ...readUsage(reported), units: { images: data.length } };
-  return { body: { created: minted.created, ...body }, ending: { usage, finishReason: 'stop' } };
+  return { body: { created: answerContext.created, ...body }, ending: { usage, finishReason: 'stop' } };
 }
 
 function isPicture(item: Json): boolean {

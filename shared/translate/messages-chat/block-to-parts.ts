@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ChatPart } from '#shared/formats/chat/request.ts';
 import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
 import { referenceText } from '../context/offered-tools.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { documentHeading } from '../vocabulary/document-heading.ts';
 
@@ -12,14 +12,14 @@ import { documentHeading } from '../vocabulary/document-heading.ts';
  * @throws RouterError `unsupported_parameter` for a block that the chat format does not have; `invalid_request` for an image whose address
  * is not on the web
  */
-export function blockToParts(block: MessagesBlock, param: string, target: Target): ChatPart[] {
+export function blockToParts(block: MessagesBlock, param: string, traits: ModelTraits): ChatPart[] {
   switch (block.type) {
     case 'text':
       return [{ type: 'text', text: block.text }];
     case 'image':
       return [{ type: 'image_url', image_url: { url: imageUrl(block, param) } }];
     case 'document':
-      return documentParts(block, param, target);
+      return documentParts(block, param, traits);
     case 'tool_reference':
       return [{ type: 'text', text: referenceText(block) }];
     default:
@@ -47,7 +47,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
 }
 
 /** Translates a document. A text document becomes text, after its title and context. */
-function documentParts(block: DocumentBlock, param: string, target: Target): ChatPart[] {
+function documentParts(block: DocumentBlock, param: string, traits: ModelTraits): ChatPart[] {
   const { source, title } = block;
   const heading = documentHeading(block);
   switch (source.type) {
@@ -55,11 +55,11 @@ function documentParts(block: DocumentBlock, param: string, target: Target): Cha
       return [{ type: 'text', text: `${heading}${source.data}` }];
     case 'content': {
       if (typeof source.content === 'string') return [{ type: 'text', text: `${heading}${source.content}` }];
-      const parts = source.content.flatMap((inner, at) => blockToParts(inner, `${param}.source.content.${at}`, target));
+      const parts = source.content.flatMap((inner, at) => blockToParts(inner, `${param}.source.content.${at}`, traits));
       return heading === '' ? parts : [{ type: 'text', text: heading.trimEnd() }, ...parts];
     }
     case 'base64':
-      if (target.takesFiles === true && source.media_type === 'application/pdf') {
+      if (traits.takesFiles === true && source.media_type === 'application/pdf') {
         const filename = title ?? 'document.pdf';
         const file = { filename, file_data: `data:application/pdf;base64,${source.data}` };
         return [...contextPart(block), { type: 'file', file }];

@@ -4,10 +4,10 @@ import { namedEvent } from '#shared/formats/sse/encode.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
 import type { ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
-import { carryingSignature } from '../vocabulary/shown-thinking.ts';
+import { writeTextSignature } from '../vocabulary/shown-thinking.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
-import type { Minted } from '../translation.ts';
+import type { AnswerContext } from '../translation.ts';
 
 /** The kinds of blocks besides tool calls. A redacted block has no text. */
 export type TextKind = 'text' | 'thinking' | 'redacted';
@@ -16,13 +16,13 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   readonly #signatures = new WeakMap<Block<TextKind>, string>();
   readonly #omitted = new WeakMap<Block<TextKind>, string>();
   readonly #returned = new WeakMap<Block<TextKind>, ReturnedReasoning>();
-  readonly #minted: Pick<Minted, 'origin' | 'model'>;
+  readonly #answerContext: Pick<AnswerContext, 'origin' | 'model'>;
   readonly #omits: boolean;
   #index = 0;
 
   /** @param omits whether thinking blocks have no text, because their signatures carry it */
-  constructor(minted: Pick<Minted, 'origin' | 'model'>, omits: boolean) {
-    this.#minted = minted;
+  constructor(answerContext: Pick<AnswerContext, 'origin' | 'model'>, omits: boolean) {
+    this.#answerContext = answerContext;
     this.#omits = omits;
   }
 
@@ -32,7 +32,7 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   }
 
   /** Attaches reasoning that the upstream wants back to a thinking block or a redacted block. */
-  return(block: Block<TextKind>, returned: ReturnedReasoning): void {
+  attachReturned(block: Block<TextKind>, returned: ReturnedReasoning): void {
     this.#returned.set(block, returned);
   }
 
@@ -65,12 +65,12 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   #ownSignature(block: Block<TextKind>): string {
     const omitted = this.#omits ? (this.#omitted.get(block) ?? '') : undefined;
     const returned = this.#returned.get(block);
-    if (returned) return writeReturnedSignature(returned, this.#minted, omitted);
-    return omitted === undefined ? syntheticSignature : carryingSignature(omitted);
+    if (returned) return writeReturnedSignature(returned, this.#answerContext, omitted);
+    return omitted === undefined ? syntheticSignature : writeTextSignature(omitted);
   }
 
   #redacted(block: Block<TextKind>): JsonObject {
-    return redactedBlock(this.#returned.get(block) ?? {}, this.#minted);
+    return redactedBlock(this.#returned.get(block) ?? {}, this.#answerContext);
   }
 
   #event(type: string, fields: JsonObject): string {
@@ -79,8 +79,11 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
 }
 
 /** Returns the block that carries reasoning which the upstream wants back, for an answer without visible thinking. */
-export function redactedBlock(returned: ReturnedReasoning, minted: Pick<Minted, 'origin' | 'model'>): JsonObject {
-  return { type: 'redacted_thinking', data: writeReturnedSignature(returned, minted, undefined) };
+export function redactedBlock(
+  returned: ReturnedReasoning,
+  answerContext: Pick<AnswerContext, 'origin' | 'model'>,
+): JsonObject {
+  return { type: 'redacted_thinking', data: writeReturnedSignature(returned, answerContext, undefined) };
 }
 
 function beginning({ kind, call }: Block<TextKind>): JsonObject {

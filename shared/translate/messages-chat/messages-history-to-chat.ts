@@ -11,11 +11,11 @@ import type {
 } from '#shared/formats/messages/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { withReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
-import { carriedText } from '../vocabulary/shown-thinking.ts';
+import { readTextSignature } from '../vocabulary/shown-thinking.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
@@ -31,15 +31,15 @@ const billingHeader = 'x-anthropic-billing-header:';
 export function messagesHistoryToChat(
   system: string | readonly TextBlock[] | null | undefined,
   messages: readonly MessagesMessage[],
-  target: Target,
+  traits: ModelTraits,
 ): ChatMessage[] {
   const systemTexts = textsOf(system ?? '', 'system').filter((text) => !text.startsWith(billingHeader));
   const history: ChatMessage[] = [];
   for (const [at, { role, content }] of messages.entries()) {
     const param = `messages.${at}.content`;
     if (role === 'system') systemTexts.push(...textsOf(content, param));
-    else if (role === 'assistant') history.push(...assistantMessages(content, param, target));
-    else history.push(...userMessages(content, param, target));
+    else if (role === 'assistant') history.push(...assistantMessages(content, param, traits));
+    else history.push(...userMessages(content, param, traits));
   }
   const text = systemTexts.filter((part) => part !== '').join('\n\n');
   return text === '' ? history : [{ role: 'system', content: text }, ...history];
@@ -54,29 +54,29 @@ function textsOf(content: string | readonly MessagesBlock[], param: string): str
   });
 }
 
-function userMessages(content: string | MessagesBlock[], param: string, target: Target): ChatMessage[] {
+function userMessages(content: string | MessagesBlock[], param: string, traits: ModelTraits): ChatMessage[] {
   if (typeof content === 'string') return [{ role: 'user', content }];
   const results: ChatMessage[] = [];
   const parts: ChatPart[] = [];
   for (const [at, block] of content.entries()) {
     if (block.type === 'tool_result') {
-      const { text, images } = resultOf(block, `${param}.${at}.content`, target);
+      const { text, images } = resultOf(block, `${param}.${at}.content`, traits);
       const before = parts.filter(({ type }) => type !== 'text').length;
       const content = [text, ...placesOf(images, before)].filter((each) => each !== '').join('\n\n');
       results.push({ role: 'tool', tool_call_id: block.tool_use_id, content });
       parts.push(...images);
     } else {
-      parts.push(...blockToParts(block, `${param}.${at}`, target));
+      parts.push(...blockToParts(block, `${param}.${at}`, traits));
     }
   }
   return parts.length > 0 || results.length === 0 ? [...results, { role: 'user', content: simplest(parts) }] : results;
 }
 
 /** Translates a tool result. Its message has one text, because some engines read every part as a separate message. */
-function resultOf(block: ToolResultBlock, param: string, target: Target): { text: string; images: ChatPart[] } {
+function resultOf(block: ToolResultBlock, param: string, traits: ModelTraits): { text: string; images: ChatPart[] } {
   const { content, is_error: isError } = block;
   const blocks: MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
-  const parts = blocks.flatMap((inner, at) => blockToParts(inner, `${param}.${at}`, target));
+  const parts = blocks.flatMap((inner, at) => blockToParts(inner, `${param}.${at}`, traits));
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   return { text: isError === true ? `Error: ${text}` : text, images: parts.filter((part) => part.type !== 'text') };
 }
@@ -105,7 +105,7 @@ const emptyDraft = (): Draft => ({ parts: [], calls: [], thoughts: [], returned:
  * Translates an assistant turn. The result of a hosted call becomes a separate message after the message with the call, and the content
  * after the result begins another message.
  */
-function assistantMessages(content: string | MessagesBlock[], param: string, target: Target): ChatMessage[] {
+function assistantMessages(content: string | MessagesBlock[], param: string, traits: ModelTraits): ChatMessage[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
   const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const messages: ChatMessage[] = [];
@@ -118,12 +118,12 @@ function assistantMessages(content: string | MessagesBlock[], param: string, tar
     } else if (block.type === 'server_tool_use' && isHostedName(block.name)) {
       // A call that was cut off has no result, and engines refuse such a call.
       if (answered.has(block.id)) draft.calls.push(callOf(block));
-    } else add(block, draft, `${param}.${at}`, target);
+    } else add(block, draft, `${param}.${at}`, traits);
   }
   return isEmpty(draft) && messages.length > 0 ? messages : [...messages, written(draft)];
 }
 
-function add(block: MessagesBlock, draft: Draft, param: string, target: Target): void {
+function add(block: MessagesBlock, draft: Draft, param: string, traits: ModelTraits): void {
   const { parts, calls, thoughts, returned } = draft;
   switch (block.type) {
     case 'text':
@@ -133,14 +133,14 @@ function add(block: MessagesBlock, draft: Draft, param: string, target: Target):
       calls.push(callOf(block));
       break;
     case 'thinking': {
-      const carried = readReturnedSignature(block.signature, target);
-      thoughts.push(carried?.omitted ?? carriedText(block.signature) ?? block.thinking);
+      const carried = readReturnedSignature(block.signature, traits);
+      thoughts.push(carried?.omitted ?? readTextSignature(block.signature) ?? block.thinking);
       if (carried?.returned) returned.push(carried.returned);
       break;
     }
     // Only the upstream that made the block can read it.
     case 'redacted_thinking': {
-      const carried = readReturnedSignature(block.data, target);
+      const carried = readReturnedSignature(block.data, traits);
       if (carried?.returned) returned.push(carried.returned);
       break;
     }

@@ -1,18 +1,23 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { reasoningOf, reasoningSignatureField, unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
-import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import {
+  readReasoningText,
+  reasoningSignatureField,
+  unifyReasoning,
+  writtenText,
+} from '../upstreams/chat/reasoning.ts';
+import { ToolCallAssembler, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { ReasoningCollector, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
-import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
-import type { Ending, Minted } from '../translation.ts';
-import { reportOfEdits } from '../context/edit-context.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
+import { editReportFields } from '../context/edit-context.ts';
 import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
-import { carryingSignature, type ShownThinking, shownThinking } from '../vocabulary/shown-thinking.ts';
-import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
+import { writeTextSignature, type ShownThinking, shownThinking } from '../vocabulary/shown-thinking.ts';
+import { readStopSequence, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 import { redactedBlock } from './messages-block-writer.ts';
@@ -21,7 +26,10 @@ import { redactedBlock } from './messages-block-writer.ts';
  * Translates a chat upstream's answer for a messages client: thinking, then text, then tool calls.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
-export function messagesToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+export function messagesToChatReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
   const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
@@ -30,42 +38,42 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
   }
   const { message } = choice;
   unifyReasoning(message);
-  const pieces = toolCalls(message, minted);
+  const pieces = toolCalls(message, answerContext);
   const calls = pieces.map(toolUse);
-  const shown = shownThinking(minted.recalled);
-  const returned = returnedBy(message, pieces, minted);
-  const thinking = thinkingBlocks(message, shown, returned, minted);
+  const shown = shownThinking(answerContext.recalled);
+  const returned = collectReturned(message, pieces, answerContext);
+  const thinking = thinkingBlocks(message, shown, returned, answerContext);
   const isCarried = returned === undefined || thinking.length > 0 || (shown === 'none' && calls.length === 0);
-  const redacted = isCarried ? [] : [redactedBlock(returned, minted)];
+  const redacted = isCarried ? [] : [redactedBlock(returned, answerContext)];
   const content = [...thinking, ...textBlocks(message), ...redacted, ...calls];
   const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
-  const stopSequence = matchedStop(choice);
+  const stopSequence = readStopSequence(choice);
   const stopReason = stopReasonFor(finishReason, stopSequence);
-  const usage = completeUsage(readChatUsage(body['usage']), {
-    prompt: minted.promptTokens,
+  const usage = fillUsage(readChatUsage(body['usage']), {
+    prompt: answerContext.promptTokens,
     completion: () => estimateTokens(writtenText(message, pieces)),
   });
   return {
     body: {
       ...messageObject({
-        id: minted.id,
-        model: minted.model,
+        id: answerContext.id,
+        model: answerContext.model,
         content,
         ending: { stop_reason: stopReason, stop_sequence: stopReason === 'stop_sequence' ? stopSequence : null },
         usage,
       }),
-      ...reportOfEdits(minted.recalled),
+      ...editReportFields(answerContext.recalled),
     },
     ending: { usage, finishReason },
   };
 }
 
-function returnedBy(
+function collectReturned(
   message: JsonObject,
   pieces: readonly ToolCallPiece[],
-  minted: Minted,
+  answerContext: AnswerContext,
 ): ReturnedReasoning | undefined {
-  if (minted.origin === undefined) return undefined;
+  if (answerContext.origin === undefined) return undefined;
   const { tool_calls: calls } = message;
   const collector = new ReasoningCollector();
   collector.add(message);
@@ -79,14 +87,16 @@ function thinkingBlocks(
   message: JsonObject,
   shown: ShownThinking,
   returned: ReturnedReasoning | undefined,
-  minted: Minted,
+  answerContext: AnswerContext,
 ): JsonObject[] {
-  const thinking = reasoningOf(message);
+  const thinking = readReasoningText(message);
   const omitted = shown === 'omitted' ? thinking : undefined;
-  const signature = returned ? writeReturnedSignature(returned, minted, omitted) : message[reasoningSignatureField];
+  const signature = returned
+    ? writeReturnedSignature(returned, answerContext, omitted)
+    : message[reasoningSignatureField];
   if (shown === 'none' || (thinking === '' && (returned !== undefined || signature === undefined))) return [];
   if (shown === 'omitted') {
-    return [{ type: 'thinking', thinking: '', signature: signature ?? carryingSignature(thinking) }];
+    return [{ type: 'thinking', thinking: '', signature: signature ?? writeTextSignature(thinking) }];
   }
   return [{ type: 'thinking', thinking, signature: signature ?? syntheticSignature }];
 }
@@ -96,10 +106,10 @@ function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
   return [content, refusal].flatMap((text) => (typeof text === 'string' && text !== '' ? [textBlock(text)] : []));
 }
 
-function toolCalls(message: JsonObject, minted: Minted): ToolCallPiece[] {
+function toolCalls(message: JsonObject, answerContext: AnswerContext): ToolCallPiece[] {
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return [];
-  const order = new ToolCallOrder(toolCallPrefix(minted.id));
+  const order = new ToolCallAssembler(toolCallPrefix(answerContext.id));
   return calls.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
 }
 

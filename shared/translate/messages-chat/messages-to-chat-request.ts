@@ -1,11 +1,11 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { afterSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/after-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
-import type { Target } from '../translation.ts';
-import { ruledFields, withoutRuled } from '../field-rule.ts';
+import type { ModelTraits } from '../translation.ts';
+import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
@@ -17,23 +17,23 @@ const fields = ruledFields(requestRules);
  * Translates a messages client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
-export function messagesToChatRequest(body: JsonObject, target: Target): JsonObject {
-  const request = afterSummary(body as MessagesRequest);
+export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
+  const request = expandSummary(body as MessagesRequest);
   refuse(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens, stop_sequences: stop } = request;
-  const effort = effortOf(request, target);
+  const effort = effortOf(request, traits);
   const user = request.metadata?.user_id;
   return {
     ...furtherFields(request),
-    model: target.model,
-    messages: messagesHistoryToChat(system, messages, target),
+    model: traits.model,
+    messages: messagesHistoryToChat(system, messages, traits),
     // Every engine reads this field. A token count request has no limit.
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...messagesToolsToChat(request),
-    ...given(request, 'temperature'),
-    ...given(request, 'top_p'),
-    ...given(request, 'top_k'),
+    ...optionalField(request, 'temperature'),
+    ...optionalField(request, 'top_p'),
+    ...optionalField(request, 'top_k'),
     ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...responseFormat(request),
@@ -56,17 +56,17 @@ function refuse(request: MessagesRequest): void {
  * Returns the thinking effort. Unless the client asks for thinking, an engine that can turn it off gets `none`, because clients read the
  * first text as the answer.
  */
-function effortOf({ thinking, output_config: config }: MessagesRequest, target: Target): string | undefined {
+function effortOf({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
   const asked = effortForThinking(thinking, config?.effort);
-  return asked ?? (target.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
+  return asked ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
 /** Returns fields without a rule. Engines have many fields of their own, and ignore or refuse unknown ones. */
 function furtherFields(request: MessagesRequest): JsonObject {
-  return withoutRuled(request, fields);
+  return withoutRuledFields(request, fields);
 }
 
-function given(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {
+function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {
   const value = request[field];
   return value === undefined || value === null ? {} : { [field]: value };
 }

@@ -2,11 +2,11 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { deltaOf } from '../upstreams/chat/delta-of.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
-import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { readReasoningText, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { ToolCallAssembler, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
-import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { endingFields, messageObject } from '#shared/formats/messages/message-object.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
@@ -14,10 +14,10 @@ import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter, type TextKind } from './messages-block-writer.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
-import { reportOfEdits } from '../context/edit-context.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
+import { editReportFields } from '../context/edit-context.ts';
 import { type ShownThinking, shownThinking } from '../vocabulary/shown-thinking.ts';
-import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
+import { readStopSequence, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
 
 /**
@@ -25,8 +25,8 @@ import { messagesToolId } from '../vocabulary/tool-call.ts';
  * stream, because the usage may come last.
  */
 export class MessagesToChatStream implements StreamTranslation {
-  readonly #minted: Minted;
-  readonly #order: ToolCallOrder;
+  readonly #answerContext: AnswerContext;
+  readonly #order: ToolCallAssembler;
   readonly #shown: ShownThinking;
   readonly #writer: MessagesBlockWriter;
   readonly #blocks: BlockQueue<TextKind>;
@@ -41,12 +41,12 @@ export class MessagesToChatStream implements StreamTranslation {
   /** Whether the answer has thinking that the client does not get. A ping marks this for a worker that would continue the answer. */
   #hasHidden = false;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
-    this.#shown = shownThinking(minted.recalled);
-    this.#writer = new MessagesBlockWriter(minted, this.#shown === 'omitted');
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
+    this.#shown = shownThinking(answerContext.recalled);
+    this.#writer = new MessagesBlockWriter(answerContext, this.#shown === 'omitted');
     this.#blocks = new BlockQueue(this.#writer);
-    this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
+    this.#order = new ToolCallAssembler(toolCallPrefix(answerContext.id));
   }
 
   get hasContent(): boolean {
@@ -65,7 +65,7 @@ export class MessagesToChatStream implements StreamTranslation {
     const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
     if (!isJsonObject(choice)) return '';
     if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
-    this.#stopSequence ??= matchedStop(choice);
+    this.#stopSequence ??= readStopSequence(choice);
     const delta = deltaOf(choice);
     const content = delta ? this.#delta(delta) : '';
     this.#hasContent ||= content !== '';
@@ -78,22 +78,22 @@ export class MessagesToChatStream implements StreamTranslation {
     }
     const finishReason = readFinishReason(this.#finish, this.#order.size > 0);
     const stopReason = stopReasonFor(finishReason, this.#stopSequence);
-    const usage = completeUsage(readChatUsage(this.#usage), {
-      prompt: this.#minted.promptTokens,
+    const usage = fillUsage(readChatUsage(this.#usage), {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const delta = endingFields({
       stop_reason: stopReason,
       stop_sequence: stopReason === 'stop_sequence' ? this.#stopSequence : null,
     });
-    this.#return(this.#returned.signsCalls || this.#shown !== 'none');
+    this.#attachReturned(this.#returned.signsCalls || this.#shown !== 'none');
     const text =
       this.#blocks.finish() +
       event({
         type: 'message_delta',
         delta,
         usage: writeMessagesUsage(usage),
-        ...reportOfEdits(this.#minted.recalled),
+        ...editReportFields(this.#answerContext.recalled),
       }) +
       event({ type: 'message_stop' });
     return { text, ending: { usage, finishReason } };
@@ -103,8 +103,11 @@ export class MessagesToChatStream implements StreamTranslation {
   #start(): string {
     if (this.#started) return '';
     this.#started = true;
-    const usage = completeUsage(readChatUsage(this.#usage), { prompt: this.#minted.promptTokens, completion: () => 0 });
-    const { id, model } = this.#minted;
+    const usage = fillUsage(readChatUsage(this.#usage), {
+      prompt: this.#answerContext.promptTokens,
+      completion: () => 0,
+    });
+    const { id, model } = this.#answerContext;
     const message = messageObject({
       id,
       model,
@@ -118,16 +121,16 @@ export class MessagesToChatStream implements StreamTranslation {
   #delta(delta: JsonObject): string {
     unifyReasoning(delta);
     this.#returned.add(delta);
-    let events = this.#text('thinking', reasoningOf(delta));
+    let events = this.#text('thinking', readReasoningText(delta));
     this.#sign(delta[reasoningSignatureField]);
-    if (!this.#returned.isEmpty && hasText(delta)) this.#return(this.#shown !== 'none');
+    if (!this.#returned.isEmpty && hasText(delta)) this.#attachReturned(this.#shown !== 'none');
     events += this.#text('text', delta['content']);
     events += this.#text('text', delta['refusal']);
     if (!Array.isArray(delta['tool_calls'])) return events;
     for (const call of delta['tool_calls']) {
       const piece = this.#order.place(call);
       this.#returned.addCall(messagesToolId(piece.id), call);
-      if (piece.first) this.#return(true);
+      if (piece.first) this.#attachReturned(true);
       this.#outputBytes += Buffer.byteLength((piece.name ?? '') + piece.arguments);
       events += this.#blocks.tool(piece);
     }
@@ -145,13 +148,13 @@ export class MessagesToChatStream implements StreamTranslation {
    * returns it.
    * @param isWanted if false, nothing is written yet: the block would be the first of a client that expects no thinking
    */
-  #return(isWanted: boolean): void {
-    if (this.#returned.isEmpty || !isWanted || this.#minted.origin === undefined) return;
+  #attachReturned(isWanted: boolean): void {
+    if (this.#returned.isEmpty || !isWanted || this.#answerContext.origin === undefined) return;
     const returned = this.#returned.take();
     if (!returned) return;
     const { last } = this.#blocks;
     const isOpen = last?.kind === 'thinking' && !this.#writer.isSigned(last);
-    this.#writer.return(isOpen ? last : this.#blocks.append('redacted'), returned);
+    this.#writer.attachReturned(isOpen ? last : this.#blocks.append('redacted'), returned);
   }
 
   /** Returns the open thinking block without a signature, or a new block. */

@@ -18,6 +18,6 @@ export const messagesToChat: Translation = {
   recall: (body) => ({ ...recallEdits(body), ...recallThinking(body) }),
   request: messagesToChatRequest,
   reply: messagesToChatReply,
-  stream: (minted) => new MessagesToChatStream(minted),
+  stream: (answerContext) => new MessagesToChatStream(answerContext),
   pathOfAddress: imageSourcePath,
 };

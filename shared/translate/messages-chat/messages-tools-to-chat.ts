@@ -3,7 +3,7 @@ import type { ChatTool } from '#shared/formats/chat/request.ts';
 import { describedTool } from '#shared/formats/messages/client-tools.ts';
 import type { MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { offeredTools } from '../context/offered-tools.ts';
+import { resolveOfferedTools } from '../context/offered-tools.ts';
 import { chatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
@@ -12,7 +12,7 @@ import { chatToolChoice } from '../vocabulary/tool-choice.ts';
  */
 export function messagesToolsToChat(request: MessagesRequest): JsonObject {
   const { tool_choice: choice } = request;
-  const tools = offeredTools(request);
+  const tools = resolveOfferedTools(request);
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => translateTool(tool, request.tools?.indexOf(tool) ?? 0)),

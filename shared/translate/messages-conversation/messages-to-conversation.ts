@@ -9,7 +9,7 @@ export const messagesToConversation: Translation<Conversation> = {
   client: messagesFormat,
   upstream: conversationUpstream,
   passesHeaders: false,
-  request: (body, target) => readMessagesConversation(body as MessagesRequest, target),
+  request: (body, traits) => readMessagesConversation(body as MessagesRequest, traits),
   reply: messagesToChat.reply,
   stream: messagesToChat.stream,
 };

@@ -1,12 +1,12 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
-import { afterSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/after-summary.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { isAsked, typeOf } from '../conversation/is-asked.ts';
+import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
 import { systemTexts } from '../conversation/system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
@@ -23,8 +23,11 @@ const refusedFields: Readonly<Record<string, string>> = {
  * Reads the conversation of a messages request. Ignores sampling, because no CLI takes it.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
-export function readMessagesConversation(given: MessagesRequest, { model, takesImages = false }: Target): Conversation {
-  const request = afterSummary(given);
+export function readMessagesConversation(
+  original: MessagesRequest,
+  { model, takesImages = false }: ModelTraits,
+): Conversation {
+  const request = expandSummary(original);
   refuseFields(request);
   const system = systemTexts(request.system ?? '');
   const turns: Turn<TurnBlock>[] = [];
@@ -73,14 +76,14 @@ function refuseFields(request: MessagesRequest): void {
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of Object.entries(refusedFields)) {
     const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';
-    if (isAsked(request[field]) && !unused)
+    if (requestsSomething(request[field]) && !unused)
       throw unsupportedInMessages(
         field,
         what,
         field === 'output_format' ? 'structured_outputs_unsupported' : undefined,
       );
   }
-  if (isAsked(request.output_config?.format ?? undefined)) {
+  if (requestsSomething(request.output_config?.format ?? undefined)) {
     throw unsupportedInMessages('output_config.format', 'an output format', 'structured_outputs_unsupported');
   }
 }

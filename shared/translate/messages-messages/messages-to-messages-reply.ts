@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
-import type { Ending, Minted } from '../translation.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { withMark } from './signature-marks.ts';
 
@@ -11,7 +11,10 @@ import { withMark } from './signature-marks.ts';
  * upstream's mark.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
-export function messagesToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+export function messagesToMessagesReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromMessagesEvent(body);
   if (failure) throw failure;
   const { content, stop_reason: stopReason, usage } = body;
@@ -22,9 +25,10 @@ export function messagesToMessagesReply(body: JsonObject, minted: Minted): { bod
   return {
     body: {
       ...body,
-      content: minted.origin === undefined ? content : content.map((block) => withMark(block, minted.origin)),
-      id: minted.id,
-      model: minted.model,
+      content:
+        answerContext.origin === undefined ? content : content.map((block) => withMark(block, answerContext.origin)),
+      id: answerContext.id,
+      model: answerContext.model,
     },
     ending: { usage: readMessagesUsage(usage), finishReason: finishReasonFor(stopReason, hasToolCalls) },
   };

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
 import { hostedBlockText, isOwnHostedBlock } from '#shared/formats/messages/hosted/hosted-block.ts';
 import { isOwnCitation } from '#shared/formats/messages/hosted/result-citations.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { withoutMark } from './signature-marks.ts';
 
 /**
@@ -10,16 +10,16 @@ import { withoutMark } from './signature-marks.ts';
  * that a messages upstream refuses: thinking that the router or another upstream has signed is left out, hosted calls that the router has
  * run become text, and the router's citations are left out.
  */
-export function messagesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
+export function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const { messages } = body as MessagesRequest;
-  const hasForeign = (message: MessagesMessage): boolean => hasForeignBlocks(message, target);
+  const hasForeign = (message: MessagesMessage): boolean => hasForeignBlocks(message, traits);
   const kept = messages.some(hasForeign)
-    ? messages.flatMap((message) => (hasForeign(message) ? withoutForeignBlocks(message, target) : [message]))
+    ? messages.flatMap((message) => (hasForeign(message) ? withoutForeignBlocks(message, traits) : [message]))
     : messages;
-  return { ...body, model: target.model, messages: kept };
+  return { ...body, model: traits.model, messages: kept };
 }
 
-function hasForeignBlocks({ content }: MessagesMessage, { origin }: Target): boolean {
+function hasForeignBlocks({ content }: MessagesMessage, { origin }: ModelTraits): boolean {
   return typeof content !== 'string' && content.some((block) => withoutMark(block, origin) !== block || isOwn(block));
 }
 
@@ -33,7 +33,7 @@ function ownCitationsIn(block: MessagesBlock): Json[] {
 }
 
 /** Removes foreign content from a message, and the whole message if nothing remains. */
-function withoutForeignBlocks(message: MessagesMessage, { origin }: Target): MessagesMessage[] {
+function withoutForeignBlocks(message: MessagesMessage, { origin }: ModelTraits): MessagesMessage[] {
   const content = (message.content as MessagesBlock[]).flatMap((block) => {
     const kept = withoutMark(block, origin);
     return kept ? [withText(kept)] : [];

@@ -4,7 +4,7 @@ import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-e
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { withMarkInText } from './signature-marks.ts';
 
@@ -13,7 +13,7 @@ import { withMarkInText } from './signature-marks.ts';
  * for the upstream's mark on signed content. Each event gets its `event:` line, which clients need and some upstreams omit.
  */
 export class MessagesToMessagesStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   #started = false;
   #hasContent = false;
   #complete = false;
@@ -23,8 +23,8 @@ export class MessagesToMessagesStream implements StreamTranslation {
   #stopReason: Json | undefined;
   #usage: JsonObject = {};
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
   }
 
   get hasContent(): boolean {
@@ -71,7 +71,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
 
   /** Writes an event whose block or delta may be signed. A signature that comes in pieces gets the mark in front of its first piece. */
   #signed(type: string, part: Json | undefined, data: string): string {
-    const own = this.#isMarked ? data : withMarkInText(data, part, this.#minted.origin);
+    const own = this.#isMarked ? data : withMarkInText(data, part, this.#answerContext.origin);
     this.#isMarked ||= own !== data;
     return written(type, own);
   }
@@ -80,7 +80,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
     const message = isJsonObject(event['message']) ? event['message'] : {};
     this.#started = true;
     this.#usage = overlayUsage(this.#usage, message['usage']);
-    const own = { ...message, id: this.#minted.id, model: this.#minted.model };
+    const own = { ...message, id: this.#answerContext.id, model: this.#answerContext.model };
     return namedEvent('message_start', JSON.stringify({ ...event, message: own }));
   }
 }

@@ -15,5 +15,5 @@ export const messagesToMessages: Translation = {
   passesHeaders: true,
   request: messagesToMessagesRequest,
   reply: messagesToMessagesReply,
-  stream: (minted) => new MessagesToMessagesStream(minted),
+  stream: (answerContext) => new MessagesToMessagesStream(answerContext),
 };

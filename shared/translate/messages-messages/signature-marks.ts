@@ -1,15 +1,15 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
-import { marked, unmarked } from '../vocabulary/origin-mark.ts';
-import { isSyntheticSignature } from '../vocabulary/thinking.ts';
+import { addOriginMark, removeOriginMark } from '../vocabulary/origin-mark.ts';
+import { isOwnSignature } from '../vocabulary/thinking.ts';
 
 /** For each field with signed content: matches the beginning of its value in a JSON text. */
-const beginnings = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
+const signedFieldStarts = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
 
 /**
  * Returns the content of a block or delta that only its upstream can read, and the field of that content; undefined without such content.
  */
-function signedPart(part: Json | undefined): { field: keyof typeof beginnings; signed: string } | undefined {
+function signedPart(part: Json | undefined): { field: keyof typeof signedFieldStarts; signed: string } | undefined {
   if (!isJsonObject(part)) return undefined;
   const { type } = part;
   const field = type === 'thinking' || type === 'signature_delta' ? 'signature' : 'data';
@@ -25,7 +25,7 @@ function signedPart(part: Json | undefined): { field: keyof typeof beginnings; s
 export function withMark(block: Json, origin: string | undefined): Json {
   const part = signedPart(block);
   if (origin === undefined || !part || !isJsonObject(block)) return block;
-  return { ...block, [part.field]: marked(part.signed, origin) };
+  return { ...block, [part.field]: addOriginMark(part.signed, origin) };
 }
 
 /**
@@ -35,7 +35,7 @@ export function withMark(block: Json, origin: string | undefined): Json {
 export function withMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {
   const found = origin === undefined ? undefined : signedPart(part);
   if (origin === undefined || !found) return text;
-  return text.replace(beginnings[found.field], (begun) => begun + marked('', origin));
+  return text.replace(signedFieldStarts[found.field], (begun) => begun + addOriginMark('', origin));
 }
 
 /**
@@ -46,8 +46,8 @@ export function withoutMark(block: MessagesBlock, origin: string | undefined): M
   const part = signedPart(block);
   if (!part) return block;
   const { field, signed } = part;
-  if (isSyntheticSignature(signed)) return undefined;
-  const own = unmarked(signed, origin);
+  if (isOwnSignature(signed)) return undefined;
+  const own = removeOriginMark(signed, origin);
   if (own === signed) return block;
   return own === undefined ? undefined : { ...block, [field]: own };
 }

@@ -3,7 +3,7 @@ import { hostedResultText } from '#shared/formats/messages/hosted/hosted-result-
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { readReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
@@ -12,7 +12,7 @@ import { blockToParts } from './block-to-parts.ts';
 /** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
-export function instructionsOf(system: string | readonly TextBlock[] | null | undefined): string {
+export function writeInstructions(system: string | readonly TextBlock[] | null | undefined): string {
   const texts = typeof system === 'string' ? [system] : (system ?? []).map(({ text }) => text);
   return texts.filter((text) => text !== '' && !text.startsWith(billingHeader)).join('\n\n');
 }
@@ -23,12 +23,12 @@ export function instructionsOf(system: string | readonly TextBlock[] | null | un
  * their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
-export function messagesHistoryToItems(messages: readonly MessagesMessage[], target: Target): ResponsesItem[] {
+export function messagesHistoryToItems(messages: readonly MessagesMessage[], traits: ModelTraits): ResponsesItem[] {
   return messages.flatMap(({ role, content }, at): ResponsesItem[] => {
     if (typeof content === 'string') return [{ type: 'message', role, content }];
     const param = `messages.${at}.content`;
     if (role !== 'assistant') return turnItems(role, content, param);
-    return assistantItems(content, param, target);
+    return assistantItems(content, param, traits);
   });
 }
 
@@ -66,7 +66,7 @@ function outputOf({ content, is_error: isError }: ToolResultBlock, param: string
   return prefix === '' ? parts : [{ type: 'input_text', text: prefix }, ...parts];
 }
 
-function assistantItems(content: readonly MessagesBlock[], param: string, target: Target): ResponsesItem[] {
+function assistantItems(content: readonly MessagesBlock[], param: string, traits: ModelTraits): ResponsesItem[] {
   const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
@@ -82,12 +82,12 @@ function assistantItems(content: readonly MessagesBlock[], param: string, target
       continue;
     }
     parts = undefined;
-    items.push(...assistantItem(block, `${param}.${at}`, target));
+    items.push(...assistantItem(block, `${param}.${at}`, traits));
   }
   return items;
 }
 
-function assistantItem(block: MessagesBlock, param: string, { model, origin }: Target): ResponsesItem[] {
+function assistantItem(block: MessagesBlock, param: string, { model, origin }: ModelTraits): ResponsesItem[] {
   switch (block.type) {
     case 'web_search_tool_result':
     case 'web_fetch_tool_result':

@@ -1,16 +1,16 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { afterSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/after-summary.ts';
 import { editContext } from '../context/edit-context.ts';
-import type { Target } from '../translation.ts';
-import { ruledFields, withoutRuled } from '../field-rule.ts';
+import type { ModelTraits } from '../translation.ts';
+import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { accountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
-import { instructionsOf, messagesHistoryToItems } from './messages-history-to-items.ts';
+import { writeInstructions, messagesHistoryToItems } from './messages-history-to-items.ts';
 import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
 
 const fields = ruledFields(requestRules);
@@ -19,26 +19,26 @@ const fields = ruledFields(requestRules);
  * Translates a messages client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
-export function messagesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
-  const request = afterSummary(body as MessagesRequest);
+export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
+  const request = expandSummary(body as MessagesRequest);
   refuse(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens } = request;
-  const instructions = instructionsOf(system);
+  const instructions = writeInstructions(system);
   const reasoning = reasoningOf(request);
   const user = request.metadata?.user_id;
   return {
     ...furtherFields(request),
-    model: target.model,
+    model: traits.model,
     ...(instructions !== '' && { instructions }),
-    input: messagesHistoryToItems(messages, target),
+    input: messagesHistoryToItems(messages, traits),
     // A token count request has no limit.
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
     ...messagesToolsToResponses(request),
-    ...given(request, 'temperature'),
-    ...given(request, 'top_p'),
+    ...optionalField(request, 'temperature'),
+    ...optionalField(request, 'top_p'),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
-    ...(reasoning['effort'] !== 'none' && target.encrypts === true && { include: [encryptedThinking] }),
+    ...(reasoning['effort'] !== 'none' && traits.encrypts === true && { include: [encryptedThinking] }),
     ...textFormat(request),
     ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
     ...(request.stream === true && { stream: true }),
@@ -59,10 +59,10 @@ function refuse(request: MessagesRequest): void {
 
 /** Returns fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: MessagesRequest): JsonObject {
-  return withoutRuled(request, fields);
+  return withoutRuledFields(request, fields);
 }
 
-function given(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonObject {
+function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonObject {
   const value = request[field];
   return value === undefined || value === null ? {} : { [field]: value };
 }

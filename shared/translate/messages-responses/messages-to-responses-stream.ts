@@ -1,15 +1,15 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { endingFields, messageObject } from '#shared/formats/messages/message-object.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter, type TextKind } from '../messages-chat/messages-block-writer.ts';
-import { reportOfEdits } from '../context/edit-context.ts';
+import { editReportFields } from '../context/edit-context.ts';
 import { shownThinking } from '../vocabulary/shown-thinking.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.ts';
@@ -20,7 +20,7 @@ import { signatureFor } from '../vocabulary/reasoning-signature.ts';
  * upstream's encrypted content.
  */
 export class MessagesToResponsesStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   readonly #shows: boolean;
   readonly #reader = new ResponsesReader();
   readonly #writer: MessagesBlockWriter;
@@ -29,11 +29,11 @@ export class MessagesToResponsesStream implements StreamTranslation {
   #hasContent = false;
   #outputBytes = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
-    this.#writer = new MessagesBlockWriter(minted, false);
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
+    this.#writer = new MessagesBlockWriter(answerContext, false);
     this.#blocks = new BlockQueue(this.#writer);
-    this.#shows = shownThinking(minted.recalled) !== 'none';
+    this.#shows = shownThinking(answerContext.recalled) !== 'none';
   }
 
   get hasContent(): boolean {
@@ -51,8 +51,8 @@ export class MessagesToResponsesStream implements StreamTranslation {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
     const finishReason = finishReasonOfRefusal(this.#reader.finishReason, this.#reader.refused);
-    const usage = completeUsage(this.#reader.usage, {
-      prompt: this.#minted.promptTokens,
+    const usage = fillUsage(this.#reader.usage, {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const delta = endingFields({ stop_reason: stopReasonFor(finishReason, null), stop_sequence: null });
@@ -62,7 +62,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
         type: 'message_delta',
         delta,
         usage: writeMessagesUsage(usage),
-        ...reportOfEdits(this.#minted.recalled),
+        ...editReportFields(this.#answerContext.recalled),
       }) +
       event({ type: 'message_stop' });
     return { text, ending: { usage, finishReason } };
@@ -72,8 +72,8 @@ export class MessagesToResponsesStream implements StreamTranslation {
   #start(): string {
     if (this.#started) return '';
     this.#started = true;
-    const usage = completeUsage(undefined, { prompt: this.#minted.promptTokens, completion: () => 0 });
-    const { id, model } = this.#minted;
+    const usage = fillUsage(undefined, { prompt: this.#answerContext.promptTokens, completion: () => 0 });
+    const { id, model } = this.#answerContext;
     const message = messageObject({
       id,
       model,
@@ -94,7 +94,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
         if (piece.text !== '') this.#thinking();
         return this.#text('thinking', piece.text);
       case 'thought': {
-        const signature = signatureFor(piece.item, this.#minted);
+        const signature = signatureFor(piece.item, this.#answerContext);
         if (signature === undefined) return '';
         this.#writer.sign(this.#thinking(), signature);
         return this.#blocks.advance();

@@ -17,5 +17,5 @@ export const messagesToResponses: Translation = {
   recall: (body) => ({ ...recallEdits(body), ...recallThinking(body) }),
   request: messagesToResponsesRequest,
   reply: messagesToResponsesReply,
-  stream: (minted) => new MessagesToResponsesStream(minted),
+  stream: (answerContext) => new MessagesToResponsesStream(answerContext),
 };

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { describedTool } from '#shared/formats/messages/client-tools.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
-import { offeredTools } from '../context/offered-tools.ts';
+import { resolveOfferedTools } from '../context/offered-tools.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 
 /**
@@ -11,7 +11,7 @@ import { unsupportedInMessages } from '../unsupported.ts';
  */
 export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
   const { tool_choice: choice } = request;
-  const tools = offeredTools(request);
+  const tools = resolveOfferedTools(request);
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => functionTool(tool, request.tools?.indexOf(tool) ?? 0)),

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
 import { neverStreamed } from '../never-streamed.ts';
-import type { Ending, Minted, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { inputUsage } from '../upstreams/input-usage.ts';
 import { moderationsUpstream } from '../upstreams/moderations/moderations-upstream.ts';
@@ -23,13 +23,16 @@ export const moderationsToModerations: Translation = {
  * Returns the client's answer; everything passes except id and model. The tokens are estimated unless the upstream counts them.
  * @throws RouterError `upstream_failed` if the answer has no results
  */
-function moderationsToModerationsReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+function moderationsToModerationsReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
   const { results, usage: reported, ...rest } = body;
   if (!Array.isArray(results) || !results.every(isJsonObject))
     throw new RouterError('upstream_failed', 'The upstream has not judged the input.');
-  const usage = inputUsage(reported, minted);
-  const own = { id: minted.id, model: minted.model, results };
+  const usage = inputUsage(reported, answerContext);
+  const own = { id: answerContext.id, model: answerContext.model, results };
   return { body: { ...rest, ...own }, ending: { usage, finishReason: 'stop' } };
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
 import type { RerankRequest } from '#shared/formats/rerank/request.ts';
 import { neverStreamed } from '../never-streamed.ts';
-import type { Ending, Minted, Target, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { inputUsage } from '../upstreams/input-usage.ts';
 import { rerankUpstream } from '../upstreams/rerank/rerank-upstream.ts';
@@ -32,7 +32,7 @@ function recalledOf({ documents, top_n, return_documents }: RerankRequest): Reca
   return { count: documents.length, topN: top_n ?? null, documents: return_documents === true ? documents : null };
 }
 
-function rerankToRerankRequest(body: JsonObject, { model }: Target): JsonObject {
+function rerankToRerankRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
   const { return_documents: _, ...request } = body as RerankRequest;
   const { documents, top_n: most } = request;
   // Some upstreams refuse a `top_n` above the number of documents.
@@ -43,20 +43,20 @@ function rerankToRerankRequest(body: JsonObject, { model }: Target): JsonObject 
  * Returns the client's answer: the best documents first, up to the requested number.
  * @throws RouterError `upstream_failed` if a result cannot be read
  */
-function rerankToRerankReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+function rerankToRerankReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const { count, topN, documents } = minted.recalled as unknown as Recalled;
+  const { count, topN, documents } = answerContext.recalled as unknown as Recalled;
   const ranked = resultsOf(body['results'], count).sort((a, b) => b.score - a.score || a.index - b.index);
   const results = ranked.slice(0, topN ?? undefined).map(({ index, score }) => ({
     index,
     relevance_score: score,
     ...(documents && { document: { text: documents[index] ?? '' } }),
   }));
-  const usage = inputUsage(body['usage'], minted);
+  const usage = inputUsage(body['usage'], answerContext);
   const counts = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens };
   return {
-    body: { id: minted.id, object: 'list', model: minted.model, results, usage: counts },
+    body: { id: answerContext.id, object: 'list', model: answerContext.model, results, usage: counts },
     ending: { usage, finishReason: 'stop' },
   };
 }

@@ -1,27 +1,27 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { carriedThinking } from '../responses-messages/carried-thinking.ts';
-import { ResponsesAnswer } from '../responses/responses-answer.ts';
-import type { Ending, Minted } from '../translation.ts';
+import { sealableThinking } from '../responses-messages/carried-thinking.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { readReasoningText, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
 import { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
-import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { ToolCallAssembler, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { textLogprobs } from './text-logprobs.ts';
 
 /** Writes the messages or deltas of a chat upstream's answer as items of a response. Results are text ready to be sent. */
 export class ChatOutput {
-  readonly #minted: Minted;
-  readonly #answer: ResponsesAnswer;
-  readonly #order: ToolCallOrder;
+  readonly #answerContext: AnswerContext;
+  readonly #answer: ResponsesAnswerWriter;
+  readonly #order: ToolCallAssembler;
   readonly #returned = new ReasoningCollector();
   #bytes = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
-    this.#answer = new ResponsesAnswer(minted);
-    this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
+    this.#answer = new ResponsesAnswerWriter(answerContext);
+    this.#order = new ToolCallAssembler(toolCallPrefix(answerContext.id));
   }
 
   get hasContent(): boolean {
@@ -46,20 +46,23 @@ export class ChatOutput {
     this.#returned.add(delta);
     const { content, refusal, tool_calls: calls } = delta;
     let events = '';
-    const thought = this.#count(reasoningOf(delta));
+    const thought = this.#count(readReasoningText(delta));
     if (thought !== '') events += this.#answer.reasoning(thought);
-    const signed = carriedThinking({ type: 'thinking', signature: delta[reasoningSignatureField] }, this.#minted);
+    const signed = sealableThinking(
+      { type: 'thinking', signature: delta[reasoningSignatureField] },
+      this.#answerContext,
+    );
     if (signed) this.#answer.sealReasoning(signed);
     const text = this.#count(content);
     const refused = this.#count(refusal);
-    if (text !== '' || refused !== '') this.#return();
+    if (text !== '' || refused !== '') this.#sealReturned();
     if (text !== '') events += this.#answer.text(text, textLogprobs(logprobs, text));
     if (refused !== '') events += this.#answer.refusal(refused);
     for (const [index, call] of (Array.isArray(calls) ? calls : []).entries()) {
       const piece = this.#order.place(isWhole && isJsonObject(call) ? { ...call, index } : call);
       this.#count((piece.name ?? '') + piece.arguments);
       this.#returned.addCall(piece.id, call);
-      if (piece.first) this.#return();
+      if (piece.first) this.#sealReturned();
       events += this.#answer.call(piece);
     }
     return events;
@@ -71,9 +74,9 @@ export class ChatOutput {
    */
   finish(finish: Json | undefined, reported: Json | undefined): { text: string; ending: Ending } {
     const finishReason = readFinishReason(finish, this.#order.size > 0);
-    this.#return();
-    const usage = completeUsage(readChatUsage(reported), {
-      prompt: this.#minted.promptTokens,
+    this.#sealReturned();
+    const usage = fillUsage(readChatUsage(reported), {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#bytes),
     });
     const ending = { finishReason, usage };
@@ -81,11 +84,12 @@ export class ChatOutput {
   }
 
   /** Seals the reasoning that the upstream wants back in the reasoning item before it, or in an item without text. */
-  #return(): void {
+  #sealReturned(): void {
     if (this.#returned.isEmpty) return;
-    const { origin, model } = this.#minted;
+    const { origin, model } = this.#answerContext;
     const returned = this.#returned.take();
-    if (returned && origin !== undefined && this.#answer.seals) this.#answer.sealReasoning({ model, origin, returned });
+    if (returned && origin !== undefined && this.#answer.sealsReasoning)
+      this.#answer.sealReasoning({ model, origin, returned });
   }
 
   #count(text: Json | undefined): string {

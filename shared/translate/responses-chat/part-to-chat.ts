@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatPart } from '#shared/formats/chat/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
 const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
@@ -13,7 +13,7 @@ const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
  * @throws RouterError `unsupported_parameter` for a content part that the chat format does not have; `invalid_request` for an image whose
  * address is not on the web
  */
-export function partToChat(part: ResponsesPart, param: string, target: Target): ChatPart {
+export function partToChat(part: ResponsesPart, param: string, traits: ModelTraits): ChatPart {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -26,7 +26,7 @@ export function partToChat(part: ResponsesPart, param: string, target: Target): 
     case 'input_image':
       return imagePart(part, param);
     case 'input_file':
-      return filePart(part, param, target);
+      return filePart(part, param, traits);
     default:
       throw unsupportedInChat(`${param}.type`, `content of type '${(part as JsonObject & { type: string }).type}'`);
   }
@@ -44,7 +44,7 @@ function imagePart({ image_url: url, detail }: ResponsesPart & { type: 'input_im
 }
 
 /** Translates a file. A text file becomes text, after its name; a PDF stays a file if the upstream takes files. */
-function filePart(part: ResponsesPart & { type: 'input_file' }, param: string, { takesFiles }: Target): ChatPart {
+function filePart(part: ResponsesPart & { type: 'input_file' }, param: string, { takesFiles }: ModelTraits): ChatPart {
   const { file_data: data, file_url: url, filename } = part;
   if (typeof data !== 'string')
     throw unsupportedInChat(param, `a file by its ${typeof url === 'string' ? 'URL' : 'id'}`);

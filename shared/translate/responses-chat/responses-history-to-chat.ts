@@ -1,4 +1,4 @@
-import { plainEntries, saysWhatCame } from '#shared/formats/responses/hosted/plain-items.ts';
+import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/plain-items.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart } from '#shared/formats/chat/request.ts';
@@ -18,7 +18,7 @@ import { foundTools } from '../responses/found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { readReturned } from '../upstreams/chat/returned-reasoning.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { ChatHistory } from './chat-history.ts';
@@ -32,12 +32,12 @@ import { partToChat } from './part-to-chat.ts';
 export function responsesHistoryToChat(
   { instructions, input }: ResponsesRequest,
   { nameOf }: Pick<FlatTools, 'nameOf'>,
-  target: Target,
+  traits: ModelTraits,
 ): ChatMessage[] {
   const history = new ChatHistory();
   history.addInstructions(partsOf(instructions ?? '', 'instructions'));
   if (typeof input === 'string') history.addUser(partsOf(input, 'input'));
-  else for (const [at, item] of plainEntries(input ?? [], undefined, saysWhatCame)) add(item, `input[${at}]`);
+  else for (const [at, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${at}]`);
   return history.finish();
 
   function add(item: ResponsesItem, param: string): void {
@@ -80,9 +80,9 @@ export function responsesHistoryToChat(
   }
 
   function addReasoning(item: ResponsesReasoning): void {
-    const { text, sealed } = readReasoning(item, target.unseal);
+    const { text, sealed } = readReasoning(item, traits.unseal);
     history.addThought(text);
-    const isOfTarget = sealed?.['model'] === target.model && sealed['origin'] === target.origin;
+    const isOfTarget = sealed?.['model'] === traits.model && sealed['origin'] === traits.origin;
     const returned = isOfTarget ? readReturned(sealed['returned']) : undefined;
     if (returned) history.addReturned(returned);
   }
@@ -114,6 +114,6 @@ export function responsesHistoryToChat(
 
   function partsOf(content: ResponsesMessage['content'], param: string): ChatPart[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
-    return content.map((part, at) => partToChat(part, `${param}[${at}]`, target));
+    return content.map((part, at) => partToChat(part, `${param}[${at}]`, traits));
   }
 }

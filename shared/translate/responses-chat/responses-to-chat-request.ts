@@ -1,9 +1,9 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { ruledFields, withoutRuled } from '../field-rule.ts';
+import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { requestRules } from './field-rules.ts';
 import { responsesHistoryToChat } from './responses-history-to-chat.ts';
@@ -11,7 +11,7 @@ import { responsesToolsToChat } from './responses-tools-to-chat.ts';
 
 const fields = ruledFields(requestRules);
 
-const same = [
+const sameNameFields = [
   'temperature',
   'top_p',
   'user',
@@ -25,19 +25,21 @@ const same = [
  * Translates a Responses client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
-export function responsesToChatRequest(body: JsonObject, target: Target): JsonObject {
-  const request = expandCompaction(body, target.unseal) as ResponsesRequest;
+export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
+  const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
   refuse(request);
   const flat = flattenTools(request);
   const { max_output_tokens: limit, reasoning, text } = request;
   return {
     ...furtherFields(request),
-    model: target.model,
-    messages: responsesHistoryToChat(request, flat, target),
+    model: traits.model,
+    messages: responsesHistoryToChat(request, flat, traits),
     // Every engine reads this field.
     ...(typeof limit === 'number' && { max_tokens: limit }),
     ...responsesToolsToChat(request, flat),
-    ...Object.fromEntries(same.flatMap((field) => (isGiven(request[field]) ? [[field, request[field]]] : []))),
+    ...Object.fromEntries(
+      sameNameFields.flatMap((field) => (isGiven(request[field]) ? [[field, request[field]]] : [])),
+    ),
     ...(typeof reasoning?.effort === 'string' && { reasoning_effort: reasoning.effort }),
     ...(typeof text?.verbosity === 'string' && { verbosity: text.verbosity }),
     ...responseFormat(request),
@@ -63,7 +65,7 @@ function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject 
 
 /** Returns fields without a rule. Engines have many fields of their own, and ignore or refuse unknown ones. */
 function furtherFields(request: ResponsesRequest): JsonObject {
-  return withoutRuled(request, fields);
+  return withoutRuledFields(request, fields);
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { deltaOf } from '../upstreams/chat/delta-of.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
@@ -17,8 +17,8 @@ export class ResponsesToChatStream implements StreamTranslation {
   #finish: Json | undefined;
   #usage: Json | undefined;
 
-  constructor(minted: Minted) {
-    this.#output = new ChatOutput(minted);
+  constructor(answerContext: AnswerContext) {
+    this.#output = new ChatOutput(answerContext);
   }
 
   get hasContent(): boolean {

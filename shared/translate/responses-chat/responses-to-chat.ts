@@ -17,6 +17,6 @@ export const responsesToChat: Translation = {
   recall: recallResponses,
   request: responsesToChatRequest,
   reply: responsesToChatReply,
-  stream: (minted) => new ResponsesToChatStream(minted),
+  stream: (answerContext) => new ResponsesToChatStream(answerContext),
   pathOfAddress: imageAddressPath,
 };

@@ -4,7 +4,7 @@ import type { ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { flatToolChoice } from '../responses/flat-tool-choice.ts';
 import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
-import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
+import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 
 /**
  * Translates the tools and the tool choice of a request to the chat format, where engines refuse a choice without tools. For a choice of
@@ -14,7 +14,7 @@ import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
  */
 export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools): JsonObject {
   const { tool_choice: given, parallel_tool_calls: parallel } = request;
-  refuseHostedTools(flat);
+  refuseServerTools(flat);
   const choice = flatToolChoice(given, flat);
   const named = namesIn(choice);
   const unknown = named?.find((name) => !flat.called.has(name));

@@ -1,13 +1,13 @@
 import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { effortOf } from '../conversation/effort-of.ts';
-import { isAsked, typeOf } from '../conversation/is-asked.ts';
+import { computeEffort } from '../conversation/compute-effort.ts';
+import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
-import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
-import type { Target } from '../translation.ts';
+import { refuseServerTools } from '../responses/refuse-server-tools.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
 /** Fields that no CLI supports. Without them, the answer would be wrong. */
@@ -21,10 +21,10 @@ const refusedFields: Readonly<Record<string, string>> = {
  * Reads the conversation of a Responses request. Ignores sampling, because no CLI takes it, and thinking of earlier turns.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
-export function readResponsesConversation(request: ResponsesRequest, target: Target): Conversation {
+export function readResponsesConversation(request: ResponsesRequest, traits: ModelTraits): Conversation {
   refuseFields(request);
   refuseTools(request);
-  const { model, takesImages = false } = target;
+  const { model, takesImages = false } = traits;
   const { instructions, input, max_output_tokens: maxTokens } = request;
   const system: string[] = typeof instructions === 'string' && instructions !== '' ? [instructions] : [];
   const turns: Turn<TurnBlock>[] = [];
@@ -41,7 +41,7 @@ export function readResponsesConversation(request: ResponsesRequest, target: Tar
     model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns, 'input'),
-    effort: effortOf({ reasoning: request.reasoning ?? undefined }),
+    effort: computeEffort({ reasoning: request.reasoning ?? undefined }),
     maxTokens: maxTokens ?? undefined,
     stop: [],
   };
@@ -79,12 +79,12 @@ function refuseTools(request: ResponsesRequest): void {
   if (request.tool_choice === 'none') return;
   const { tools, hosted } = flattenTools(request);
   if (tools.length > 0) throw unsupportedInChat('tools', 'tools of the client');
-  refuseHostedTools({ tools, hosted });
+  refuseServerTools({ tools, hosted });
 }
 
 function refuseFields(request: ResponsesRequest): void {
   for (const [field, what] of Object.entries(refusedFields)) {
-    if (isAsked(request[field])) throw unsupportedInChat(field, what);
+    if (requestsSomething(request[field])) throw unsupportedInChat(field, what);
   }
   if (request.include?.includes('message.output_text.logprobs') === true) {
     throw unsupportedInChat('include', 'log probabilities');

@@ -12,8 +12,8 @@ export const responsesToConversation: Translation<Conversation> = {
   upstream: conversationUpstream,
   passesHeaders: false,
   recall: recallResponses,
-  request: (body, target) =>
-    readResponsesConversation(expandCompaction(body, target.unseal) as ResponsesRequest, target),
+  request: (body, traits) =>
+    readResponsesConversation(expandCompaction(body, traits.unseal) as ResponsesRequest, traits),
   reply: responsesToChat.reply,
   stream: responsesToChat.stream,
 };

@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
-import type { Minted, Target } from '../translation.ts';
-import { isSyntheticSignature } from '../vocabulary/thinking.ts';
+import type { AnswerContext, ModelTraits } from '../translation.ts';
+import { isOwnSignature } from '../vocabulary/thinking.ts';
 
 /** A block of the messages format, or an object with some of its fields. */
 type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
@@ -12,14 +12,14 @@ type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
  * Returns the fields of a thinking block that a reasoning item carries besides its text; undefined for a block without a signature, which
  * no upstream would accept again. Includes model and origin, because upstreams refuse thinking of other upstreams and models.
  */
-export function carriedThinking(
+export function sealableThinking(
   block: PossiblyThinking,
-  { model, origin }: Pick<Minted, 'model' | 'origin'>,
+  { model, origin }: Pick<AnswerContext, 'model' | 'origin'>,
 ): JsonObject | undefined {
   const { type, signature, data } = block;
   const from = { model, ...(origin !== undefined && { origin }) };
   if (type === 'redacted_thinking') return typeof data === 'string' ? { ...from, data } : undefined;
-  if (typeof signature !== 'string' || signature === '' || isSyntheticSignature(signature)) return undefined;
+  if (typeof signature !== 'string' || signature === '' || isOwnSignature(signature)) return undefined;
   return { ...from, signature };
 }
 
@@ -27,7 +27,10 @@ export function carriedThinking(
  * Returns the thinking block that a reasoning item stands for, as the upstream sent it. Undefined for thinking that was not sealed for this
  * owner, that a client has changed, or that another upstream or model made.
  */
-export function thinkingBlock(item: ResponsesReasoning, { model, origin, unseal }: Target): MessagesBlock | undefined {
+export function thinkingBlock(
+  item: ResponsesReasoning,
+  { model, origin, unseal }: ModelTraits,
+): MessagesBlock | undefined {
   const { text, sealed } = readReasoning(item, unseal);
   if (sealed?.['model'] !== model || sealed['origin'] !== origin) return undefined;
   const { signature, data } = sealed;

@@ -5,7 +5,7 @@ import { cacheMark } from '../vocabulary/cache-mark.ts';
 import type { TranslatedHistory } from './message-turns.ts';
 
 /** Maximum cache marks that a messages upstream accepts in one request. */
-const mostMarks = 4;
+const maxMarks = 4;
 
 /**
  * Number of user turns with a mark: the last turn, up to which the next request reads the cache, and the turn before it, up to which this
@@ -25,18 +25,18 @@ export function markCached(history: TranslatedHistory, request: ResponsesRequest
   const isNamed = typeof key === 'string' && key !== '';
   const isContinued = isNamed || hasTools || history.messages.some(({ role }) => role === 'assistant');
   if (mode !== 'explicit' && isContinued)
-    for (const block of endsIn(history)) block['cache_control'] ??= cacheMark(ttl);
+    for (const block of cacheEnds(history)) block['cache_control'] ??= cacheMark(ttl);
   const marked = blocksIn(history).filter((block) => block['cache_control'] !== undefined);
   // The format refuses a longer lifetime after a shorter one, so the longest applies to all marks.
   const longest = marked.map((block) => block['cache_control']).find((mark) => isJsonObject(mark) && 'ttl' in mark);
   for (const [at, block] of marked.entries()) {
-    if (at < marked.length - mostMarks) delete block['cache_control'];
+    if (at < marked.length - maxMarks) delete block['cache_control'];
     else block['cache_control'] = longest ?? cacheMark(ttl);
   }
 }
 
 /** Returns the last block of the system prompt, and of each of the user's last turns. */
-function endsIn({ system, messages }: TranslatedHistory): MessagesBlock[] {
+function cacheEnds({ system, messages }: TranslatedHistory): MessagesBlock[] {
   const turns = messages.filter(({ role }) => role === 'user').slice(-markedTurns);
   return [system, ...turns.map(blocksOf)].flatMap((blocks) => blocks.at(-1) ?? []);
 }

@@ -75,7 +75,7 @@ export class MessageTurns {
       return;
     }
     this.#close();
-    this.#messages.push({ role, content: simplest(content) });
+    this.#messages.push({ role, content: simplifyContent(content) });
   }
 
   /** Returns the open turn if it has this role, otherwise a new turn. */
@@ -94,7 +94,8 @@ export class MessageTurns {
   #close(): void {
     const content = this.#open?.content ?? [];
     while (isThinking(content.at(-1))) content.pop();
-    if (this.#open && content.length > 0) this.#messages.push({ role: this.#open.role, content: simplest(content) });
+    if (this.#open && content.length > 0)
+      this.#messages.push({ role: this.#open.role, content: simplifyContent(content) });
     this.#open = undefined;
   }
 }
@@ -103,7 +104,7 @@ function isThinking(block: MessagesBlock | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-export function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
+export function simplifyContent(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';
   return blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2 ? first.text : blocks;

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
-import { ResponsesAnswer } from '../responses/responses-answer.ts';
-import type { Ending, Minted } from '../translation.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { toolArguments, toolInput } from '../vocabulary/tool-call.ts';
 import { finishReasonFor, refusalText } from '../vocabulary/stop-reason.ts';
-import { carriedThinking } from './carried-thinking.ts';
+import { sealableThinking } from './carried-thinking.ts';
 import { webSearchItem } from './web-search-tool.ts';
 
 /** A thinking block or a call that is being received. `json` is the input of a call so far. */
@@ -21,16 +21,16 @@ type OpenBlock =
  * upstream. Results are text ready to be sent.
  */
 export class MessagesOutput {
-  readonly #minted: Minted;
-  readonly #answer: ResponsesAnswer;
+  readonly #answerContext: AnswerContext;
+  readonly #answer: ResponsesAnswerWriter;
   readonly #open = new Map<Json | undefined, OpenBlock>();
   #calls = 0;
   #searches = 0;
   #bytes = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
-    this.#answer = new ResponsesAnswer(minted);
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
+    this.#answer = new ResponsesAnswerWriter(answerContext);
   }
 
   get hasContent(): boolean {
@@ -109,8 +109,8 @@ export class MessagesOutput {
     const refused = refusal === '' ? '' : this.#answer.refusal(refusal);
     const ending = {
       finishReason: finishReasonFor(ended['stop_reason'], this.#calls > 0),
-      usage: completeUsage(readMessagesUsage(usage), {
-        prompt: this.#minted.promptTokens,
+      usage: fillUsage(readMessagesUsage(usage), {
+        prompt: this.#answerContext.promptTokens,
         completion: () => estimateTokensOfBytes(this.#bytes),
       }),
     };
@@ -128,13 +128,13 @@ export class MessagesOutput {
   }
 
   #seal(block: JsonObject): string {
-    const carried = carriedThinking(block, this.#minted);
+    const carried = sealableThinking(block, this.#answerContext);
     if (carried) this.#answer.sealReasoning(carried);
     return '';
   }
 
   #searched({ block, json }: OpenBlock & { type: 'server_tool_use' }): string {
-    const id = this.#minted.id.replace(/^resp_|^/, `ws_${this.#searches++}_`);
+    const id = this.#answerContext.id.replace(/^resp_|^/, `ws_${this.#searches++}_`);
     const item = webSearchItem(id, json === '' ? block : { ...block, input: toolInput(json) });
     return item ? this.#answer.item(item) : '';
   }

@@ -1,4 +1,4 @@
-import { plainEntries, saysWhatCame } from '#shared/formats/responses/hosted/plain-items.ts';
+import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/plain-items.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type {
@@ -16,11 +16,11 @@ import type { FlatTools } from '../responses/flatten-tools.ts';
 import { foundTools } from '../responses/found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 import { thinkingBlock } from './carried-thinking.ts';
-import { MessageTurns, simplest, type TranslatedHistory } from './message-turns.ts';
+import { MessageTurns, simplifyContent, type TranslatedHistory } from './message-turns.ts';
 import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 
 /**
@@ -30,12 +30,12 @@ import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 export function responsesHistoryToMessages(
   { instructions, input }: ResponsesRequest,
   { nameOf }: Pick<FlatTools, 'nameOf'>,
-  target: Target,
+  traits: ModelTraits,
 ): TranslatedHistory {
   const turns = new MessageTurns();
   if (typeof instructions === 'string' && instructions !== '') turns.addSystem([{ type: 'text', text: instructions }]);
   if (typeof input === 'string') turns.addUser(responsesContentToBlocks(input, 'input'));
-  else for (const [at, item] of plainEntries(input ?? [], undefined, saysWhatCame)) add(item, `input[${at}]`);
+  else for (const [at, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${at}]`);
   return turns.finish();
 
   function add(item: ResponsesItem, param: string): void {
@@ -45,7 +45,7 @@ export function responsesHistoryToMessages(
       case 'message':
         return addMessage(item as ResponsesMessage, `${param}.content`);
       case 'reasoning': {
-        const block = thinkingBlock(item as ResponsesReasoning, target);
+        const block = thinkingBlock(item as ResponsesReasoning, traits);
         return turns.addAssistant(block ? [block] : []);
       }
       case 'function_call': {
@@ -64,7 +64,10 @@ export function responsesHistoryToMessages(
       case 'function_call_output':
       case 'custom_tool_call_output': {
         const { call_id: id, output } = item as ResponsesToolOutput;
-        return turns.addResult(messagesToolId(id), simplest(responsesContentToBlocks(output, `${param}.output`)));
+        return turns.addResult(
+          messagesToolId(id),
+          simplifyContent(responsesContentToBlocks(output, `${param}.output`)),
+        );
       }
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;

@@ -1,11 +1,11 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { ruledFields, withoutRuled } from '../field-rule.ts';
+import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { generationFields, jsonInstruction, simplestSystem } from '../upstreams/messages/generation-fields.ts';
+import { generationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
 import { type ThinkingRequest, thinkingForChat } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
 import { markCached } from './mark-cached.ts';
@@ -25,16 +25,16 @@ const usualMaxTokens = 32_000;
  * Translates a Responses client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
-export function responsesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
-  const request = expandCompaction(body, target.unseal) as ResponsesRequest;
+export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
+  const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
   refuse(request);
   const flat = flattenTools(request);
-  const history = responsesHistoryToMessages(request, flat, target);
+  const history = responsesHistoryToMessages(request, flat, traits);
   if (request.text?.format?.type === 'json_object') history.system.push({ ...jsonInstruction });
-  const tools = responsesToolsToMessages(request, flat, target);
+  const tools = responsesToolsToMessages(request, flat, traits);
   markCached(history, request, flat.tools.length > 0);
   const asked = {
-    maxTokens: request.max_output_tokens ?? (target.maxOutput && Math.min(target.maxOutput, usualMaxTokens)),
+    maxTokens: request.max_output_tokens ?? (traits.maxOutput && Math.min(traits.maxOutput, usualMaxTokens)),
     thinking: thinkingOf(request),
     temperature: request.temperature,
     topP: request.top_p,
@@ -43,11 +43,11 @@ export function responsesToMessagesRequest(body: JsonObject, target: Target): Js
   };
   return {
     ...furtherFields(request),
-    model: target.model,
-    ...(history.system.length > 0 && { system: simplestSystem(history.system) }),
+    model: traits.model,
+    ...(history.system.length > 0 && { system: simplifySystem(history.system) }),
     messages: history.messages,
     ...tools,
-    ...generationFields(asked, tools, target),
+    ...generationFields(asked, tools, traits),
     ...(request.stream === true && { stream: true }),
   };
 }
@@ -65,7 +65,7 @@ function refuse(request: ResponsesRequest): void {
 
 /** Returns fields without a rule. The upstream refuses those that it does not know. */
 function furtherFields(request: ResponsesRequest): JsonObject {
-  return withoutRuled(request, fields);
+  return withoutRuledFields(request, fields);
 }
 
 /** Returns the thinking settings. Some models show their thinking only if a request asks for it. */

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { overlayUsage } from '#shared/formats/messages/usage.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { MessagesOutput } from './messages-output.ts';
@@ -15,8 +15,8 @@ export class ResponsesToMessagesStream implements StreamTranslation {
   #ended: JsonObject = {};
   #usage: JsonObject = {};
 
-  constructor(minted: Minted) {
-    this.#output = new MessagesOutput(minted);
+  constructor(answerContext: AnswerContext) {
+    this.#output = new MessagesOutput(answerContext);
   }
 
   get hasContent(): boolean {

@@ -16,5 +16,5 @@ export const responsesToMessages: Translation = {
   recall: recallResponses,
   request: responsesToMessagesRequest,
   reply: responsesToMessagesReply,
-  stream: (minted) => new ResponsesToMessagesStream(minted),
+  stream: (answerContext) => new ResponsesToMessagesStream(answerContext),
 };

@@ -3,8 +3,8 @@ import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { flatToolChoice } from '../responses/flat-tool-choice.ts';
 import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
-import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
-import type { Target } from '../translation.ts';
+import { refuseServerTools } from '../responses/refuse-server-tools.ts';
+import type { ModelTraits } from '../translation.ts';
 import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
 import { isWebSearch, webSearchTool } from './web-search-tool.ts';
 
@@ -15,11 +15,11 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts';
 export function responsesToolsToMessages(
   request: ResponsesRequest,
   flat: FlatTools,
-  { searches }: Pick<Target, 'searches'>,
+  { searches }: Pick<ModelTraits, 'searches'>,
 ): JsonObject {
   const { tools, hosted } = flat;
   const search = searches === true ? hosted.find(isWebSearch) : undefined;
-  refuseHostedTools({ tools, hosted: hosted.filter((tool) => tool !== search) });
+  refuseServerTools({ tools, hosted: hosted.filter((tool) => tool !== search) });
   const { tool_choice: choice, parallel_tool_calls: parallel } = request;
   if (tools.length === 0 && !search) return {};
   const { choice: translated, allowed } = messagesToolChoice(flatToolChoice(choice, flat));

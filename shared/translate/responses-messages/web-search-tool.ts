@@ -1,19 +1,19 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
-import type { HostedTool } from '../responses/flatten-tools.ts';
+import type { ServerTool } from '../responses/flatten-tools.ts';
 
 /** The name that messages upstreams require for their search. */
 const searchName = 'web_search';
 
 /** Whether a tool of a Responses request searches the web, and not only its vendor's cache. */
-export function isWebSearch({ tool }: HostedTool): boolean {
+export function isWebSearch({ tool }: ServerTool): boolean {
   return tool.type.startsWith('web_search') && tool['external_web_access'] !== false;
 }
 
 /**
  * Returns the search tool that a messages upstream runs (Anthropic API guide, "Web search tool") for the search of a Responses request.
  */
-export function webSearchTool({ tool }: HostedTool): MessagesTool {
+export function webSearchTool({ tool }: ServerTool): MessagesTool {
   const { filters, user_location: location } = tool;
   const domains = isJsonObject(filters) ? filters['allowed_domains'] : undefined;
   return {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import { ResponsesAnswer } from '../responses/responses-answer.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { piecesOfItems } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 
@@ -11,7 +11,7 @@ const compacted = /"type"\s*:\s*"compaction"/;
  * `compaction` item by then, its events pass; otherwise its summary becomes such an item.
  */
 export class CompactionStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   readonly #relay: StreamTranslation;
   readonly #reader = new ResponsesReader();
   #held = '';
@@ -19,8 +19,8 @@ export class CompactionStream implements StreamTranslation {
   #isCompacted = false;
 
   /** @param relay the translation for answers to other requests */
-  constructor(minted: Minted, relay: StreamTranslation) {
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext, relay: StreamTranslation) {
+    this.#answerContext = answerContext;
     this.#relay = relay;
   }
 
@@ -39,13 +39,13 @@ export class CompactionStream implements StreamTranslation {
   end(): { text: string; ending: Ending } {
     const { text, ending } = this.#relay.end();
     if (this.#isCompacted) return { text: this.#held + text, ending };
-    const answer = new ResponsesAnswer(this.#minted);
+    const answer = new ResponsesAnswerWriter(this.#answerContext);
     return { text: answer.begin() + answer.text(this.#summary) + answer.finish(ending), ending };
   }
 }
 
 /** Returns the summary of an upstream that does not compact; undefined for an output with a `compaction` item. */
-export function summaryIn(output: readonly Json[]): string | undefined {
+export function readSummary(output: readonly Json[]): string | undefined {
   if (output.some((item) => isJsonObject(item) && item['type'] === 'compaction')) return undefined;
   return piecesOfItems(output)
     .map((piece) => (piece.kind === 'text' ? piece.text : ''))

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
-import type { Minted } from '../translation.ts';
+import type { AnswerContext } from '../translation.ts';
 
 /** Fields of every response object that some servers leave out. */
 const unset: JsonObject = { completed_at: null, error: null, incomplete_details: null, output: [], usage: null };
@@ -9,7 +9,7 @@ const unset: JsonObject = { completed_at: null, error: null, incomplete_details:
  * Returns a response object with the fields that the format requires. Servers that repeat none of the request's fields leave most of them
  * out, and clients' parsers of the object then fail. An object with `tools` counts as complete and is returned unchanged.
  */
-export function completeResponse(response: JsonObject, { model, created, recalled }: Minted): JsonObject {
+export function withRequiredFields(response: JsonObject, { model, created, recalled }: AnswerContext): JsonObject {
   if (response['tools'] !== undefined) return response;
   const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : repeatedFields({});
   const { usage } = response;

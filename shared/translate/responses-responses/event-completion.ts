@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Minted } from '../translation.ts';
-import { argumentsOf, thinkingOf } from '../upstreams/responses/item-pieces.ts';
-import { completeResponse } from './complete-response.ts';
+import type { AnswerContext } from '../translation.ts';
+import { readArguments, readThinkingText } from '../upstreams/responses/item-pieces.ts';
+import { withRequiredFields } from './complete-response.ts';
 
 export type TypedEvent = JsonObject & { type: string };
 
@@ -22,19 +22,19 @@ const ofSummary = /^response\.reasoning_summary/;
  * of events, items and parts, the beginning and end of reasoning text, the end of arguments, most of the response object.
  */
 export class EventCompletion {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   readonly #items = new Map<Json | undefined, OpenItem>();
   #next = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
   }
 
   /** Returns the events to send for one event of the server, in order. */
   complete(event: JsonObject): TypedEvent[] {
     const { type, item, response } = event;
     if (isJsonObject(response))
-      return [this.#numbered({ ...event, response: completeResponse(response, this.#minted) })];
+      return [this.#numbered({ ...event, response: withRequiredFields(response, this.#answerContext) })];
     if (type === 'response.output_item.added' && isJsonObject(item)) {
       const index = this.#items.size;
       this.#items.set(item['id'], { index, hasPart: false, isDone: false });
@@ -69,10 +69,10 @@ export class EventCompletion {
   #ending(open: OpenItem | undefined, item: JsonObject): [string, JsonObject][] {
     if (!open || open.isDone) return [];
     if (item['type'] === 'function_call') {
-      return [['response.function_call_arguments.done', { name: item['name'], arguments: argumentsOf(item) }]];
+      return [['response.function_call_arguments.done', { name: item['name'], arguments: readArguments(item) }]];
     }
     if (item['type'] !== 'reasoning' || !open.hasPart) return [];
-    const text = thinkingOf(item);
+    const text = readThinkingText(item);
     return [
       ['response.reasoning_text.done', { content_index: 0, text }],
       ['response.content_part.done', { content_index: 0, part: { type: 'reasoning_text', text } }],

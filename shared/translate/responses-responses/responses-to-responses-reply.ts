@@ -1,16 +1,16 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { ResponsesAnswer } from '../responses/responses-answer.ts';
-import type { Ending, Minted } from '../translation.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
-import { failureOf } from '../upstreams/responses/upstream-error.ts';
+import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { withMarks } from '../upstreams/responses/encrypted-mark.ts';
-import { summaryIn } from './compaction-stream.ts';
-import { completeResponse } from './complete-response.ts';
-import { ownFields } from './own-fields.ts';
+import { readSummary } from './compaction-stream.ts';
+import { withRequiredFields } from './complete-response.ts';
+import { routerFields } from './router-fields.ts';
 
 /**
  * Returns the Responses client's answer for a Responses upstream's answer. Everything passes except fields that identify the answer, and
@@ -18,21 +18,24 @@ import { ownFields } from './own-fields.ts';
  * a `compaction` item.
  * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
  */
-export function responsesToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
-  const failure = failureOf(body);
+export function responsesToResponsesReply(
+  body: JsonObject,
+  answerContext: AnswerContext,
+): { body: JsonObject; ending: Ending } {
+  const failure = readFailure(body);
   if (failure) throw failure;
   const { output } = body;
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
-  const response = completeResponse(body, minted);
-  const usage = completeUsage(readResponsesUsage(body), {
-    prompt: minted.promptTokens,
+  const response = withRequiredFields(body, answerContext);
+  const usage = fillUsage(readResponsesUsage(body), {
+    prompt: answerContext.promptTokens,
     completion: () => estimateTokens(JSON.stringify(output)),
   });
   const ending = { usage, finishReason: responseFinishReason(body, output.some(isToolCall)) };
-  const summary = minted.recalled?.['compacts'] === true ? summaryIn(output) : undefined;
+  const summary = answerContext.recalled?.['compacts'] === true ? readSummary(output) : undefined;
   if (summary === undefined)
-    return { body: withMarks({ ...response, ...ownFields(response, minted) }, minted.origin), ending };
-  const answer = new ResponsesAnswer(minted);
+    return { body: withMarks({ ...response, ...routerFields(response, answerContext) }, answerContext.origin), ending };
+  const answer = new ResponsesAnswerWriter(answerContext);
   answer.text(summary);
   answer.finish(ending);
   return { body: answer.response, ending };

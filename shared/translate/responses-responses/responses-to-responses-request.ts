@@ -1,11 +1,11 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { isOwnHostedItem, plainEntries } from '#shared/formats/responses/hosted/plain-items.ts';
+import { isOwnHostedItem, withFunctionCallsAt } from '#shared/formats/responses/hosted/plain-items.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
 import { expandCompaction, expandSummaries } from '../responses/compaction.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
-import type { Target } from '../translation.ts';
+import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { withoutMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
@@ -26,23 +26,23 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
  * @throws RouterError `unsupported_parameter` for fields that would share the operator's account among clients, `invalid_request` for a
  * conversation that another upstream has compacted
  */
-export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
-  const expand = target.compacts === true ? expandSummaries : expandCompaction;
+export function responsesToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
+  const expand = traits.compacts === true ? expandSummaries : expandCompaction;
   const {
     previous_response_id: _,
     background: __,
     background_options: ___,
     ...request
-  } = expand(body, target.unseal) as ResponsesRequest;
-  refuse(request, target);
+  } = expand(body, traits.unseal) as ResponsesRequest;
+  refuse(request, traits);
   const { input, include, store } = request;
-  const asksToEncrypt = store !== false && target.encrypts === true;
+  const asksToEncrypt = store !== false && traits.encrypts === true;
   return {
     ...request,
-    model: target.model,
+    model: traits.model,
     ...(Array.isArray(input) && {
-      input: plainEntries(input, undefined, isOwnHostedItem).flatMap(([at, item]) =>
-        itemFor(item, target, `input[${at}]`),
+      input: withFunctionCallsAt(input, undefined, isOwnHostedItem).flatMap(([at, item]) =>
+        itemFor(item, traits, `input[${at}]`),
       ),
     }),
     store: false,
@@ -51,7 +51,7 @@ export function responsesToResponsesRequest(body: JsonObject, target: Target): J
 }
 
 /** Refuses conversations and prompts that the upstream stores: they belong to everybody who uses the router's account there. */
-function refuse(request: JsonObject, { takesPrompts }: Target): void {
+function refuse(request: JsonObject, { takesPrompts }: ModelTraits): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
     if (field === 'prompt' && takesPrompts === true) continue;
@@ -59,20 +59,20 @@ function refuse(request: JsonObject, { takesPrompts }: Target): void {
   }
 }
 
-function itemFor(item: ResponsesItem, target: Target, param: string): ResponsesItem[] {
+function itemFor(item: ResponsesItem, traits: ModelTraits, param: string): ResponsesItem[] {
   switch (item.type) {
     case 'item_reference':
       // The input already contains the item that the reference names.
       return [];
     case 'reasoning':
-      return reasoningFor(item as ResponsesReasoning, target);
+      return reasoningFor(item as ResponsesReasoning, traits);
     default:
-      return otherItem(item, target, param);
+      return otherItem(item, traits, param);
   }
 }
 
 /** Another upstream's encrypted content is unreadable for this one. */
-function otherItem(item: ResponsesItem, { origin }: Target, param: string): ResponsesItem[] {
+function otherItem(item: ResponsesItem, { origin }: ModelTraits, param: string): ResponsesItem[] {
   const own = withoutMarks(item, origin);
   if (own) return [withoutOwnId(own)];
   if (item.type !== 'compaction') return [];
@@ -85,7 +85,7 @@ function otherItem(item: ResponsesItem, { origin }: Target, param: string): Resp
  * another upstream's mark, comes from another upstream: only its text passes, which open models read. Thinking without encrypted content
  * and without text is dropped.
  */
-function reasoningFor(given: ResponsesReasoning, { unseal, origin }: Target): ResponsesItem[] {
+function reasoningFor(given: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
   const item = withoutMarks(given, origin) ?? withoutEncrypted(given);
   const { encrypted_content: encrypted, content } = item;
   const isSealed = typeof encrypted === 'string' && encrypted !== '' && unseal?.(encrypted) !== undefined;

@@ -1,17 +1,17 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
-import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
 import { markEncrypted } from '../upstreams/responses/encrypted-mark.ts';
 import { endsStream, eventType } from '../upstreams/responses/event-type.ts';
-import { failureOf, upstreamErrorFromResponse } from '../upstreams/responses/upstream-error.ts';
+import { readFailure, upstreamErrorFromResponse } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { EventCompletion } from './event-completion.ts';
-import { ownFields, withOwnFields } from './own-fields.ts';
+import { routerFields, withRouterFields } from './router-fields.ts';
 
 const lifecycle = /^response\.(?:created|queued|in_progress|completed|incomplete|failed)$/;
 
@@ -27,7 +27,7 @@ const deltaBytes = 150;
  * leaves out fields that clients need.
  */
 export class ResponsesToResponsesStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   /** Undefined for a server whose first event shows that its events are complete. */
   #completion: EventCompletion | undefined;
   #started = false;
@@ -36,8 +36,8 @@ export class ResponsesToResponsesStream implements StreamTranslation {
   #last: JsonObject | undefined;
   #outputBytes = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
   }
 
   get hasContent(): boolean {
@@ -63,8 +63,8 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     if (!response) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const usage = completeUsage(readResponsesUsage(response), {
-      prompt: this.#minted.promptTokens,
+    const usage = fillUsage(readResponsesUsage(response), {
+      prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const failed = response['status'] === 'failed';
@@ -75,7 +75,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
   #start(data: string): void {
     this.#started = true;
     const isComplete = parseUpstreamEvent(data)['sequence_number'] !== undefined;
-    if (!isComplete) this.#completion = new EventCompletion(this.#minted);
+    if (!isComplete) this.#completion = new EventCompletion(this.#answerContext);
   }
 
   #item(item: JsonObject[string]): void {
@@ -88,10 +88,10 @@ export class ResponsesToResponsesStream implements StreamTranslation {
   #response(type: string, data: string): string {
     const event = parseUpstreamEvent(data);
     const response = isJsonObject(event['response']) ? event['response'] : {};
-    if (type === 'response.failed' && !this.#hasContent) throw failureOf({ ...response, status: 'failed' });
+    if (type === 'response.failed' && !this.#hasContent) throw readFailure({ ...response, status: 'failed' });
     if (endsStream(type)) this.#last = type === 'response.failed' ? { ...response, status: 'failed' } : response;
     if (this.#completion) return this.#completed(event);
-    const own = withOwnFields(data, event, ownFields(response, this.#minted));
+    const own = withRouterFields(data, event, routerFields(response, this.#answerContext));
     return this.#event(type, own.includes('\n') ? JSON.stringify(JSON.parse(own)) : own);
   }
 
@@ -101,13 +101,13 @@ export class ResponsesToResponsesStream implements StreamTranslation {
   }
 
   #event(type: string, data: string): string {
-    return namedEvent(type, markEncrypted(data, this.#minted.origin));
+    return namedEvent(type, markEncrypted(data, this.#answerContext.origin));
   }
 
   #owned(event: JsonObject): JsonObject {
     const { response } = event;
     return isJsonObject(response)
-      ? { ...event, response: { ...response, ...ownFields(response, this.#minted) } }
+      ? { ...event, response: { ...response, ...routerFields(response, this.#answerContext) } }
       : event;
   }
 }

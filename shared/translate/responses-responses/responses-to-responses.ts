@@ -20,8 +20,8 @@ export const responsesToResponses: Translation = {
   recall: (body) => (isCompaction(body) ? recallResponses(body) : { repeated: repeatedFields(body) }),
   request: responsesToResponsesRequest,
   reply: responsesToResponsesReply,
-  stream: (minted) => {
-    const relay = new ResponsesToResponsesStream(minted);
-    return minted.recalled?.['compacts'] === true ? new CompactionStream(minted, relay) : relay;
+  stream: (answerContext) => {
+    const relay = new ResponsesToResponsesStream(answerContext);
+    return answerContext.recalled?.['compacts'] === true ? new CompactionStream(answerContext, relay) : relay;
   },
 };

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
-import type { Minted, Target } from '../translation.ts';
+import type { AnswerContext, ModelTraits } from '../translation.ts';
 import { summaryText } from '../vocabulary/summary-text.ts';
 
 /** The message to the model in place of a `compaction_trigger`. */
@@ -19,7 +19,7 @@ export function isCompaction({ input }: JsonObject): boolean {
  * Returns the item that replaces a conversation in later requests: its sealed summary.
  * @throws RouterError `upstream_failed` without a summary, `store_unavailable` without a key to seal it
  */
-export function compactionItem({ id, seal }: Pick<Minted, 'id' | 'seal'>, summary: string): JsonObject {
+export function compactionItem({ id, seal }: Pick<AnswerContext, 'id' | 'seal'>, summary: string): JsonObject {
   if (summary.trim() === '')
     throw new RouterError('upstream_failed', 'The model wrote no summary of the conversation.');
   if (!seal) throw secretUnknown('seals');
@@ -31,8 +31,8 @@ export function compactionItem({ id, seal }: Pick<Minted, 'id' | 'seal'>, summar
  * Replaces the compaction items of a request by messages, for an upstream that does not know them.
  * @throws RouterError `invalid_request` for a summary that was not sealed for this owner, or as `expandSummaries` does
  */
-export function expandCompaction(given: JsonObject, unseal: Target['unseal']): JsonObject {
-  const body = expandSummaries(given, unseal);
+export function expandCompaction(request: JsonObject, unseal: ModelTraits['unseal']): JsonObject {
+  const body = expandSummaries(request, unseal);
   const input = Array.isArray(body['input']) ? body['input'] : [];
   const at = input.findIndex((item) => typeOf(item) === 'compaction');
   if (at >= 0) throw unreadable(`input[${at}]`);
@@ -47,7 +47,7 @@ export function expandCompaction(given: JsonObject, unseal: Target['unseal']): J
  * Replaces summaries that this router has sealed for the owner, because no upstream can read them.
  * @throws RouterError `store_unavailable` without the owner's key
  */
-export function expandSummaries(body: JsonObject, unseal: Target['unseal']): JsonObject {
+export function expandSummaries(body: JsonObject, unseal: ModelTraits['unseal']): JsonObject {
   const { input } = body;
   if (!Array.isArray(input) || !input.some((item) => typeOf(item) === 'compaction')) return body;
   if (!unseal) throw secretUnknown('opens');
@@ -58,7 +58,7 @@ export function expandSummaries(body: JsonObject, unseal: Target['unseal']): Jso
   return { ...body, input: items };
 }
 
-function summaryOf(item: unknown, unseal: NonNullable<Target['unseal']>): string | undefined {
+function summaryOf(item: unknown, unseal: NonNullable<ModelTraits['unseal']>): string | undefined {
   const sealed = isJsonObject(item) ? item['encrypted_content'] : undefined;
   const opened = typeof sealed === 'string' ? unseal(sealed) : undefined;
   const kept = opened === undefined ? undefined : parseUpstreamJson(opened);

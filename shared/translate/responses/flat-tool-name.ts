@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Maximum characters of a tool's name that every upstream accepts. */
-const longestName = 64;
+const maxNameLength = 64;
 
 /**
  * Returns a name for a tool and its namespace, in the characters and the length that every upstream accepts. The same tool has the same
@@ -10,7 +10,7 @@ const longestName = 64;
 export function flatToolName(name: string, namespace: string | undefined): string {
   const whole = namespace === undefined || namespace === '' ? name : `${namespace}__${name}`;
   const plain = whole.replaceAll(/[^\w-]/g, '_');
-  if (plain === whole && plain.length <= longestName && plain !== '') return plain;
+  if (plain === whole && plain.length <= maxNameLength && plain !== '') return plain;
   return distinctToolName(plain, name, namespace);
 }
 
@@ -20,5 +20,5 @@ export function distinctToolName(plain: string, name: string, namespace: string 
     .update(JSON.stringify([namespace ?? '', name]))
     .digest('hex')
     .slice(0, 8);
-  return `${plain.slice(0, longestName - 9)}_${hash}`;
+  return `${plain.slice(0, maxNameLength - 9)}_${hash}`;
 }

@@ -25,7 +25,7 @@ export interface FlatTool {
 }
 
 /** A tool that runs on the server, so that no function can replace it. */
-export interface HostedTool {
+export interface ServerTool {
   tool: JsonObject & { type: string };
   /** The path in the request, such as `tools[2]`. */
   param: string;
@@ -35,7 +35,7 @@ export interface FlatTools {
   tools: FlatTool[];
   /** The client's tool for each flat name. */
   called: ReadonlyMap<string, CalledTool>;
-  hosted: HostedTool[];
+  hosted: ServerTool[];
   /** Returns the flat name of a tool, even if the request does not offer the tool. */
   nameOf: (name: string, namespace?: string | null) => string;
 }
@@ -53,7 +53,7 @@ export function flattenTools(request: ResponsesRequest): FlatTools {
   const tools = new Map<string, FlatTool>();
   const called = new Map<string, CalledTool>();
   const names = new Map<string, string>();
-  const hosted: HostedTool[] = [];
+  const hosted: ServerTool[] = [];
 
   for (const [at, tool] of (request.tools ?? []).entries()) add(tool, `tools[${at}]`);
   const items = Array.isArray(request.input) ? request.input : [];

@@ -8,7 +8,7 @@ export const inputArgument = 'input';
 const opening = /^\s*\{\s*"input"\s*:\s*"/;
 
 /** Maximum characters of such a beginning. For arguments that begin differently, the input is extracted at their end. */
-const longestOpening = 100;
+const maxOpeningLength = 100;
 
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
@@ -28,7 +28,7 @@ export class InputUnwrapper {
     const known = this.#json.length;
     this.#json += json;
     if (this.#state === 'before') {
-      if (known > longestOpening) return '';
+      if (known > maxOpeningLength) return '';
       const begun = opening.exec(this.#json);
       if (!begun) return '';
       this.#state = 'within';

@@ -11,7 +11,7 @@ export interface RecalledRequest extends JsonObject {
   tools: Record<string, CalledTool>;
   summarizes: boolean;
   /** Whether reasoning items carry `encrypted_content`. */
-  seals: boolean;
+  sealsReasoning: boolean;
   /** Whether the answer is one `compaction` item. */
   compacts: boolean;
 }
@@ -23,7 +23,7 @@ export function recallResponses(body: JsonObject): RecalledRequest {
     tools: Object.fromEntries(flattenTools(request).called),
     summarizes: typeof (request.reasoning?.summary ?? request.reasoning?.['generate_summary']) === 'string',
     // A later request may refer to a stored answer, whose thinking must then be complete.
-    seals: request.store !== false || request.include?.includes('reasoning.encrypted_content') === true,
+    sealsReasoning: request.store !== false || request.include?.includes('reasoning.encrypted_content') === true,
     compacts: isCompaction(body),
   };
 }

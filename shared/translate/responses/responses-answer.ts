@@ -5,7 +5,7 @@ import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { responseObject, type ResponseState } from '#shared/formats/responses/response-object.ts';
 import { writeResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { BlockQueue } from '../blocks/block-queue.ts';
-import type { Ending, Minted } from '../translation.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import { compactionItem } from './compaction.ts';
 import { readRecalled } from './recall-request.ts';
@@ -15,30 +15,30 @@ import { type ResponsesBlockKind, ResponsesBlockWriter } from './responses-block
  * Writes one answer of the Responses format from the pieces of an upstream's answer, both as complete events and as the whole object. Items
  * follow one another; pieces of a later item wait until the earlier items are complete.
  */
-export class ResponsesAnswer {
-  readonly #minted: Minted;
+export class ResponsesAnswerWriter {
+  readonly #answerContext: AnswerContext;
   readonly #repeated: JsonObject;
   readonly #events = new ResponseEvents();
   readonly #writer: ResponsesBlockWriter;
   readonly #queue: BlockQueue<ResponsesBlockKind>;
   #hasContent = false;
   /** Whether reasoning items carry content that only a later request of the owner can open. */
-  readonly seals: boolean;
+  readonly sealsReasoning: boolean;
   #reasoningBytes = 0;
   /** The text so far, if it will become one `compaction` item. */
   #summary: string | undefined;
   #last: JsonObject;
 
-  constructor(minted: Minted) {
-    const recalled = readRecalled(minted.recalled);
-    this.#minted = minted;
+  constructor(answerContext: AnswerContext) {
+    const recalled = readRecalled(answerContext.recalled);
+    this.#answerContext = answerContext;
     this.#repeated = recalled.repeated;
-    this.seals = recalled.seals && minted.seal !== undefined;
+    this.sealsReasoning = recalled.sealsReasoning && answerContext.seal !== undefined;
     if (recalled.compacts) this.#summary = '';
     this.#writer = new ResponsesBlockWriter({
-      answerId: minted.id,
+      answerId: answerContext.id,
       recalled,
-      seal: minted.seal,
+      seal: answerContext.seal,
       events: this.#events,
     });
     this.#queue = new BlockQueue(this.#writer);
@@ -116,7 +116,7 @@ export class ResponsesAnswer {
   finish({ finishReason, usage }: Ending): string {
     const reason = incompleteReasons[finishReason];
     this.#writer.closingStatus = reason === undefined ? 'completed' : 'incomplete';
-    const compaction = this.#summary === undefined ? '' : this.item(compactionItem(this.#minted, this.#summary));
+    const compaction = this.#summary === undefined ? '' : this.item(compactionItem(this.#answerContext, this.#summary));
     const items = compaction + this.#queue.finish();
     const status = reason === undefined ? 'completed' : 'incomplete';
     this.#last = this.#object({
@@ -124,7 +124,7 @@ export class ResponsesAnswer {
       output: this.#writer.output,
       usage: writeResponsesUsage(this.#complete(usage)),
       incompleteReason: reason,
-      completed: status === 'completed' ? (this.#minted.now?.() ?? this.#minted.created) : undefined,
+      completed: status === 'completed' ? (this.#answerContext.now?.() ?? this.#answerContext.created) : undefined,
     });
     return items + this.#events.write(`response.${status}`, { response: this.#last });
   }
@@ -144,7 +144,7 @@ export class ResponsesAnswer {
   }
 
   #object(state: Pick<ResponseState, 'status'> & Partial<ResponseState>): JsonObject {
-    const { id, model, created } = this.#minted;
+    const { id, model, created } = this.#answerContext;
     return responseObject({ id, model, created, repeated: this.#repeated, ...state });
   }
 }

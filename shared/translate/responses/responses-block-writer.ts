@@ -12,7 +12,7 @@ import { WholeItem } from './items/whole-item.ts';
 export type ResponsesBlockKind = 'text' | 'refusal' | 'reasoning' | 'item';
 type ResponsesBlock = Block<ResponsesBlockKind>;
 
-export interface ResponsesWriterParts {
+export interface ResponsesWriterOptions {
   answerId: string;
   recalled: RecalledRequest;
   seal: ((text: string) => string) | undefined;
@@ -20,7 +20,7 @@ export interface ResponsesWriterParts {
 }
 
 export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
-  readonly #parts: ResponsesWriterParts;
+  readonly #parts: ResponsesWriterOptions;
   readonly #hex: string;
   readonly output: JsonObject[] = [];
   /** Content of blocks besides their text: the item of a whole block, the sealed content of a reasoning block. */
@@ -30,7 +30,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   closingStatus: 'completed' | 'incomplete' = 'completed';
   #open: OpenItem | undefined;
 
-  constructor(parts: ResponsesWriterParts) {
+  constructor(parts: ResponsesWriterOptions) {
     this.#parts = parts;
     this.#hex = parts.answerId.replace(/^[a-z]+_/, '');
   }
@@ -67,7 +67,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
       case 'reasoning':
         return new ReasoningItem(this.#events('rs'), {
           summarizes: recalled.summarizes,
-          seal: recalled.seals ? seal : undefined,
+          seal: recalled.sealsReasoning ? seal : undefined,
         });
       case 'item':
         return new WholeItem(this.#events('item'), this.carried.get(block) ?? {});

@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { speechFormat, spokenCharacters } from '#shared/formats/speech/speech-format.ts';
+import { speechFormat, countCharacters } from '#shared/formats/speech/speech-format.ts';
 import type { SpeechRequest } from '#shared/formats/speech/request.ts';
 import { neverStreamed } from '../never-streamed.ts';
-import type { Ending, Minted, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import { speechUpstream } from '../upstreams/speech/speech-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
@@ -14,7 +14,7 @@ export const speechToSpeech: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ characters: spokenCharacters(body as SpeechRequest) }),
+  recall: (body) => ({ characters: countCharacters(body as SpeechRequest) }),
   request: (body, { model }) => ({ ...body, model }),
   bytes: { ending: endingOf },
   reply: () => {
@@ -24,7 +24,7 @@ export const speechToSpeech: Translation = {
 };
 
 /** Returns the usage of an answer. Its characters are counted from the request, because no upstream reports them. */
-function endingOf({ promptTokens, recalled }: Minted): Ending {
+function endingOf({ promptTokens, recalled }: AnswerContext): Ending {
   const characters = recalled?.['characters'];
   const units = { characters: typeof characters === 'number' ? characters : 0 };
   return { usage: { ...noUsage, promptTokens: promptTokens?.() ?? 0, units }, finishReason: 'stop' };

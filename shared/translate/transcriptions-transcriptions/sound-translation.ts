@@ -5,7 +5,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { TranscriptionRequest } from '#shared/formats/transcriptions/request.ts';
 import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
 import { neverStreamed } from '../never-streamed.ts';
-import type { Ending, Minted, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import type { HttpUpstreamFormat } from '../upstream-format.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -21,7 +21,7 @@ export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFor
     recall: (body) => ({ seconds: soundSeconds((body as TranscriptionRequest).file) }),
     request: (body, { model }) => ({ ...body, model }),
     // The transcription of silence is empty.
-    bytes: { ending: (minted) => endingOf(minted, {}), mayBeEmpty: true },
+    bytes: { ending: (answerContext) => endingOf(answerContext, {}), mayBeEmpty: true },
     reply: soundReply,
     stream: neverStreamed,
   };
@@ -31,19 +31,19 @@ export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFor
  * Returns the client's answer; everything passes.
  * @throws RouterError `upstream_failed` if the answer has no text
  */
-function soundReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+function soundReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
   if (typeof body['text'] !== 'string')
     throw new RouterError('upstream_failed', 'The upstream has not sent what was said.');
-  return { body, ending: endingOf(minted, body) };
+  return { body, ending: endingOf(answerContext, body) };
 }
 
 /**
  * Returns the usage of an answer. Some upstreams count tokens, others seconds; some report the duration of the sound, as a number or a
  * text.
  */
-function endingOf({ recalled }: Minted, { usage: reported, duration }: JsonObject): Ending {
+function endingOf({ recalled }: AnswerContext, { usage: reported, duration }: JsonObject): Ending {
   const { input_tokens: input, output_tokens: output, seconds } = isJsonObject(reported) ? reported : {};
   const heard = count(seconds) || count(duration) || count(recalled?.['seconds']);
   const usage: Usage = {

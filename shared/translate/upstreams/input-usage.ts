@@ -1,13 +1,13 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
-import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
-import type { Minted } from '../translation.ts';
+import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
+import type { AnswerContext } from '../translation.ts';
 
 /** Returns the usage of an answer without output tokens: the prompt or total count that the upstream reports, else an estimate. */
-export function inputUsage(usage: Json | undefined, { promptTokens }: Pick<Minted, 'promptTokens'>): Usage {
+export function inputUsage(usage: Json | undefined, { promptTokens }: Pick<AnswerContext, 'promptTokens'>): Usage {
   const total = isJsonObject(usage) ? usage['total_tokens'] : undefined;
   const read = readChatUsage(usage) ?? noUsage;
   const reported = read.promptTokens || (typeof total === 'number' && total > 0 ? Math.round(total) : 0);
   const counted = { ...noUsage, promptTokens: reported, cachedTokens: Math.min(read.cachedTokens, reported) };
-  return completeUsage(counted, { prompt: promptTokens, completion: () => 0 });
+  return fillUsage(counted, { prompt: promptTokens, completion: () => 0 });
 }

@@ -81,7 +81,7 @@ function unitOf(written: string): string {
 function waitForClock(sentence: string, now: number): number | undefined {
   const [, month, day, year, hour, minute = '0', half, zone] = clock.exec(sentence) ?? [];
   if (hour === undefined) return undefined;
-  const here = wallClock(now, zone);
+  const here = clockTimeIn(now, zone);
   const of = new Date(here);
   const at = ((Number(hour) % 12) + (half?.toLowerCase() === 'p' ? 12 : 0)) * 60 + Number(minute);
   const monthAt = month === undefined ? of.getUTCMonth() : months.indexOf(month.toLowerCase());
@@ -96,7 +96,7 @@ function waitForClock(sentence: string, now: number): number | undefined {
 }
 
 /** Returns the clock time in a zone as if it were UTC: milliseconds since 1970. */
-function wallClock(now: number, zone: string | undefined): number {
+function clockTimeIn(now: number, zone: string | undefined): number {
   const timeZone = zone !== undefined && isZone(zone) ? zone : undefined;
   const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return Date.parse(`${clock.format(now).replace(' ', 'T')}Z`);

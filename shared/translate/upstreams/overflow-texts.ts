@@ -21,12 +21,12 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
   {
     pattern:
       /maximum context length is (\d+) tokens\. However, (?:you requested (\d+) output tokens and )?your prompt contains (?:at least (\d+) input|\d+ characters)/,
-    read: notCounted,
+    read: readPartialCount,
   },
   {
     pattern:
       /passed (?:(\d+) input tokens|\d+ input characters) and requested (\d+) output tokens\. However, the model's context length is only (\d+)/,
-    read: ([least, output, maximum]) => notCounted([maximum, output, least]),
+    read: ([least, output, maximum]) => readPartialCount([maximum, output, least]),
   },
   {
     pattern:
@@ -95,8 +95,8 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
 ];
 
 /** @param least minimum number of input tokens */
-function notCounted([maximum = 0, output = 0, least = 0]: readonly (number | undefined)[]): Overflow {
-  return output === 0 || least > maximum ? { maximum } : { output, maximum };
+function readPartialCount([maximum = 0, output = 0, minInput = 0]: readonly (number | undefined)[]): Overflow {
+  return output === 0 || minInput > maximum ? { maximum } : { output, maximum };
 }
 
 /** Reads the counts from an upstream's message about a request that does not fit; undefined for other messages. */

@@ -41,7 +41,7 @@ const texts: readonly [RegExp, RejectedCapability | undefined][] = [
  * Reads from an upstream's message whether the request is at fault, not the upstream.
  * @returns undefined for any other message; otherwise the missing capability, if clients can continue without it
  */
-export function readRequestFault(sentence: string): { missing: RejectedCapability | undefined } | undefined {
-  const found = texts.find(([text]) => text.test(sentence));
+export function readRequestFault(message: string): { missing: RejectedCapability | undefined } | undefined {
+  const found = texts.find(([text]) => text.test(message));
   return found && { missing: found[1] };
 }

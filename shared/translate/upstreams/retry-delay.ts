@@ -4,7 +4,11 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
  * Returns the seconds to wait that an upstream reports in the fields of its error. Gemini sends `{retryDelay: "34.07s"}` among the details
  * (Google's `RetryInfo`); OpenAI sends `resets_in_seconds` or `resets_at` (seconds since 1970) of an account's limit.
  */
-export function retryDelayOf({ details, resets_in_seconds: inSeconds, resets_at: at }: JsonObject): number | undefined {
+export function readRetryDelay({
+  details,
+  resets_in_seconds: inSeconds,
+  resets_at: at,
+}: JsonObject): number | undefined {
   if (typeof inSeconds === 'number' && inSeconds >= 0) return inSeconds;
   if (typeof at === 'number') return Math.max(0, at - Date.now() / 1000);
   for (const detail of Array.isArray(details) ? details : []) {

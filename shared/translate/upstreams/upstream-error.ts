@@ -1,8 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 import { contextOverflow, outputTooLarge, type Overflow } from '#shared/formats/context-overflow.ts';
-import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
-import type { GivenHeaders } from '#shared/core/pick-headers.ts';
+import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
+import type { RawHeaders } from '#shared/core/pick-headers.ts';
 import { readSpentAllowance, readWait } from './limit-texts.ts';
 import { readOverflowText } from './overflow-texts.ts';
 import { readRequestFault } from './request-fault-text.ts';
@@ -23,7 +23,7 @@ export interface UpstreamFailure {
 }
 
 /** Maximum characters of an upstream's message that a client receives. */
-const longestMessage = 1000;
+const maxMessageLength = 1000;
 
 /**
  * Returns the router's error for an upstream's failure. If the upstream refuses the router's credentials (401, 403) or model name (404),
@@ -32,7 +32,7 @@ const longestMessage = 1000;
  */
 export function upstreamError(failure: UpstreamFailure): RouterError {
   const { status, message, param, code, retryAfter, overflow } = failure;
-  const sentence = message.slice(0, longestMessage);
+  const sentence = message.slice(0, maxMessageLength);
   switch (status) {
     case 400:
     case 413:
@@ -98,7 +98,7 @@ function refused(
   { param, code }: Pick<UpstreamFailure, 'param' | 'code'>,
   missing: RejectedCapability | undefined,
 ): RouterError {
-  const details = missing && rejectedCapability(missing);
+  const details = missing && rejectionDetails(missing);
   return new RouterError('invalid_request', sentence, { param, details, upstreamCode: refusalCode(code) });
 }
 
@@ -123,11 +123,11 @@ const outputLimitTexts = [
  * Claude Code reads the maximum.
  */
 function readOutputLimit(sentence: string): RouterError | undefined {
-  const [, asked, most] =
+  const [, asked, max] =
     /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
-  if (asked !== undefined && most !== undefined) {
-    const text = `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for this model`;
-    return outputTooLarge(text, Number(most));
+  if (asked !== undefined && max !== undefined) {
+    const text = `max_tokens: ${asked} > ${max}, which is the maximum allowed number of output tokens for this model`;
+    return outputTooLarge(text, Number(max));
   }
   const maximum = outputLimitTexts.map((text) => text.exec(sentence)?.[1]).find((digits) => digits !== undefined);
   return maximum === undefined ? undefined : outputTooLarge(sentence, Number(maximum));
@@ -137,7 +137,7 @@ function readOutputLimit(sentence: string): RouterError | undefined {
  * Returns the seconds to wait from `retry-after-ms` (OpenAI, Azure) or `retry-after` (RFC 9110, 10.2.3), which is a number or a date. A
  * date is compared with the date of the answer, so that the clocks of both machines need not agree.
  */
-export function readRetryAfter(headers: GivenHeaders): number | undefined {
+export function readRetryAfter(headers: RawHeaders): number | undefined {
   const ms = numberIn(headers['retry-after-ms']);
   if (ms !== undefined) return ms / 1000;
   const seconds = numberIn(headers['retry-after']);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import type { Minted } from '../translation.ts';
+import type { AnswerContext } from '../translation.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { ownSignature } from './thinking.ts';
 
@@ -37,7 +37,7 @@ export function readReasoningSignature(signature: unknown): EncryptedThinking | 
  */
 export function signatureFor(
   item: JsonObject,
-  { model, origin }: Pick<Minted, 'model' | 'origin'>,
+  { model, origin }: Pick<AnswerContext, 'model' | 'origin'>,
 ): string | undefined {
   const { id, encrypted_content: encrypted } = item;
   if (typeof encrypted !== 'string' || encrypted === '') return undefined;

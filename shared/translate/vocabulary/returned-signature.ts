@@ -1,4 +1,4 @@
-import type { Minted, Target } from '../translation.ts';
+import type { AnswerContext, ModelTraits } from '../translation.ts';
 import { readReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { ownSignature } from './thinking.ts';
@@ -9,7 +9,7 @@ const returning = `${ownSignature}returned.`;
 /** @param omitted text of thinking that the block omits */
 export function writeReturnedSignature(
   returned: ReturnedReasoning,
-  { origin, model }: Pick<Minted, 'origin' | 'model'>,
+  { origin, model }: Pick<AnswerContext, 'origin' | 'model'>,
   omitted: string | undefined,
 ): string {
   const fields = [origin ?? null, model, omitted ?? null, returned];
@@ -22,12 +22,12 @@ export function writeReturnedSignature(
  */
 export function readReturnedSignature(
   signature: unknown,
-  target: Pick<Target, 'origin' | 'model'>,
+  traits: Pick<ModelTraits, 'origin' | 'model'>,
 ): { omitted: string | undefined; returned: ReturnedReasoning | undefined } | undefined {
   if (typeof signature !== 'string' || !signature.startsWith(returning)) return undefined;
   const value = parseUpstreamJson(Buffer.from(signature.slice(returning.length), 'base64url').toString());
   const [origin, model, omitted, returned] = Array.isArray(value) ? value : [];
-  const isOfTarget = typeof origin === 'string' && origin === target.origin && model === target.model;
+  const isOfTarget = typeof origin === 'string' && origin === traits.origin && model === traits.model;
   return {
     omitted: typeof omitted === 'string' ? omitted : undefined,
     returned: isOfTarget ? readReturned(returned) : undefined,

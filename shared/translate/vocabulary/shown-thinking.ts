@@ -22,12 +22,12 @@ export function shownThinking(recalled: JsonObject | undefined): ShownThinking {
 const carrying = `${ownSignature}text.`;
 
 /** Returns the signature of a thinking block without text. With it, the client returns the text. */
-export function carryingSignature(text: string): string {
+export function writeTextSignature(text: string): string {
   return `${carrying}${Buffer.from(text).toString('base64url')}`;
 }
 
 /** Reads the text in a signature; undefined for any other signature. */
-export function carriedText(signature: unknown): string | undefined {
+export function readTextSignature(signature: unknown): string | undefined {
   if (typeof signature !== 'string' || !signature.startsWith(carrying)) return undefined;
   return Buffer.from(signature.slice(carrying.length), 'base64url').toString();
 }

@@ -31,7 +31,7 @@ export function finishReasonOfRefusal(finishReason: FinishReason, refused: boole
 }
 
 /** Returns the stop sequence in a chat choice, if the engine reports it: vLLM in `stop_reason`, SGLang in `matched_stop`. */
-export function matchedStop(choice: { stop_reason?: Json; matched_stop?: Json }): string | null {
+export function readStopSequence(choice: { stop_reason?: Json; matched_stop?: Json }): string | null {
   const { stop_reason: vllm, matched_stop: sglang } = choice;
   if (typeof vllm === 'string') return vllm;
   return typeof sglang === 'string' ? sglang : null;

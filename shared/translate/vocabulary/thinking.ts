@@ -53,7 +53,7 @@ export function effortForChat({ reasoning_effort: effort, reasoning, thinking }:
   if (typeof level === 'number') return level === 0 ? 'none' : effortOfShare(level);
   if (typeof level === 'string') return level;
   const budget = budgetOf(reasoning);
-  if (budget !== undefined) return budget > 0 ? effortOfBudget(budget) : 'none';
+  if (budget !== undefined) return budget > 0 ? effortForBudget(budget) : 'none';
   if (switchOf(reasoning) === false) return 'none';
   if (!isJsonObject(thinking) || typeof thinking['type'] !== 'string') return undefined;
   return effortForThinking({ ...thinking, type: thinking['type'] }, undefined);
@@ -74,7 +74,7 @@ export function effortForThinking(
     case 'between_tools':
       return 'none';
     case 'enabled':
-      return effortOfBudget(thinking?.budget_tokens ?? 0);
+      return effortForBudget(thinking?.budget_tokens ?? 0);
     default:
       return effort ?? 'high';
   }
@@ -92,13 +92,13 @@ function switchOf(reasoning: Json | undefined): boolean | undefined {
 }
 
 /** Returns the effort level for a thinking budget. */
-export function effortOfBudget(tokens: number): string {
+export function effortForBudget(tokens: number): string {
   if (tokens <= 2048) return 'low';
   return tokens <= 8192 ? 'medium' : 'high';
 }
 
 /** Returns the thinking budget for an effort level, in tokens; high is the default of the messages format. */
-export function budgetOfEffort(effort = 'high'): number {
+export function budgetForEffort(effort = 'high'): number {
   switch (effort) {
     case 'minimal':
     case 'low':
@@ -122,6 +122,6 @@ export const ownSignature = 'model-router-';
 export const syntheticSignature = `${ownSignature}unsigned`;
 
 /** Whether the router signed a thinking block, for any upstream. */
-export function isSyntheticSignature(signature: unknown): boolean {
+export function isOwnSignature(signature: unknown): boolean {
   return typeof signature === 'string' && signature.startsWith(ownSignature);
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { saysNothing } from '#shared/formats/relayed-answer.ts';
-import { reasoningOf, unifyReasoning } from '#shared/translate/upstreams/chat/reasoning.ts';
+import { isEmptyField } from '#shared/formats/relayed-answer.ts';
+import { readReasoningText, unifyReasoning } from '#shared/translate/upstreams/chat/reasoning.ts';
 
-export type Added =
+export type AddedContent =
   /** Text; empty if the chunk adds nothing. */
   | { kind: 'text'; text: string }
   | { kind: 'thinking' }
@@ -16,7 +16,7 @@ export interface UpstreamText {
   chunk(text: string): string;
   /** The data of the event that ends an answer, with its usage. */
   ending(finishReason: string, usage: JsonObject): string;
-  added(choice: JsonObject): Added;
+  added(choice: JsonObject): AddedContent;
   withText(choice: JsonObject, text: string): JsonObject;
 }
 
@@ -27,9 +27,9 @@ export const chatText: UpstreamText = {
   added({ delta }) {
     const added = isJsonObject(delta) ? { ...delta } : {};
     unifyReasoning(added);
-    if (reasoningOf(added) !== '') return { kind: 'thinking' };
+    if (readReasoningText(added) !== '') return { kind: 'thinking' };
     const { role: _, content, ...further } = added;
-    if (Object.values(further).some((value) => !saysNothing(value))) return { kind: 'other' };
+    if (Object.values(further).some((value) => !isEmptyField(value))) return { kind: 'other' };
     return { kind: 'text', text: typeof content === 'string' ? content : '' };
   },
   withText(choice, content) {

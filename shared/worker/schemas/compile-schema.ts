@@ -7,7 +7,7 @@ export type SchemaProblem = Pick<ErrorObject, 'instancePath' | 'keyword' | 'mess
 };
 
 /** A JSON Schema from an untrusted author. */
-export interface StrangersSchema {
+export interface UntrustedSchema {
   schema: JsonObject;
   /** Whether the schema must be valid by its meta-schema; otherwise it must only compile. */
   isChecked: boolean;
@@ -22,7 +22,7 @@ const unchecked = { ...settings, validateSchema: false, meta: false } as const;
  * @returns checks a value; an empty list means that the value is valid
  * @throws Error for an invalid schema, for example with a type that does not exist
  */
-export function compileSchema({ schema, isChecked }: StrangersSchema): (value: Json) => SchemaProblem[] {
+export function compileSchema({ schema, isChecked }: UntrustedSchema): (value: Json) => SchemaProblem[] {
   // One validator for each schema: ids of different schemas do not clash, and its memory is freed with it.
   const { $schema: dialect } = schema;
   const isOlder = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { compileSchema, type SchemaProblem, type StrangersSchema } from './compile-schema.ts';
+import { compileSchema, type SchemaProblem, type UntrustedSchema } from './compile-schema.ts';
 
 /** A schema as JSON text, and a value; without a value, the schema is only compiled. */
-export interface SchemaTask extends Omit<StrangersSchema, 'schema'> {
+export interface SchemaTask extends Omit<UntrustedSchema, 'schema'> {
   schema: string;
   value?: Json;
 }
@@ -15,10 +15,10 @@ const maxKept = 20;
 const kept = new Map<string, ReturnType<typeof compileSchema>>();
 
 parentPort?.on('message', ({ schema, isChecked, value }: SchemaTask) => {
-  parentPort?.postMessage(outcomeOf(schema, isChecked, value), []);
+  parentPort?.postMessage(checkTask(schema, isChecked, value), []);
 });
 
-function outcomeOf(schema: string, isChecked: boolean, value: Json | undefined): SchemaOutcome {
+function checkTask(schema: string, isChecked: boolean, value: Json | undefined): SchemaOutcome {
   let check = kept.get(schema);
   try {
     check ??= compileSchema({ schema: JSON.parse(schema) as JsonObject, isChecked });

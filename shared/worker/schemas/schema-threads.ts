@@ -27,7 +27,7 @@ export class SchemaThreads {
     else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     try {
       const thread = this.#idle.pop() ?? (await startThread());
-      const outcome = await outcomeOf(thread, task);
+      const outcome = await runTask(thread, task);
       this.#idle.push(thread);
       return outcome;
     } finally {
@@ -48,7 +48,7 @@ async function startThread(): Promise<Worker> {
   return thread;
 }
 
-async function outcomeOf(thread: Worker, task: SchemaTask): Promise<SchemaOutcome> {
+async function runTask(thread: Worker, task: SchemaTask): Promise<SchemaOutcome> {
   const late = new AbortController();
   const watch = watchCore(thread, () => late.abort());
   thread.ref();

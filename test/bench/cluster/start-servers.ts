@@ -1,6 +1,6 @@
 import type { Releases } from '#shared/core/release.ts';
 import { stopChild } from '#services/rtr/up/children/child.ts';
-import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
 import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 
@@ -12,7 +12,7 @@ interface BenchServer {
 /** Starts NATS with its data below a folder, and registers its release. */
 export async function startBenchNats(folder: string, releases: Releases): Promise<BenchServer> {
   const { child, port } = await startNatsServer({
-    program: await provideServer('nats', process.env, say),
+    program: await ensureServer('nats', process.env, say),
     folder: `${folder}/nats`,
     environment: process.env,
   });
@@ -22,7 +22,7 @@ export async function startBenchNats(folder: string, releases: Releases): Promis
 
 /** Starts Redis with its data below a folder, and registers its release. */
 export async function startBenchRedis(folder: string, releases: Releases): Promise<BenchServer> {
-  const program = await provideServer('redis', process.env, say);
+  const program = await ensureServer('redis', process.env, say);
   const { child, port } = await startRedisServer({ program, folder: `${folder}/redis` });
   releases.add('redis', () => stopChild(child, 5_000));
   return { url: `redis://127.0.0.1:${port}`, pid: child.pid ?? 0 };

@@ -75,7 +75,7 @@ process.exit(0);
 async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
   const releases = new Releases();
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
-    process.once(signal, () => void releases.run().then(() => process.exit(1)));
+    process.once(signal, () => void releases.releaseAll().then(() => process.exit(1)));
   }
   const phases: PhaseResult[] = [];
   try {
@@ -89,6 +89,7 @@ async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
     }
     return phases;
   } finally {
-    for (const failure of await releases.run()) process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
+    for (const failure of await releases.releaseAll())
+      process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
   }
 }

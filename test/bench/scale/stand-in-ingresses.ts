@@ -5,7 +5,7 @@ import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { firstTokenBoundsMs, onIngressStats, publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
+import { countWaitingByLane, countWaitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
@@ -62,7 +62,7 @@ async function start({ natsUrl, prefix, count }: Extract<IngressesOrder, { kind:
           brokerMs: 60_000,
         },
         queue: { maxQueued: maxTickets, maxAgeMs: 600_000 },
-        spillMs: 500,
+        overflowMs: 500,
         keepAliveMs: 10_000,
         maxAttempts: 3,
       },
@@ -91,8 +91,13 @@ function statsOf(jobs: ReadonlySet<Job>) {
     firstToken: firstTokenBoundsMs.map(() => 0),
     activeStreams: 0,
     servedByTier: {},
-    lanes: waitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({ tier, pool, class: name, waiting })),
-    waitingByTier: waitingByTier(jobs),
+    lanes: countWaitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({
+      tier,
+      pool,
+      class: name,
+      waiting,
+    })),
+    waitingByTier: countWaitingByTier(jobs),
     refused: [],
     failures: [],
   };

@@ -3,10 +3,10 @@ import { outcomeOf } from '../report/outcomes.ts';
 import type { Violation } from './violation.ts';
 
 /** Checks that at most this share of the requests whose clients stay ends with a failure, poison aside. */
-export function judgeFailures(sent: readonly Sent[], mostShare: number): Violation[] {
+export function judgeFailures(sent: readonly Sent[], maxShare: number): Violation[] {
   const innocent = sent.filter((one) => !one.plan.poison && outcomeOf(one) !== 'left');
   const failed = innocent.filter((one) => outcomeOf(one) !== 'done').length;
-  if (failed <= innocent.length * mostShare) return [];
+  if (failed <= innocent.length * maxShare) return [];
   return [{ rule: 'too many failures', id: 'load', detail: `${failed} of ${innocent.length} requests` }];
 }
 

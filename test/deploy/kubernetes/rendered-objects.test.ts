@@ -8,7 +8,7 @@ import { createAdminServer } from '#shared/core/admin-server.ts';
 import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
-import { loadOf } from '#services/ingress/metrics/load.ts';
+import { computeLoad } from '#services/ingress/metrics/load.ts';
 import { linkSettings } from '#services/rtr/config.ts';
 import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 import { exampleFile, examples, renderChart } from '../../helpers/deploy/chart-tools.ts';
@@ -191,7 +191,7 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
           expect(service?.spec.ports?.map(({ port }) => String(port))).toEqual([url.port]);
           expect(namespace).toBe('llm');
           expect(url.pathname).toBe('/load');
-          const answer: unknown = loadOf([{ lanes: [], waitingByTier: {} }], []);
+          const answer: unknown = computeLoad([{ lanes: [], waitingByTier: {} }], []);
           expect(valueAt(answer, metadata['valueLocation'] ?? '')).toBe(0);
         }
       }

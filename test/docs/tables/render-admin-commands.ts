@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { adminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
-import { everybodysBatches } from '#services/rtr/commands/admin/everybodys-batches.ts';
-import { everybodysFiles } from '#services/rtr/commands/admin/everybodys-files.ts';
+import { allBatchesCommand } from '#services/rtr/commands/admin/everybodys-batches.ts';
+import { allFilesCommand } from '#services/rtr/commands/admin/everybodys-files.ts';
 import { keysCommand } from '#services/rtr/commands/admin/keys-command.ts';
 import { renderTable } from './render-table.ts';
 
@@ -13,7 +13,7 @@ export function renderAdminCommands(): string {
   const commands = [users, teams, invitations, keys, ...others].filter((command) => command !== undefined);
   const rows = [
     ...commands.flatMap((command) => rowsOf(command, 'rtr')),
-    ...[everybodysBatches(run), everybodysFiles(run)].flatMap((command) => rowsOf(command, 'rtr admin')),
+    ...[allBatchesCommand(run), allFilesCommand(run)].flatMap((command) => rowsOf(command, 'rtr admin')),
   ];
   return renderTable(['command', 'what it does'], rows);
 }

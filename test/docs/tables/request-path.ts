@@ -60,7 +60,7 @@ export const requestPath: readonly PathLayer[] = [
     title: 'Serving',
     steps: [
       { file: 'shared/serving/serve-request.ts', job: 'runs hosted tools, where it has any' },
-      { file: 'shared/serving/lanes-of.ts', job: 'from a name and a key to pools' },
+      { file: 'shared/serving/find-lanes.ts', job: 'from a name and a key to pools' },
       { file: 'shared/serving/resolve-model.ts', job: "finds what the model's name stands for" },
       { file: 'shared/serving/key-permits.ts', job: 'which models and tiers the key allows' },
       { file: 'shared/serving/choose-lanes.ts', job: 'pools that can serve it, best first' },

@@ -16,7 +16,7 @@ export async function openBackgroundResponses(change: Partial<BackgroundBounds> 
   const webhooks = await openTestWebhooks();
   const { redis, prefix, keys, noteUnreadable: report } = webhooks;
   const times = { openMs: hourMs, keepMs: hourMs };
-  const bounds = { mostOpen: 10, ...times, ownerBytes: megabyte, totalBytes: megabyte, ...change };
+  const bounds = { maxOpen: 10, ...times, ownerBytes: megabyte, totalBytes: megabyte, ...change };
   const parts = { bounds, keys, report };
   const responses = new BackgroundResponses(redis, prefix, parts);
   const work = new ResponseWork(redis, prefix, parts);
@@ -45,7 +45,7 @@ export async function openBackgroundResponses(change: Partial<BackgroundBounds> 
     /** Begins a run of a response. */
     begin: async (id: string) => {
       const record = made(await work.find(id));
-      return { record, ...made(await work.begin(record, opening)) };
+      return { record, ...made(await work.beginRun(record, opening)) };
     },
   };
 }

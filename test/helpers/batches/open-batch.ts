@@ -12,9 +12,9 @@ import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import { removeFilesOf } from '#shared/accounts/files/remove-files-of.ts';
+import { removeFilesOfOwner } from '#shared/accounts/files/remove-files-of-owner.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
-import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
+import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -64,12 +64,12 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     isKnownModel: () => true,
     resultsKeptMs: hourMs,
     maxLineBytes: Math.max(10_000, input.length),
-    heavy: new HeavyWork(new BegunWork(connection.redis, prefix, 'runner')),
+    heavy: new HeavyWork(new UnfinishedWork(connection.redis, prefix, 'runner')),
     log,
   };
   const description = { purpose: 'batch', name: 'in.jsonl' };
   const { id: inputFile } = await files.add(owner, inPieces(Buffer.from(input)), description);
-  const batches = new Batches(connection.redis, prefix, { bounds: { mostOpen: 10, keepMs: hourMs }, report });
+  const batches = new Batches(connection.redis, prefix, { bounds: { maxOpen: 10, keepMs: hourMs }, report });
   const create = async (name: string): Promise<void> => {
     const what = { api: 'openai', path: '/chat/completions', endpoint: '/v1/chat/completions' };
     const createdAt = Date.now();
@@ -118,7 +118,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
      */
     record: async (line: number, text: string, by = sealer): Promise<boolean> => {
       const result = await sealResult({ outcome: 'succeeded', text }, by);
-      return work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
+      return work.recordLine({ id, slice: 0, line }, result, noUse, ledger.createEntry([]));
     },
     /**
      * Ends the slice with an answer and an error.
@@ -150,7 +150,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     keys,
     create,
     found,
-    removeOwner: () => removeFilesOf(connection.redis, prefix, owner),
+    removeOwner: () => removeFilesOfOwner(connection.redis, prefix, owner),
     textOf: async (name: string) => (await allOf(await store.get(name)))?.toString(),
     /** Returns the bytes that count for the owner. */
     counted: async () => (await files.use(owner)).bytes,

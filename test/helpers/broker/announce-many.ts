@@ -1,6 +1,6 @@
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
-import { digestOf, encodeBeat } from '#shared/broker/contract/heartbeats.ts';
+import { computeDigest, encodeShortHeartbeat } from '#shared/broker/contract/heartbeats.ts';
 import { silentLog } from '../silent-log.ts';
 import { announcementOf } from './announcement.ts';
 
@@ -31,7 +31,7 @@ export async function announceMany({ natsUrl, prefix, count }: ManyWorkers): Pro
     }));
     const host = `host-${number}`;
     const facts = announcementOf({ worker, pool, models, slots: 8, host, startedAt: Date.now() });
-    return { subject, digest: digestOf(facts), facts };
+    return { subject, digest: computeDigest(facts), facts };
   });
   for (const { subject, digest, facts } of workers) broker.publish(subject, encodeAnnouncement({ ...facts, digest }));
   let beats = 0;
@@ -39,7 +39,7 @@ export async function announceMany({ natsUrl, prefix, count }: ManyWorkers): Pro
     beats += 1;
     for (const [number, { subject, digest }] of workers.entries()) {
       const busy = number % 10 === 0 ? 8 : number % 10 === 1 ? beats % 8 : 0;
-      broker.publish(subject, encodeBeat({ digest, busy }));
+      broker.publish(subject, encodeShortHeartbeat({ digest, busy }));
     }
   }, 1_000);
   return {

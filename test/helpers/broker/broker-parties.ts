@@ -12,7 +12,7 @@ import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import {
   isServing,
-  nobody,
+  noWorkers,
   type LivePool,
   type LiveWorker,
   type Placement,
@@ -198,7 +198,7 @@ export function loseAsStranger({ broker }: TestIngress, { job: { attempt } }: Te
 export function placementsIn(
   workers: LiveWorkers,
   isWanted: (pool: LivePool) => boolean = () => true,
-  avoid = nobody,
+  avoid = noWorkers,
 ): Placement[] {
   return Array.from(workers.pools())
     .filter((pool) => isWanted(pool) && isServing(pool, avoid))
@@ -242,7 +242,7 @@ export async function startIngress(
         ...timeouts,
       },
       queue: { maxQueued: 10_000, maxAgeMs: 60_000 },
-      spillMs: 500,
+      overflowMs: 500,
       keepAliveMs: 10_000,
       maxAttempts: 3,
       ...rest,

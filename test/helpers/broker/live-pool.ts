@@ -42,7 +42,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
     const announced = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
     live.workers.add({
       id: worker,
-      point: rendezvousPoint(worker),
+      affinityPoint: rendezvousPoint(worker),
       address: { tier, owner: 'open', worker },
       announcement: { ...announced, busy, accepting, startedAt },
       pool: live,
@@ -50,10 +50,10 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
       announcedBusy: 0,
       joinedAt: 0,
       lastHeartbeatAt: 0,
-      life: new ProofOfLife(),
+      proofOfLife: new ProofOfLife(),
       lastFrameAt: 0,
       held: 0,
-      others: busy,
+      otherJobs: busy,
       hasRefused: false,
       health: new WorkerHealth(),
     });

@@ -40,7 +40,7 @@ export function tapBroker(inner: Broker) {
       return connectedSince();
     },
     publish: through((...message) => inner.publish(...message)),
-    publishAhead: through((...message) => inner.publishAhead(...message)),
+    publishImmediately: through((...message) => inner.publishImmediately(...message)),
     publishUnhurried: through((...message) => inner.publishUnhurried(...message)),
     subscribe: (subject, onMessage, queue) =>
       inner.subscribe(

@@ -5,7 +5,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AnswerTimeouts } from '#services/cli-worker/answer/run-conversation.ts';
-import { cliOf } from '#services/cli-worker/clis/cli-of.ts';
+import { selectCli } from '#services/cli-worker/clis/select-cli.ts';
 import type { CliKind } from '#services/cli-worker/clis/cli.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { ProcessStarter } from '#services/cli-worker/process/process-starter.ts';
@@ -30,7 +30,7 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const root = mkdtempSync(join(tmpdir(), 'rtr-cli-test-'));
   const guard = new ProcessGuard(root, process.env['PATH']);
-  const { cli, program } = cliOf(kind, command);
+  const { cli, program } = selectCli(kind, command);
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
   const reports: boolean[] = [];
@@ -45,7 +45,7 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
     startMs: options.startMs ?? 20_000,
     timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
     usageChunk: false,
-    login: { accepted: () => void logins.push('accepted'), refused: () => void logins.push('refused') },
+    login: { recordAccepted: () => void logins.push('accepted'), refused: () => void logins.push('refused') },
     log,
     onHealth: (healthy) => reports.push(healthy),
   });

@@ -1,4 +1,4 @@
-import { findTranslation, type Target, type Translation } from '#shared/translate/translation.ts';
+import { findTranslation, type ModelTraits, type Translation } from '#shared/translate/translation.ts';
 
 interface Dialogue<Request> {
   translations: readonly Translation<Request>[];
@@ -12,10 +12,10 @@ export const able = { takesImages: true, takesTools: true, takesSchemas: true };
 export function readRequests<Request>({ translations, upstream }: Dialogue<Request>, model = 'm') {
   const reader =
     (client: string, question: object) =>
-    (fields: object, target: Omit<Target, 'model'> = able): Request =>
+    (fields: object, traits: Omit<ModelTraits, 'model'> = able): Request =>
       findTranslation(translations, client, upstream).request(
         { model: 'auto', ...question, ...fields },
-        { model, ...target },
+        { model, ...traits },
       );
   const messages = [{ role: 'user', content: 'hi' }];
   return {

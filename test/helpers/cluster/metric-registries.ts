@@ -3,9 +3,9 @@ import { Registry } from 'prom-client';
 import { watchFiles } from '#shared/files/watch-files.ts';
 import { showRelease, watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
-import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
-import { watchServers } from '#services/tools-worker/mcp/mcp-link.ts';
-import { watchFailingTools } from '#services/tools-worker/tool-pace.ts';
+import { addProcessMetrics } from '#services/cli-worker/process-set/process-set.ts';
+import { addServerMetrics } from '#services/tools-worker/mcp/mcp-link.ts';
+import { addFailingToolsMetric } from '#services/tools-worker/tool-breakers.ts';
 import { watchMails } from '#services/batch-runner/mail/mail-metrics.ts';
 import { RunnerMetrics, watchRunner } from '#services/batch-runner/watch-runner.ts';
 import { watchWebhooks } from '#services/batch-runner/webhooks/webhook-metrics.ts';
@@ -62,15 +62,15 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     watchMails(registry, async () => 0);
     watchRunner(registry, {
       jobs: { counts: () => Promise.reject(new Error('there are no queues')) },
-      work: { open: () => Promise.resolve([]) },
+      work: { listOpen: () => Promise.resolve([]) },
       slots: { running: 0, gaveWay: 0 },
       workers: new Map(),
     });
   } else {
     void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));
-    watchProcesses(registry, () => ({ ready: 0, held: 0, starting: 0 }));
-    watchServers(registry, () => []);
-    watchFailingTools(registry, () => []);
+    addProcessMetrics(registry, () => ({ ready: 0, held: 0, starting: 0 }));
+    addServerMetrics(registry, () => []);
+    addFailingToolsMetric(registry, () => []);
   }
   // The library's declarations leave out fields of its objects.
   return registry.getMetricsAsArray() as unknown as DefinedMetric[];

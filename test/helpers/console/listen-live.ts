@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { onTestFinished } from 'vitest';
-import type { Failure, LiveWorkerFacts, Overview, QueuedLane, RefusedLately } from '#services/console/contract/live.ts';
+import type { Failure, LiveWorkerFacts, Overview, QueuedLane, RefusalCounts } from '#services/console/contract/live.ts';
 import type { ConsoleClient } from './console-client.ts';
 
 /** A page that is connected to the live feed. */
@@ -12,7 +12,7 @@ export interface LivePage {
     workers?: LiveWorkerFacts[];
     queue?: QueuedLane[];
     failures?: Failure[];
-    refused?: RefusedLately[];
+    refused?: RefusalCounts[];
   };
   /** Returns every received byte. */
   text: () => string;

@@ -3,11 +3,11 @@ import { pino } from 'pino';
 import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
-import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
-import { mailDeliverer, type MailOutcome } from '#services/batch-runner/mail/deliver-mail.ts';
+import { createMailDeliverer, type MailOutcome } from '#services/batch-runner/mail/deliver-mail.ts';
 import { parseSmtpUrl } from '#services/batch-runner/mail/mail-settings.ts';
-import { mailSender } from '#services/batch-runner/mail/send-mail.ts';
+import { createMailSender } from '#services/batch-runner/mail/send-mail.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
 import { startSmtp } from './start-smtp.ts';
 
@@ -24,10 +24,10 @@ export async function openTestMails(isMailed = true) {
   const outcomes: MailOutcome[] = [];
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
-  const deliver = mailDeliverer({
+  const deliver = createMailDeliverer({
     mails,
     compose: (mail) => composeMail(mail, { from, publicUrl: undefined }),
-    send: mailSender(server, from),
+    send: createMailSender(server, from),
     count: (outcome) => outcomes.push(outcome),
     log,
   });
@@ -41,7 +41,7 @@ export async function openTestMails(isMailed = true) {
     /** Reports an event for these owners, once for each name. */
     report: (given: Partial<Pick<WebhookEvent, 'type' | 'owners' | 'data'>> = {}, name = `thing ${names++}`) => {
       const data = { id: 'box.w1', tier: 'gpu' };
-      const event: WebhookEvent = { id: mintEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };
+      const event: WebhookEvent = { id: createEventId(), type: 'rtr.worker.lost', owners: ['router'], data, ...given };
       return states.change({ kind: 'tests', field: name, to: 'reported', event });
     },
     addPerson: async (

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { inject } from 'vitest';
 import type { RunAdminCommand } from '#services/rtr/commands/admin/admin-context.ts';
 import { adminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
-import { everybodysBatches } from '#services/rtr/commands/admin/everybodys-batches.ts';
-import { everybodysFiles } from '#services/rtr/commands/admin/everybodys-files.ts';
+import { allBatchesCommand } from '#services/rtr/commands/admin/everybodys-batches.ts';
+import { allFilesCommand } from '#services/rtr/commands/admin/everybodys-files.ts';
 import { keysCommand } from '#services/rtr/commands/admin/keys-command.ts';
 import { withAdmin } from '#services/rtr/commands/admin/with-admin.ts';
 import { adminSettings } from '#services/rtr/config.ts';
@@ -80,7 +80,7 @@ export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
 function commandsOf(run: RunAdminCommand): Command[] {
   const inStore = () => Promise.reject(new Error('a command for the API'));
   const keys = keysCommand({ overApi: run, inStore, namesRouter: () => true });
-  const everybodys = [everybodysBatches(run).name('batches'), everybodysFiles(run).name('files')];
+  const everybodys = [allBatchesCommand(run).name('batches'), allFilesCommand(run).name('files')];
   return [...adminCommands(run), keys, ...everybodys];
 }
 

@@ -1,5 +1,5 @@
 import { GenericContainer, getContainerRuntimeClient, type WaitStrategy } from 'testcontainers';
-import { askPort } from '#services/rtr/up/servers/ask-port.ts';
+import { queryPort } from '#services/rtr/up/servers/ask-port.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { until } from '../until.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
@@ -67,7 +67,7 @@ export async function startContainerServer(kind: ServerKind): Promise<TestServer
 function answersAt(where: { host: string; port: number }, kind: ServerKind): WaitStrategy {
   const { question, ready } = images[kind];
   return {
-    waitUntilReady: () => until(async () => (await askPort(where, question, ready)) !== undefined, startsWithinMs),
+    waitUntilReady: () => until(async () => (await queryPort(where, question, ready)) !== undefined, startsWithinMs),
     withStartupTimeout() {
       return this;
     },

@@ -6,8 +6,8 @@ import { changeAuthority, writeAuthority } from '#shared/broker/authority/author
 import { issueCredential, type CredentialRequest } from '#shared/broker/authority/issue-credential.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
-import { provideServer } from '#services/rtr/up/servers/install-server.ts';
-import { askPort } from '#services/rtr/up/servers/ask-port.ts';
+import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
+import { queryPort } from '#services/rtr/up/servers/ask-port.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { until } from '../until.ts';
@@ -25,7 +25,7 @@ export interface SecuredNatsOptions {
 /** Starts a server with a new trust, created as `rtr credentials` creates it. Call its `stop` in `afterAll`. */
 export async function startSecuredNats(options: SecuredNatsOptions) {
   const { prefix, ca, host = '127.0.0.1', config = [] } = options;
-  const program = await provideServer('nats', process.env, (line) => console.info(line));
+  const program = await ensureServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-secured-'));
   const port = await freePort();
   await writeAuthority(folder, await createAuthority(prefix, ca));
@@ -42,7 +42,7 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
   child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`nats-server ended: ${errors.join('')}`);
-    return (await askPort({ host, port }, '', /^INFO /)) !== undefined;
+    return (await queryPort({ host, port }, '', /^INFO /)) !== undefined;
   });
   const issue = async (parameters: CredentialRequest): Promise<string> => {
     const { text } = await changeAuthority(folder, async (authority) => {

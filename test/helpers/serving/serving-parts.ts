@@ -4,7 +4,7 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
-import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
+import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
 
 const nothing = (): undefined => undefined;
 
@@ -23,10 +23,10 @@ export function modelSink(changes: Partial<ModelSink> = {}): ModelSink {
 
 /** Returns the dependencies for serving a request, up to the dispatcher. Nothing is limited or recorded. */
 export function servingParts(
-  dispatch: ServingParts['dispatcher']['dispatch'],
+  dispatch: ServingComponents['dispatcher']['dispatch'],
   pools: readonly LivePool[],
-  changes: Partial<ServingParts> = {},
-): ServingParts {
+  changes: Partial<ServingComponents> = {},
+): ServingComponents {
   const isKnown = (): boolean => true;
   return {
     dispatcher: { dispatch, cancel: nothing, fail: nothing },
@@ -52,7 +52,7 @@ export function identityOf(fields: Partial<KeyIdentity> = {}): KeyIdentity {
 }
 
 export function callerOf(identity: KeyIdentity = identityOf(), changes: Partial<Caller> = {}): Caller {
-  return { requestId: 'r', identity, trace: undefined, onStanding: nothing, isGone: () => false, ...changes };
+  return { requestId: 'r', identity, trace: undefined, onLimitStatus: nothing, isGone: () => false, ...changes };
 }
 
 /** A request with no properties besides its body. */

@@ -5,8 +5,8 @@ import { readClusterSecret } from '#shared/accounts/secrets/read-cluster-secret.
 import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
-import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import { webhookDeliverer, type AttemptOutcome } from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { createWebhookDeliverer, type AttemptOutcome } from '#services/batch-runner/webhooks/deliver-webhook.ts';
 import { silentLog } from '../silent-log.ts';
 import { made } from '../accounts/made.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
@@ -27,7 +27,7 @@ export async function openTestWebhooks({
   const webhooks = openWebhooks(redis, prefix, { keys, report });
   const { endpoints, deliveries } = webhooks;
   const outcomes: AttemptOutcome[] = [];
-  const deliver = webhookDeliverer({
+  const deliver = createWebhookDeliverer({
     endpoints,
     deliveries,
     post: createPublicPost({ timeoutMs: 20_000, isAllowed: () => true, ...options }),
@@ -46,7 +46,7 @@ export async function openTestWebhooks({
     ) => made(await endpoints.create(owner, { url, events }, undefined)),
     /** Returns an event of a batch of the router, unless another owner is given. */
     batchEvent: (owner: WebhookOwner = 'router'): WebhookEvent => ({
-      id: mintEventId(),
+      id: createEventId(),
       type: 'batch.completed',
       owners: [owner],
       data: { id: 'batch_1' },

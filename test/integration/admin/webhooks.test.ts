@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   open = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
-  for (const { id } of await open.endpoints.list()) await open.endpoints.remove(id);
+  for (const { id } of await open.endpoints.list()) await open.endpoints.delete(id);
 });
 
 describe('rtr webhooks add', () => {
@@ -112,7 +112,11 @@ describe('rtr webhooks test, deliveries and repeat', () => {
     await failing;
     // Without a runner, the command waits for the outcome for a bounded time.
     const { raw } = await rtr.json('tokens', 'create', '--name', 'waits', '--scopes', 'admin');
-    const client = new AdminClient({ url: cluster.url, token: () => Promise.resolve(String(raw)), unknownToken: '' });
+    const client = new AdminClient({
+      url: cluster.url,
+      token: () => Promise.resolve(String(raw)),
+      unknownTokenMessage: '',
+    });
     const context = { client, print: () => undefined, json: false };
     await expect(testWebhook(context, endpoint.id, 300)).rejects.toThrow('No batch runner has tried it yet.');
   });

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
-import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import type { RefusalReport } from '#services/console/contract/usage.ts';
 import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
@@ -71,7 +71,7 @@ describe('refused requests', () => {
     expect(await ask(limited.raw)).toBe(429);
     expect(await ask(narrow.raw)).toBe(403);
     expect(await ask(forged(narrow.raw))).toBe(401);
-    expect(await ask(mintKey('user').raw)).toBe(401);
+    expect(await ask(generateKey('user').raw)).toBe(401);
     expect(await ask('nonsense')).toBe(401);
     const bad = await cluster.postRaw(`{"model": "demo", "messages": "${secret}"}`);
     expect(bad.status).toBe(400);
@@ -208,7 +208,7 @@ describe('refused requests', () => {
     const before = counts(await read(admin))['invalid_api_key'] ?? 0;
     const most = 300;
     for (let sent = 0; sent < most; sent += 50)
-      await Promise.all(Array.from({ length: 50 }, () => ask(mintKey('user').raw)));
+      await Promise.all(Array.from({ length: 50 }, () => ask(generateKey('user').raw)));
     await until(async () => counts(await read(admin))['invalid_api_key'] === before + most, 10_000);
     const { groups } = await read(admin, '&by=key&code=invalid_api_key');
     expect(groups.map(({ id }) => id)).toHaveLength(2);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RouterError, errorTable } from '#shared/core/errors.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat, RequestParameters } from '#shared/formats/client-format.ts';
-import { conversationOf } from '#shared/formats/conversation.ts';
+import { digestConversation } from '#shared/formats/conversation.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { readJsonRequest } from '#shared/formats/json-request.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
@@ -59,7 +59,7 @@ function readParameters(body: unknown): RequestParameters {
     needs: { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(data.say) },
     maxOutput: data.most,
     serviceTier: undefined,
-    conversation: conversationOf(undefined, [data.say]),
+    conversation: digestConversation(undefined, [data.say]),
   };
 }
 

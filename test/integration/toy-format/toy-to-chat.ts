@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
-import type { Ending, Minted, StreamTranslation, Translation } from '#shared/translate/translation.ts';
+import type { Ending, AnswerContext, StreamTranslation, Translation } from '#shared/translate/translation.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { toyFormat, type ToyRequest } from './toy-format.ts';
@@ -21,28 +21,28 @@ export const toyToChat: Translation = {
       ...(live && { stream: true, stream_options: { include_usage: true } }),
     };
   },
-  reply: (body, minted) => {
-    const { body: chat, ending } = chatToChat.reply(body, minted);
+  reply: (body, answerContext) => {
+    const { body: chat, ending } = chatToChat.reply(body, answerContext);
     const [choice] = Array.isArray(chat['choices']) ? chat['choices'] : [];
     const message = isJsonObject(choice) && isJsonObject(choice['message']) ? choice['message'] : {};
     const { promptTokens, completionTokens } = ending.usage;
     return {
-      body: { id: minted.id, said: message['content'] ?? '', in: promptTokens, out: completionTokens },
+      body: { id: answerContext.id, said: message['content'] ?? '', in: promptTokens, out: completionTokens },
       ending,
     };
   },
-  stream: (minted) => new ToyToChatStream(minted),
+  stream: (answerContext) => new ToyToChatStream(answerContext),
 };
 
 class ToyToChatStream implements StreamTranslation {
-  readonly #minted: Minted;
+  readonly #answerContext: AnswerContext;
   /** Reads the upstream's stream to its end for usage and finish reason. */
   readonly #chat: StreamTranslation;
   #events = 0;
 
-  constructor(minted: Minted) {
-    this.#minted = minted;
-    this.#chat = chatToChat.stream(minted);
+  constructor(answerContext: AnswerContext) {
+    this.#answerContext = answerContext;
+    this.#chat = chatToChat.stream(answerContext);
   }
 
   get hasContent(): boolean {
@@ -67,7 +67,7 @@ class ToyToChatStream implements StreamTranslation {
     if (this.#events === 0) throw new RouterError('upstream_failed', 'Nothing was said.');
     const { promptTokens, completionTokens } = ending.usage;
     return {
-      text: this.#next('over', { id: this.#minted.id, in: promptTokens, out: completionTokens }),
+      text: this.#next('over', { id: this.#answerContext.id, in: promptTokens, out: completionTokens }),
       ending,
     };
   }

@@ -9,14 +9,14 @@ import { startRedis } from '../../helpers/servers/start-redis.ts';
 const mebibyte = 1024 * 1024;
 const lines = 100;
 /** What Redis may take in all. */
-const mostInRedis = 32 * mebibyte;
+const maxInRedis = 32 * mebibyte;
 
 it('a batch of pictures that have more bytes than Redis may take is completed, with every line once', async () => {
   const server = await startRedis();
   onTestFinished(() => server.stop());
   const redis = new Redis(server.url);
   onTestFinished(() => redis.disconnect());
-  await redis.config('SET', 'maxmemory', String(mostInRedis));
+  await redis.config('SET', 'maxmemory', String(maxInRedis));
   const engine = { DEMO_MODELS: 'painter', DEMO_OPERATIONS: 'painter=draw' };
   const cluster = await startCluster({ engine, worker: { SLOTS: '16' }, redisUrl: server.url });
   onTestFinished(() => cluster.stop());
@@ -41,7 +41,7 @@ it('a batch of pictures that have more bytes than Redis may take is completed, w
   const batch = await untilBatch(openai, id, undefined, 90_000).finally(() => watched.abort());
   await watching;
   await expectEachOnce(openai, batch, { lines, redisUrl: server.url, prefix: cluster.prefix });
-  expect(most).toBeLessThan(mostInRedis / 2);
+  expect(most).toBeLessThan(maxInRedis / 2);
   const results = await resultsOf(openai, batch.output_file_id);
   const pictures = results.map(({ response }) => {
     const data = response?.body['data'] as { b64_json: string }[] | undefined;
@@ -49,6 +49,6 @@ it('a batch of pictures that have more bytes than Redis may take is completed, w
   });
   expect(new Set(pictures.map((picture) => picture.toString('latin1'))).size).toBe(lines);
   const bytes = pictures.reduce((sum, { length }) => sum + length, 0);
-  expect(bytes).toBeGreaterThan(1.5 * mostInRedis);
+  expect(bytes).toBeGreaterThan(1.5 * maxInRedis);
   for (const picture of pictures) expect(picture.subarray(-8, -4).toString()).toBe('IEND');
 });

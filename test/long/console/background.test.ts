@@ -123,7 +123,7 @@ describe('the console', () => {
       const { id: owner } = await here.cluster.addKey({});
       const { connection } = await openKeyStore(inject('redisUrl'));
       const report = (): void => undefined;
-      const bounds = { mostOpen: 1_000, keepMs: 3_600_000 };
+      const bounds = { maxOpen: 1_000, keepMs: 3_600_000 };
       const batches = new Batches(connection.redis, `${here.cluster.prefix}:`, { bounds, report });
       const work = new BatchWork(connection.redis, `${here.cluster.prefix}:`, { report });
       const what = { owner, key: owner, api: 'openai', path: '/chat/completions', window: '24h', inputFile: 'none' };

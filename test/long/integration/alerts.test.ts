@@ -32,10 +32,10 @@ it('an ejected and lost worker, its model, which has one again, and a high error
   expect(await askOften({})).toEqual(new Set([200]));
   // Mistakes of clients are no errors of the router.
   expect(await askOften({ messages: 'none' })).toEqual(new Set([400]));
-  await until(async () => (await states.all('models')).get('demo')?.includes('"served"') === true);
-  await until(async () => (await states.all('workers')).size === 1);
+  await until(async () => (await states.readAll('models')).get('demo')?.includes('"served"') === true);
+  await until(async () => (await states.readAll('workers')).size === 1);
   // Another ingress says that it has ejected the worker with some model, and then that it has not any more.
-  const [worker = ''] = (await states.all('workers')).keys();
+  const [worker = ''] = (await states.readAll('workers')).keys();
   const broker = await connectBroker({
     url: inject('natsUrl'),
     name: 'test',

@@ -5,7 +5,7 @@ import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
 import type { FieldRule } from '#shared/translate/field-rule.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import {
   Cases,
   placeOf,
@@ -45,12 +45,12 @@ const parsers: Readonly<Record<string, (body: JsonObject) => JsonObject>> = {
   messages: parseMessagesRequest,
   responses: parseResponsesRequest,
 };
-const sentTo: Target = { model: 'target', origin: 'here', takesFiles: true };
+const sentTo: ModelTraits = { model: 'target', origin: 'here', takesFiles: true };
 const answerTypes = { chat: 'ChatAnswer', messages: 'MessagesAnswer', responses: 'ResponsesAnswer' } as const;
 const requestTypes = { chat: 'ChatRequest', messages: 'MessagesRequest', responses: 'ResponsesRequest' } as const;
 
 /** What is made for an answer. */
-const minted = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
+const answerContext = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
 
 /** Fields that Anthropic's SDK sends as headers. */
 const sentAsHeaders = new Set(['user_profile_id', 'workspace_id']);
@@ -117,7 +117,7 @@ const answers = {
 
 function wholeTo(client: string, upstream: keyof typeof answers): JsonObject[] {
   const { reply } = translationBetween(client, upstream);
-  return [answers[upstream], wholeAnswer(upstream, {})].map((answer) => reply(answer, minted).body);
+  return [answers[upstream], wholeAnswer(upstream, {})].map((answer) => reply(answer, answerContext).body);
 }
 
 it.each(['chat', 'messages', 'responses'] as const)(
@@ -134,7 +134,10 @@ describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstrea
   });
 
   it('has them as a stream, too', () => {
-    const { text } = runStream(translationBetween('messages', upstream).stream(minted), upstreamStreams[upstream]);
+    const { text } = runStream(
+      translationBetween('messages', upstream).stream(answerContext),
+      upstreamStreams[upstream],
+    );
     const events = namedEvents(text).filter(({ type }) => type !== 'ping');
     expect(events.flatMap((event) => lackedFields(schemaOf('MessagesEvent'), event))).toEqual([]);
   });
@@ -143,14 +146,19 @@ describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstrea
 type Translate = (tree: Tree, changed?: Change) => string | RouterError;
 
 /** What a provider takes at most. */
-function targetOf(upstream: string): Target {
+function targetOf(upstream: string): ModelTraits {
   // An upstream of the Responses format keeps what it has encrypted itself.
   const unseal = upstream === 'responses' ? () => undefined : open;
   return { ...sentTo, unseal, compacts: upstream === 'responses' };
 }
 
 /** Translates a body with a case in one of its fields; an error of the client's request is a result, too. */
-function translatorOf(client: string, upstream: string, field: string, target: Target = targetOf(upstream)): Translate {
+function translatorOf(
+  client: string,
+  upstream: string,
+  field: string,
+  traits: ModelTraits = targetOf(upstream),
+): Translate {
   const translation = translationBetween(client, upstream);
   return (tree, changed) => {
     const value = (valueOf(tree, changed) as JsonObject)[field];
@@ -159,7 +167,7 @@ function translatorOf(client: string, upstream: string, field: string, target: T
       const parsed = parsers[client]?.(body) ?? {};
       // What the answer repeats of the request is no effect of it.
       const { repeated: _, ...recalled } = translation.recall?.(parsed) ?? {};
-      return JSON.stringify([translation.request(parsed, target), recalled]);
+      return JSON.stringify([translation.request(parsed, traits), recalled]);
     } catch (error) {
       if (error instanceof RouterError && error.code !== 'internal') return error;
       throw error;
@@ -213,7 +221,7 @@ function replierOf(client: string, upstream: string, field: string): Translate {
     const value = (valueOf(tree, changed) as JsonObject)[field];
     const body = wholeAnswer(upstream, { ...(value !== undefined && { [field]: value }) });
     try {
-      return JSON.stringify(translation.reply(body, minted).body);
+      return JSON.stringify(translation.reply(body, answerContext).body);
     } catch (error) {
       // An answer may be an error.
       if (error instanceof RouterError && error.code === 'upstream_failed') return error.message;

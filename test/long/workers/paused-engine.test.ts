@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { translations } from '#shared/translate/translations.ts';
-import { Pace } from '#shared/worker/pace.ts';
+import { CircuitBreaker } from '#shared/worker/circuit-breaker.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { createHandleJob } from '#services/gpu-worker/handle-job.ts';
@@ -45,13 +45,13 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
     translations,
     timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
   });
-  const pace = new Pace({ log: silentLog, onChange: () => undefined });
-  onTestFinished(() => pace.close());
+  const breaker = new CircuitBreaker({ log: silentLog, onChange: () => undefined });
+  onTestFinished(() => breaker.close());
 
   const { addFarIngress, addWorker } = await start();
   const { far, proxy } = await addFarIngress();
   const memory = new FrameMemory(mebibyte);
-  const { id } = await addWorker({ handler: pace.watch(handler), memory });
+  const { id } = await addWorker({ handler: breaker.watch(handler), memory });
   await until(() => far.workers.get(id) !== undefined);
 
   const body = Buffer.from(
@@ -62,13 +62,13 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
   proxy.cut();
   cut.resolve();
   const cutAt = performance.now();
-  let mostBytes = 0;
+  let maxBytes = 0;
   await until(() => {
-    mostBytes = Math.max(mostBytes, memory.bytes);
+    maxBytes = Math.max(maxBytes, memory.bytes);
     return performance.now() - cutAt > 2_000;
   });
-  expect(mostBytes).toBeGreaterThan(mebibyte / 2);
-  expect(mostBytes).toBeLessThan(mebibyte);
+  expect(maxBytes).toBeGreaterThan(mebibyte / 2);
+  expect(maxBytes).toBeLessThan(mebibyte);
   proxy.resume();
   expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
   const numbers = [...sent.text().matchAll(/<(\d+)>/g)].map(([, number]) => Number(number));

@@ -1,30 +1,30 @@
 import { expect, inject, it } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeavyWork } from '#services/batch-runner/heavy-work.ts';
-import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 
 async function openProcesses() {
   const { connection, prefix } = await openKeyStore(inject('redisUrl'));
-  return (name: string) => new HeavyWork(new BegunWork(connection.redis, prefix, name));
+  return (name: string) => new HeavyWork(new UnfinishedWork(connection.redis, prefix, name));
 }
 
 it('work that two processes ended with is refused with an error, whatever else ended', async () => {
   const start = await openProcesses();
   const [first, second] = [start('first'), start('second')];
-  await first.open('deadly').begin();
-  const harmless = second.open('harmless');
+  await first.createPiece('deadly').begin();
+  const harmless = second.createPiece('harmless');
   expect(await harmless.begin()).toBeUndefined();
   harmless.end();
-  expect(await second.open('deadly').begin()).toBeUndefined();
+  expect(await second.createPiece('deadly').begin()).toBeUndefined();
   const third = start('third');
   for (let time = 0; time < 2; time += 1)
-    expect(await third.open('deadly').begin()).toMatchObject({
+    expect(await third.createPiece('deadly').begin()).toMatchObject({
       code: 'workers_died',
       message: expect.stringMatching(/Two processes/),
     });
-  expect(await third.open('harmless').begin()).toBeUndefined();
+  expect(await third.createPiece('harmless').begin()).toBeUndefined();
 });
 
 it('a process that lives does not count as ended with its work, however often it begins it', async () => {
@@ -32,7 +32,7 @@ it('a process that lives does not count as ended with its work, however often it
   const [first, second] = [start('first'), start('second')];
   for (let time = 0; time < 3; time += 1)
     for (const process of [first, second]) {
-      const piece = process.open('line');
+      const piece = process.createPiece('line');
       expect(await piece.begin()).toBeUndefined();
       piece.end();
     }
@@ -42,9 +42,9 @@ it('heavy work begins one piece at a time, and a piece whose store is away does 
   let isAway = true;
   const begin = (): Promise<number> => (isAway ? Promise.reject(storeUnavailable('away')) : Promise.resolve(0));
   const heavy = new HeavyWork({ begin, end: () => Promise.resolve() });
-  await expect(heavy.open('a').begin()).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(heavy.createPiece('a').begin()).rejects.toMatchObject({ code: 'store_unavailable' });
   isAway = false;
-  const [b, c] = [heavy.open('b'), heavy.open('c')];
+  const [b, c] = [heavy.createPiece('b'), heavy.createPiece('c')];
   await b.begin();
   const order: string[] = [];
   const begun = c.begin().then(() => order.push('c'));

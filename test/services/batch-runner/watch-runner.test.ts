@@ -14,7 +14,7 @@ function batch(change: Partial<BatchRecord>): BatchRecord {
 async function metricsOf(open: () => Promise<BatchRecord[]>): Promise<string[]> {
   const registry = new Registry();
   const jobs = { counts: () => Promise.reject(new Error('Redis is away')) };
-  watchRunner(registry, { jobs, work: { open }, slots: { running: 0, gaveWay: 0 }, workers: new Map() });
+  watchRunner(registry, { jobs, work: { listOpen: open }, slots: { running: 0, gaveWay: 0 }, workers: new Map() });
   return (await registry.metrics()).split('\n');
 }
 

@@ -26,10 +26,10 @@ afterEach(() => {
 
 describe('a login that the upstream refuses', () => {
   it('makes the worker take no jobs, and announce until when', () => {
-    expect(login.restrict(facts)).toEqual(facts);
+    expect(login.restrictFacts(facts)).toEqual(facts);
     login.refused();
     const resumesAt = Date.now() + 60_000;
-    expect(login.restrict(facts)).toEqual({ ...facts, accepting: false, reason: 'failing: login', resumesAt });
+    expect(login.restrictFacts(facts)).toEqual({ ...facts, accepting: false, reason: 'failing: login', resumesAt });
     expect(changes).toBe(1);
   });
 
@@ -37,23 +37,23 @@ describe('a login that the upstream refuses', () => {
     for (const minutes of [1, 2, 4, 8, 8]) {
       login.refused();
       vi.advanceTimersByTime(minutes * 60_000 - 1_000);
-      expect(login.restrict(facts).accepting).toBe(false);
+      expect(login.restrictFacts(facts).accepting).toBe(false);
       vi.advanceTimersByTime(1_000);
-      expect(login.restrict(facts)).toEqual(facts);
+      expect(login.restrictFacts(facts)).toEqual(facts);
     }
-    login.accepted();
+    login.recordAccepted();
     login.refused();
     vi.advanceTimersByTime(60_000);
-    expect(login.restrict(facts).accepting).toBe(true);
+    expect(login.restrictFacts(facts).accepting).toBe(true);
   });
 
   it('is tried again as soon as a person has signed in anew', () => {
     login.refused();
     vi.advanceTimersByTime(5_000);
-    expect(login.restrict(facts).accepting).toBe(false);
+    expect(login.restrictFacts(facts).accepting).toBe(false);
     utimesSync(file, new Date(), new Date(Date.now() + 5_000));
     vi.advanceTimersByTime(1_000);
-    expect(login.restrict(facts)).toEqual(facts);
+    expect(login.restrictFacts(facts)).toEqual(facts);
     expect(changes).toBe(2);
   });
 });

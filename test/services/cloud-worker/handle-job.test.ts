@@ -17,7 +17,7 @@ let bodies: readonly string[];
 /** Paths that the provider serves. */
 let served: string[];
 /** Largest output limit of the model; it refuses higher ones in OpenAI's words. */
-let mostOutput: number;
+let maxOutput: number;
 /** Levels of thinking that the model accepts; undefined for all. */
 let levels: string[] | undefined;
 /** Refusal of functions at /chat/completions; undefined where they are accepted. */
@@ -27,7 +27,7 @@ beforeEach(async () => {
   asked = [];
   heads.length = 0;
   served = ['/v1/chat/completions'];
-  mostOutput = Number.POSITIVE_INFINITY;
+  maxOutput = Number.POSITIVE_INFINITY;
   refusal = undefined;
   levels = undefined;
   const upstream = await startScriptedEngine((response, { url = '' }: IncomingMessage) => {
@@ -62,8 +62,8 @@ beforeEach(async () => {
       response.end(JSON.stringify({ error: { ...refusal, type: 'invalid_request_error', code: null } }));
       return;
     }
-    if (typeof asks === 'number' && asks > mostOutput) {
-      const message = `max_tokens is too large: ${asks}. This model supports at most ${mostOutput} completion tokens, whereas you provided ${asks}.`;
+    if (typeof asks === 'number' && asks > maxOutput) {
+      const message = `max_tokens is too large: ${asks}. This model supports at most ${maxOutput} completion tokens, whereas you provided ${asks}.`;
       response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
       return;
     }
@@ -144,7 +144,7 @@ describe('a Responses client of a provider without /responses', () => {
 });
 
 it('an output limit above the model’s own is lowered, also at the other path, and the client is informed', async () => {
-  mostOutput = 16_384;
+  maxOutput = 16_384;
   const text = await serve({ ...hello, max_output_tokens: 32_000 });
   expect(text).toContain('event: response.completed');
   // The answer has the client's own parameters.

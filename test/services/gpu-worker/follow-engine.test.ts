@@ -46,7 +46,7 @@ describe('a followed engine', () => {
   });
 
   it('is ill at once when a job cannot connect, until it answers again', async () => {
-    follower.unreachable();
+    follower.markUnreachable();
     expect(states.at(-1)?.healthy).toBe(false);
     await until(() => expect(states.at(-1)?.healthy).toBe(true));
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { BackgroundJob } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, LaterError } from '#shared/background/background-worker.ts';
+import { BackgroundWorker, RunLaterError } from '#shared/background/background-worker.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
@@ -60,7 +60,7 @@ describe('background work', () => {
     const worker = work('batch-slices', async ({ name }) => {
       attempts.push(name);
       const before = attempts.filter((each) => each === name).length - 1;
-      if (name === 'later' && before === 0) throw new LaterError(50);
+      if (name === 'later' && before === 0) throw new RunLaterError(50);
       if (name === 'fails' && before === 0) throw new Error('no luck');
     });
     await jobs.add(job('batch-slices', 'later'));
@@ -77,8 +77,8 @@ describe('background work', () => {
       if (isBroken) throw new Error(`${name} is broken`);
     });
     await jobs.add(job('batch-endings', 'a'));
-    await until(async () => (await jobs.failing('batch-endings', 5)).length === 1);
-    const [failing] = await jobs.failing('batch-endings', 5);
+    await until(async () => (await jobs.listFailing('batch-endings', 5)).length === 1);
+    const [failing] = await jobs.listFailing('batch-endings', 5);
     expect(failing).toMatchObject({ id: 'a', reason: 'a is broken' });
     expect(failing?.failures).toBeGreaterThanOrEqual(1);
     // A stack for each failure would make a job grow for as long as it fails.
@@ -86,14 +86,16 @@ describe('background work', () => {
     work('batch-slices', () => Promise.reject(new AggregateError([])));
     await jobs.add(job('batch-slices', 'b'));
     await until(async () => {
-      expect(await jobs.failing('batch-slices', 5)).toMatchObject([{ id: 'b', reason: 'an error without a message' }]);
+      expect(await jobs.listFailing('batch-slices', 5)).toMatchObject([
+        { id: 'b', reason: 'an error without a message' },
+      ]);
     });
-    expect(await jobs.failing('batch-validations', 5)).toEqual([]);
+    expect(await jobs.listFailing('batch-validations', 5)).toEqual([]);
     isBroken = false;
     await jobs.tryNow({ queue: 'batch-endings', id: 'a' });
     await until(() => worker.completed === 1);
     expect(await jobs.tryNow({ queue: 'batch-endings', id: 'a' })).toBe(false);
-    expect(await jobs.failing('batch-endings', 5)).toEqual([]);
+    expect(await jobs.listFailing('batch-endings', 5)).toEqual([]);
   });
 
   it('is added once while it waits, and again when it is done', async () => {

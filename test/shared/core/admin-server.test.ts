@@ -7,7 +7,7 @@ import { Releases } from '#shared/core/release.ts';
 
 async function open(pages: Partial<AdminPages>): Promise<(path: string) => Promise<Response>> {
   const releases = new Releases();
-  onTestFinished(async () => void (await releases.run()));
+  onTestFinished(async () => void (await releases.releaseAll()));
   const health = () => ({ ready: true, facts: {} });
   const server = createAdminServer({ log: { error: vi.fn() }, registry: new Registry(), health, ...pages });
   await listen(server, 0, '127.0.0.1', releases);

@@ -15,9 +15,9 @@ it('shared memory is never exceeded in sum, except by a single user, and is avai
         const fits = taken.length === 0 || sum() + amount <= most;
         expect(room.take(amount)).toBe(fits);
         if (fits) taken.push(amount);
-        for (const given of taken.splice(0, givesBack)) room.give(given);
+        for (const given of taken.splice(0, givesBack)) room.release(given);
       }
-      for (const given of taken) room.give(given);
+      for (const given of taken) room.release(given);
       expect(room.take(most)).toBe(true);
       const before = room.refusals;
       expect(room.take(1)).toBe(false);

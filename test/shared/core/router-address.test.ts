@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 const requestTo = (host: string | undefined) => ({ protocol: 'http', get: () => host });
 
@@ -28,14 +28,16 @@ const others = [
 
 describe('the address of the router', () => {
   it('is the public one if it is set, whatever host a client names', () => {
-    expect(routerAddress(requestTo('['), 'https://llm.example.com/')).toBe('https://llm.example.com');
+    expect(resolveRouterAddress(requestTo('['), 'https://llm.example.com/')).toBe('https://llm.example.com');
   });
 
   it.each(hosts)('is that of a request to %s', (host, named) => {
-    expect(routerAddress(requestTo(host), undefined)).toBe(`http://${named}`);
+    expect(resolveRouterAddress(requestTo(host), undefined)).toBe(`http://${named}`);
   });
 
   it.each(others)('is refused for a request to %o', (host) => {
-    expect(() => routerAddress(requestTo(host), undefined)).toThrow('The header `Host` is not the name of a host.');
+    expect(() => resolveRouterAddress(requestTo(host), undefined)).toThrow(
+      'The header `Host` is not the name of a host.',
+    );
   });
 });

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { derive, sealer } from '#shared/core/seal.ts';
+import { deriveKey, createSealer } from '#shared/core/seal.ts';
 
 describe('a sealer', () => {
   const key = randomBytes(32);
-  const { seal, sealBytes, unseal } = sealer(key);
+  const { seal, sealBytes, unseal } = createSealer(key);
 
   it('opens what it has sealed, and seals equal texts equally', () => {
     const sealed = seal('Grüße, 🦡');
@@ -23,7 +23,7 @@ describe('a sealer', () => {
   });
 
   it('does not open texts of another key, or changed texts', () => {
-    expect(unseal(sealer(derive(key, 'another owner')).seal('secret'))).toBeUndefined();
+    expect(unseal(createSealer(deriveKey(key, 'another owner')).seal('secret'))).toBeUndefined();
     const bytes = Buffer.from(seal('secret'), 'base64url');
     for (const at of bytes.keys()) {
       const changed = Buffer.from(bytes);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { validNames } from '#shared/core/valid-names.ts';
+import { assignValidNames } from '#shared/core/valid-names.ts';
 
 const pattern = /^[a-zA-Z0-9_-]{1,64}$/;
-const chosen = (...names: string[]): string[] => [...validNames(names).values()];
+const chosen = (...names: string[]): string[] => [...assignValidNames(names).values()];
 
 describe('valid names of tools', () => {
   it('are the original ones if these are valid', () => {
@@ -15,11 +15,11 @@ describe('valid names of tools', () => {
 
   it('never equal the name of another tool', () => {
     const names = ['a_b', 'a.b', 'a/b', '', '.', '搜索', '查询', 'y'.repeat(65), `${'y'.repeat(64)}z`, 'y'.repeat(64)];
-    const valid = validNames(names);
+    const valid = assignValidNames(names);
     expect(valid.get('a_b')).toBe('a_b');
     expect(new Set(valid.values()).size).toBe(names.length);
     for (const name of valid.values()) expect(name).toMatch(pattern);
-    expect(validNames([...names].reverse())).toEqual(new Map([...valid].reverse()));
+    expect(assignValidNames([...names].reverse())).toEqual(new Map([...valid].reverse()));
     expect(valid.get('a.b')).toMatch(/^a_b_[0-9a-f]{8}$/);
   });
 });

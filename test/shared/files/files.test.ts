@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { FileRecords, type FileBounds } from '#shared/accounts/files/file-records.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { fileSettings } from '#shared/files/file-settings.ts';
-import { Files, type FilesParts } from '#shared/files/files.ts';
+import { Files, type FilesDependencies } from '#shared/files/files.ts';
 import { openFiles } from '#shared/files/open-files.ts';
 import { watchFiles } from '#shared/files/watch-files.ts';
 import { silentLog as log } from '../../helpers/silent-log.ts';
@@ -19,7 +19,7 @@ import { errorWith } from '../../helpers/error-with.ts';
 const mebibyte = 1024 * 1024;
 const textFile = { purpose: 'user_data', name: 'a.txt' };
 
-async function open(parts: Partial<FilesParts> & { ownerBytes?: number; objects?: OpenObjects } = {}) {
+async function open(parts: Partial<FilesDependencies> & { ownerBytes?: number; objects?: OpenObjects } = {}) {
   const { redis, prefix, noteUnreadable: report } = await openKeyStore();
   const { ownerBytes = 100 * mebibyte, objects = await openObjects(), ...own } = parts;
   const bounds = { ownerBytes, totalBytes: 1_000 * mebibyte };
@@ -48,8 +48,8 @@ describe('files', () => {
     const range = await allOf(await files.read(file, { from: 5 * mebibyte, to: 5 * mebibyte + 10 }));
     expect(range?.equals(bytes.subarray(5 * mebibyte, 5 * mebibyte + 10))).toBe(true);
     expect(await counted()).toBe(bytes.length);
-    expect(await files.remove('bob', file.id)).toBe(false);
-    expect(await files.remove('ada', file.id)).toBe(true);
+    expect(await files.delete('bob', file.id)).toBe(false);
+    expect(await files.delete('ada', file.id)).toBe(true);
     expect(await files.find('ada', file.id)).toBeUndefined();
     await until(async () => (await parts()) === 0);
     expect(await counted()).toBe(0);
@@ -205,7 +205,7 @@ describe('files', () => {
     });
     const file = await add(inPieces(randomBytes(mebibyte)));
     await nats.kill();
-    expect(await files.remove('ada', file.id)).toBe(true);
+    expect(await files.delete('ada', file.id)).toBe(true);
     expect(await files.find('ada', file.id)).toBeUndefined();
     await expect(add(inPieces(randomBytes(10)))).rejects.toEqual(errorWith('store_unavailable'));
     await nats.restart();

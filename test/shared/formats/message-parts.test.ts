@@ -287,7 +287,7 @@ const written = (events: readonly (object | string)[]) =>
 
 describe.each(streams)(
   'the trace message of a stream of %s',
-  (_, { answer, joined }, events, inText, finish_reason) => {
+  (_, { answer, joinEvents: joined }, events, inText, finish_reason) => {
     const thinking = { type: 'reasoning', content: 'hm' };
 
     it('is joined from its events', () => {
@@ -315,7 +315,7 @@ it('the trace messages of a stream of completions are joined from its chunks, on
     return { choices: [{ index, text, finish_reason }] };
   };
   const stream = written([chunk(0, 'a'), chunk(1, 'x'), chunk(0, 'b', 'stop')]).join('');
-  expect(completionsMessageParts.answer(completionsMessageParts.joined(readEvents(stream)))).toEqual([
+  expect(completionsMessageParts.answer(completionsMessageParts.joinEvents(readEvents(stream)))).toEqual([
     { role: 'assistant', parts: [text('ab')], finish_reason: 'stop' },
     { role: 'assistant', parts: [text('x')], finish_reason: 'error' },
   ]);

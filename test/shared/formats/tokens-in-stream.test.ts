@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { chatStreamWords } from '#shared/formats/chat/stream-words.ts';
-import { messagesStreamWords } from '#shared/formats/messages/stream-words.ts';
-import { StatelessStream, type StreamWords } from '#shared/formats/sse/streamed-answer.ts';
+import { chatStreamAdditions } from '#shared/formats/chat/stream-additions.ts';
+import { messagesStreamAdditions } from '#shared/formats/messages/stream-words.ts';
+import { StatelessStream, type StreamAdditions } from '#shared/formats/sse/streamed-answer.ts';
 
-function tokensOf(words: StreamWords, pieces: string[]): number {
+function tokensOf(words: StreamAdditions, pieces: string[]): number {
   const stream = new StatelessStream(words, 'r');
   for (const piece of pieces) stream.relayed(Buffer.from(piece));
   return stream.tokens;
 }
 
-const inChat = (...pieces: string[]) => tokensOf(chatStreamWords, pieces);
-const inMessages = (...pieces: string[]) => tokensOf(messagesStreamWords, pieces);
+const inChat = (...pieces: string[]) => tokensOf(chatStreamAdditions, pieces);
+const inMessages = (...pieces: string[]) => tokensOf(messagesStreamAdditions, pieces);
 
 const chunk = (delta: object): string =>
   `data: ${JSON.stringify({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkInThread } from '#shared/registry/check-in-thread.ts';
 import { checkRegistry, type CheckedRegistry } from '#shared/registry/check-registry.ts';
 import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
-import { problemSentence } from '#shared/registry/registry-problem.ts';
+import { formatProblem } from '#shared/registry/registry-problem.ts';
 import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { emptyRegistry, registrySchema } from '#shared/registry/registry.ts';
 
@@ -19,7 +19,7 @@ auto: { tiers: [gpu, cloud] }
 
 /** The mistakes of a text, as sentences. */
 function problemsOf(checked: CheckedRegistry): string[] {
-  return 'problems' in checked ? checked.problems.map(problemSentence) : [];
+  return 'problems' in checked ? checked.problems.map(formatProblem) : [];
 }
 
 describe('a registry that is edited at run time', () => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import { isServing, nobody, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { isServing, noWorkers, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, type ModelOperation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '#shared/serving/choose-lanes.ts';
-import { permitsOf } from '#shared/serving/key-permits.ts';
+import { readKeyPermits } from '#shared/serving/key-permits.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
@@ -79,9 +79,9 @@ function choose([facts, file, { name, format, operation, purpose, needs, listed 
   );
   const { models, auto } = registrySchema.parse(file);
   const model = resolveModel(name, { models, auto }, { purpose, agentType: undefined });
-  const { allowsLane: permits } = permitsOf({ models: listed, tiers: undefined });
+  const { allowsLane: permits } = readKeyPermits({ models: listed, tiers: undefined });
   const rules = { auto, priceOf: () => undefined, permits };
-  const lanes = chooseLanes({ model, needs, operation, format }, rules, live, nobody);
+  const lanes = chooseLanes({ model, needs, operation, format }, rules, live, noWorkers);
   const named = model.kind === 'auto' ? (model.rule?.targets ?? []) : model.targets;
   const mayGo = ({ tier }: LivePool, id: string): boolean => {
     const isNamed = named.some((each) => each.model === id && (each.tier ?? tier) === tier);
@@ -89,7 +89,7 @@ function choose([facts, file, { name, format, operation, purpose, needs, listed 
     return permits(tier, id) && (isNamed || (auto.tiers.some((each) => each === tier) && !auto.except.includes(id)));
   };
   const possible = live
-    .filter((pool) => pool.tier !== 'tools' && pool.formats.includes(format) && isServing(pool, nobody))
+    .filter((pool) => pool.tier !== 'tools' && pool.formats.includes(format) && isServing(pool, noWorkers))
     .flatMap((pool) =>
       pool.models.filter((each) => does(each, operation)).map(({ id }): Placement => ({ pool, model: id })),
     )

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { permitsOf } from '#shared/serving/key-permits.ts';
+import { readKeyPermits } from '#shared/serving/key-permits.ts';
 
 describe('the permits of a key', () => {
   it('allow everything without lists', () => {
-    const { restricts, allowsName, allowsLane } = permitsOf({ models: undefined, tiers: undefined });
+    const { restricts, allowsName, allowsLane } = readKeyPermits({ models: undefined, tiers: undefined });
     expect([restricts, allowsName('any'), allowsLane('cli', 'any')]).toEqual([false, true, true]);
   });
 
   it('allow the listed names, and `auto` among their models', () => {
-    const { restricts, allowsName, allowsLane } = permitsOf({ models: ['fast', 'qwen3'], tiers: ['gpu'] });
+    const { restricts, allowsName, allowsLane } = readKeyPermits({ models: ['fast', 'qwen3'], tiers: ['gpu'] });
     expect(restricts).toBe(true);
     expect(['fast', 'qwen3', 'auto', 'gpt-5'].map(allowsName)).toEqual([true, true, true, false]);
     expect(allowsLane('gpu', 'qwen3')).toBe(true);
@@ -19,7 +19,7 @@ describe('the permits of a key', () => {
   });
 
   it('allow any model for `auto` if the list names it', () => {
-    const { allowsName, allowsLane } = permitsOf({ models: ['auto'], tiers: undefined });
+    const { allowsName, allowsLane } = readKeyPermits({ models: ['auto'], tiers: undefined });
     expect(allowsName('qwen3')).toBe(false);
     expect(allowsLane('cloud', 'qwen3')).toBe(true);
   });

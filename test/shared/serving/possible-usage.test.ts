@@ -3,7 +3,7 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
-import { possibleUsage, type UsageBounds } from '#shared/serving/possible-usage.ts';
+import { capUsage, type UsageBounds } from '#shared/serving/possible-usage.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
 const noNeeds = { tools: false, vision: false, thinking: false, json: false, inputTokens: 25 };
@@ -27,11 +27,7 @@ interface Facts extends Partial<UsageBounds> {
 function held(usage: Usage, { tier = 'gpu', model, answerBytes = 80, ...bounds }: Facts = {}): Usage {
   const pool = livePool({ tier, pool: 'p', models: [{ id: 'm', capabilities: [], ...model }] }, [{ id: 'w' }]);
   const attempt = { placement: { pool, model: 'm' } } as unknown as JobReport['attempt'];
-  return possibleUsage(
-    usage,
-    { attempt, answerBytes },
-    { needs: noNeeds, maxOutput: undefined, bodyBytes: 100, ...bounds },
-  );
+  return capUsage(usage, { attempt, answerBytes }, { needs: noNeeds, maxOutput: undefined, bodyBytes: 100, ...bounds });
 }
 
 describe('usage that a worker reports', () => {

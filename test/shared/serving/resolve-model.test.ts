@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
-import { requestedName } from '#shared/serving/requested-name.ts';
+import { resolveRequestedName } from '#shared/serving/requested-name.ts';
 
 const registry = registrySchema.parse({
   models: {
@@ -60,17 +60,17 @@ const workers = { isKnownModel: (model: string) => ['demo', 'anthropic/claude-so
 
 describe('the requested name', () => {
   it('is the one behind an alias', () => {
-    expect(requestedName({ model: 'anthropic/demo', nameBehind: 'demo' }, {}, workers)).toBe('demo');
-    expect(requestedName({ model: 'anthropic/auto', nameBehind: 'auto' }, {}, workers)).toBe('auto');
+    expect(resolveRequestedName({ model: 'anthropic/demo', nameBehind: 'demo' }, {}, workers)).toBe('demo');
+    expect(resolveRequestedName({ model: 'anthropic/auto', nameBehind: 'auto' }, {}, workers)).toBe('auto');
   });
 
   it('is its own if a model or the registry has it', () => {
     const own = { model: 'anthropic/claude-sonnet-5', nameBehind: 'claude-sonnet-5' };
-    expect(requestedName(own, {}, workers)).toBe('anthropic/claude-sonnet-5');
+    expect(resolveRequestedName(own, {}, workers)).toBe('anthropic/claude-sonnet-5');
     const entry = { targets: [{ model: 'demo' }], purposes: {}, agents: {}, defaults: {}, hedge: [] };
-    expect(requestedName({ model: 'anthropic/x', nameBehind: 'demo' }, { 'anthropic/x': entry }, workers)).toBe(
+    expect(resolveRequestedName({ model: 'anthropic/x', nameBehind: 'demo' }, { 'anthropic/x': entry }, workers)).toBe(
       'anthropic/x',
     );
-    expect(requestedName({ model: 'demo' }, {}, workers)).toBe('demo');
+    expect(resolveRequestedName({ model: 'demo' }, {}, workers)).toBe('demo');
   });
 });

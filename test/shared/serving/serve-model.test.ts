@@ -8,8 +8,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
-import { serveModel, type ModelRequest, type ServingParts } from '#shared/serving/serve-model.ts';
-import type { FinishedRequest } from '#shared/serving/usage-record-of.ts';
+import { serveModel, type ModelRequest, type ServingComponents } from '#shared/serving/serve-model.ts';
+import type { FinishedRequest } from '#shared/serving/usage-record.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { serveTool } from '#shared/serving/serve-tool.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
@@ -28,7 +28,7 @@ function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
     };
     return Promise.resolve({ granted: true, uses: [], reservation });
   };
-  const dispatch: ServingParts['dispatcher']['dispatch'] = (request) => {
+  const dispatch: ServingComponents['dispatcher']['dispatch'] = (request) => {
     onDispatch(request);
     throw new RouterError('internal', 'The dispatcher is broken.');
   };
@@ -43,7 +43,7 @@ function identity(fields: Partial<KeyIdentity> = {}): KeyIdentity {
 }
 
 function ask(
-  served: ServingParts,
+  served: ServingComponents,
   who: KeyIdentity,
   fields: object = {},
   { caller = callerOf(who), ...asked }: Partial<ModelRequest> & { caller?: Caller } = {},
@@ -133,10 +133,10 @@ describe('the reservation of a request', () => {
 
   it('is released if the headers of its limits cannot be set', async () => {
     const { served, reservations } = parts();
-    const onStanding = () => {
+    const onLimitStatus = () => {
       throw new Error('no headers');
     };
-    const caller = callerOf(identity(), { onStanding });
+    const caller = callerOf(identity(), { onLimitStatus });
     await expect(ask(served, identity(), {}, { caller })).rejects.toThrow('no headers');
     expect(reservations).toEqual(['reserved', 'released']);
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import type { ServingParts } from '#shared/serving/serve-model.ts';
+import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 import { callerOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
@@ -21,7 +21,7 @@ const pools = [
 async function modelsFor(
   tools: object[],
   operation: 'generate' | 'count_tokens',
-  changes: Partial<ServingParts> = {},
+  changes: Partial<ServingComponents> = {},
 ): Promise<string[]> {
   const models: string[] = [];
   const dispatch = (request: JobRequest): never => {
@@ -61,6 +61,6 @@ it('a request with tools of an MCP server waits while no worker has them', async
     isKnownModel: () => true,
     lostPools: () => [{ tools: [{ name: 'lost' }] }],
     pools: () => ((looks += 1) < 3 ? pools.slice(0, 2) : pools),
-  } as unknown as ServingParts['workers'];
+  } as unknown as ServingComponents['workers'];
   expect(await modelsFor([mcp], 'count_tokens', { workers: away })).toEqual(['able']);
 });

@@ -5,14 +5,14 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
-import { whyNoLane, type NoLane, type NoLaneParts } from '#shared/serving/why-no-lane.ts';
+import { explainNoLane, type NoLane, type NoLaneParts } from '#shared/serving/why-no-lane.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
 const text: Capability[] = ['stream'];
 
-function pool(tier: Tier, model: string, can = text, standing: object = {}): LivePool {
+function pool(tier: Tier, model: string, can = text, status: object = {}): LivePool {
   const live = livePool({ tier, pool: model, models: [{ id: model, capabilities: can }] }, [{ id: `${model}-1` }]);
-  for (const { announcement } of live.workers) Object.assign(announcement, standing);
+  for (const { announcement } of live.workers) Object.assign(announcement, status);
   return live;
 }
 
@@ -33,7 +33,7 @@ function why(model: string, pools: LivePool[], { needs, file = {}, lost = [], wa
   };
   const rules = { auto: registry.auto, priceOf: (_: Tier, id: string) => registry.prices[id], permits: () => true };
   const parts = { pools, lostPools: lost, noWorkerMs: 15_000, maxWaitMs: undefined, ...waits };
-  return whyNoLane(model, request, rules, parts);
+  return explainNoLane(model, request, rules, parts);
 }
 
 const paused = (seconds: number) => ({

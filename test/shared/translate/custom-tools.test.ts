@@ -179,10 +179,10 @@ describe.each(['chat', 'messages', 'responses'])(
   (upstream) => {
     const translation = translationBetween('chat', upstream);
     const recalled = translation.recall?.(request);
-    const minted = { id: 'chatcmpl-1', model: 'm', created: 1, promptTokens: () => 1, recalled };
+    const answerContext = { id: 'chatcmpl-1', model: 'm', created: 1, promptTokens: () => 1, recalled };
 
     it('has its input as text in a whole answer', () => {
-      const { body } = translation.reply(answers[upstream] ?? {}, minted);
+      const { body } = translation.reply(answers[upstream] ?? {}, answerContext);
       const [choice] = body['choices'] as unknown as { message: JsonObject; finish_reason: string }[];
       expect(choice?.finish_reason).toBe('tool_calls');
       expect(choice?.message['tool_calls']).toEqual([
@@ -196,7 +196,7 @@ describe.each(['chat', 'messages', 'responses'])(
       ['under another name', JSON.stringify({ patch })],
       ['bare', patch],
     ])('has its input as text in a stream where the model wrote it %s', (_, json) => {
-      const { text } = runStream(translation.stream(minted), streams(json)[upstream] ?? []);
+      const { text } = runStream(translation.stream(answerContext), streams(json)[upstream] ?? []);
       const chunks = text.split('\n\n').filter((line) => line.startsWith('data: {'));
       const calls = chunks.flatMap((line) => {
         const [choice] = (JSON.parse(line.slice(6)) as { choices: { delta: { tool_calls?: Piece[] } }[] }).choices;

@@ -2,11 +2,11 @@ import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { clientsOf, translationBetween } from './translation-between.ts';
-import type { Minted } from '#shared/translate/translation.ts';
+import type { AnswerContext } from '#shared/translate/translation.ts';
 import { runStream } from './run-stream.ts';
 import { callPiece, chatChunk, messageBlock } from './upstream-streams.ts';
 
-const minted: Minted = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
+const answerContext: AnswerContext = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
 const thinking = 'The question is about the coast in spring, so the weather there comes first.';
 const text =
   'In spring the coast is windy and cool; "dress warmly", people say, and bring a coat that keeps out the rain. ' +
@@ -75,8 +75,8 @@ describe.each(answers)(
 
     it.each(clients)('are the same for a %s client, streamed or not, without a count of thinking', (client) => {
       const translation = translationBetween(client, upstream);
-      const reply = translation.reply(structuredClone<JsonObject>(whole), minted);
-      const streamed = runStream(translation.stream(minted), stream);
+      const reply = translation.reply(structuredClone<JsonObject>(whole), answerContext);
+      const streamed = runStream(translation.stream(answerContext), stream);
       const tokens = Math.ceil(Buffer.byteLength(written) / 4);
       for (const { ending } of [reply, streamed]) expect(ending.usage.completionTokens).toBe(tokens);
       // The Responses format requires a count, so it is estimated.
@@ -86,7 +86,7 @@ describe.each(answers)(
     });
 
     it('come in a separate chunk without choices if the client requests that', () => {
-      const asked = translationBetween('chat', upstream).stream({ ...minted, usageChunk: true });
+      const asked = translationBetween('chat', upstream).stream({ ...answerContext, usageChunk: true });
       const data = runStream(asked, stream).text.split('\n\n');
       const [finish, usage] = data.slice(-4, -2).map((each) => JSON.parse(each.slice('data: '.length)) as JsonObject);
       expect(finish).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] });
@@ -98,6 +98,6 @@ describe.each(answers)(
 
 it('the estimated tokens of plain prose are within about a tenth', () => {
   const answer = { choices: [{ message: { content: text }, finish_reason: 'stop' }] };
-  const { ending } = translationBetween('messages', 'chat').reply(answer, minted);
+  const { ending } = translationBetween('messages', 'chat').reply(answer, answerContext);
   expect(Math.abs(ending.usage.completionTokens / countTokens(text) - 1)).toBeLessThan(0.15);
 });

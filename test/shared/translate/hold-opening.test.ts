@@ -5,7 +5,7 @@ import { clientsOf, translationBetween } from './translation-between.ts';
 import { callPiece, chatChunk, messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
 import { said } from '../../helpers/formats/said.ts';
 
-const minted = { id: 'x-1', model: 'm', created: 1, promptTokens: () => 1 };
+const answerContext = { id: 'x-1', model: 'm', created: 1, promptTokens: () => 1 };
 
 const block = (content: JsonObject): JsonObject => ({ type: 'content_block_start', index: 0, content_block: content });
 const item = (type: string, fields: JsonObject): JsonObject => ({
@@ -65,14 +65,14 @@ const pairs = Object.entries(streams).flatMap(([upstream, of]) =>
 );
 
 describe.each(pairs)('the opening of a stream from $upstream to $client', ({ client, upstream, of }) => {
-  const open = () => holdOpening(translationBetween(client, upstream).stream(minted));
+  const open = () => holdOpening(translationBetween(client, upstream).stream(answerContext));
   const [opening, end] = [of.opening, of.end].map((events) => events.map((event) => JSON.stringify(event)));
 
   it.each(Object.entries(of.contents))('is written together with the first content: %s', (_, content) => {
     const stream = open();
     expect(opening?.map((event) => stream.event(event))).toEqual(opening?.map(() => ''));
     expect(stream.hasContent).toBe(false);
-    const atOnce = translationBetween(client, upstream).stream(minted);
+    const atOnce = translationBetween(client, upstream).stream(answerContext);
     const whole = [...(opening ?? []), JSON.stringify(content)].map((event) => atOnce.event(event)).join('');
     expect(stream.event(JSON.stringify(content))).toBe(whole);
     expect(stream.hasContent).toBe(true);
@@ -89,7 +89,7 @@ describe.each(pairs)('the opening of a stream from $upstream to $client', ({ cli
 });
 
 it('the opening of a stream is relayed from 64 KiB on', () => {
-  const stream = holdOpening(translationBetween('chat', 'chat').stream(minted));
+  const stream = holdOpening(translationBetween('chat', 'chat').stream(answerContext));
   let events = 0;
   const event = JSON.stringify(chatChunk(said('assistant', '')));
   while (stream.event(event) === '') events += 1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { hostedCallId, sealText } from '#shared/formats/messages/hosted/sealed-text.ts';
+import { hostedCallId, encodeResultText } from '#shared/formats/messages/hosted/result-text-encoding.ts';
 import { messagesToConversation } from '#shared/translate/messages-conversation/messages-to-conversation.ts';
 import { translationBetween } from './translation-between.ts';
 import { said, textBlock } from '../../helpers/formats/said.ts';
@@ -11,7 +11,7 @@ const found = {
   title: 'T',
   url: 'https://x.example/',
   page_age: '1 day',
-  encrypted_content: sealText('Täxt'),
+  encrypted_content: encodeResultText('Täxt'),
 };
 const page = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'The page.' }, title: null };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { engineLacks } from '#services/gpu-worker/engine-route.ts';
+import { findLackedFeatures } from '#services/gpu-worker/engine-route.ts';
 import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
@@ -130,9 +130,9 @@ describe('the features that a worker announces to lack', () => {
     const same = translations.filter(({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat');
     expect(lackedFeatures(same, { model: 'm', makesOneChoice: true })).toEqual(['several_choices@chat']);
     for (const engine of ['ollama', 'lm-studio'] as const)
-      expect(engineLacks(engineOf(engine), same)).toEqual(['several_choices@chat']);
+      expect(findLackedFeatures(engineOf(engine), same)).toEqual(['several_choices@chat']);
     for (const engine of ['vllm', 'sglang', 'llama-cpp', 'openai'] as const)
-      expect(engineLacks(engineOf(engine), same)).toEqual([]);
+      expect(findLackedFeatures(engineOf(engine), same)).toEqual([]);
   });
 
   it('do not include PDFs if the upstream takes files', () => {

@@ -6,7 +6,7 @@ import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-
 import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { resultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
-import { hostedCallId } from '#shared/formats/messages/hosted/sealed-text.ts';
+import { hostedCallId } from '#shared/formats/messages/hosted/result-text-encoding.ts';
 import { targetFor, testRules, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };

@@ -10,7 +10,7 @@ import { translationBetween } from './translation-between.ts';
 /** Numbers that a parser changes. */
 const numbers = '{"n":12345678901234567890,"f":1.0,"huge":1e400,"deep":[{"zero":-0.0}]}';
 const inString = JSON.stringify(numbers).slice(1, -1);
-const minted = { id: 'own', model: 'served', created: 7 };
+const answerContext = { id: 'own', model: 'served', created: 7 };
 
 const requests: Record<string, string> = {
   chat: `{"model":"m","seed":12345678901234567890,"max_tokens":100,"further":${numbers},"messages":[
@@ -52,7 +52,7 @@ describe.each(pairs)('numbers that a parser changes, of a %s client to a %s upst
 
   it('pass unchanged in the request', () => {
     const body = requests[client] ?? '';
-    const { given, write } = readRequest({ body: Buffer.from(body) });
+    const { request: given, write } = readRequest({ body: Buffer.from(body) });
     const sent = Buffer.concat(write(translation.request(given, { model: 'up' }))).toString();
     expect(count(sent)).toBe(3);
     if (client === upstream) expect(sent.includes('"seed":12345678901234567890')).toBe(client === 'chat');
@@ -60,7 +60,7 @@ describe.each(pairs)('numbers that a parser changes, of a %s client to a %s upst
 
   it('pass unchanged in the answer', () => {
     const answer = parseUpstreamJson(answers[upstream] ?? '', parseExact);
-    const { body } = translation.reply(isJsonObject(answer) ? answer : {}, minted);
+    const { body } = translation.reply(isJsonObject(answer) ? answer : {}, answerContext);
     expect(count(writeExact(body))).toBe(client === upstream ? count(answers[upstream] ?? '') : 1);
   });
 });

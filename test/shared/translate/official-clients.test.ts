@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
-import { chatErrorEvent } from '#shared/formats/chat/stream-words.ts';
+import { chatErrorEvent } from '#shared/formats/chat/stream-additions.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { messagesErrorEvent } from '#shared/formats/messages/error.ts';
 import { sdkAnswer } from '../../helpers/clients/sdk-answer.ts';
@@ -13,7 +13,7 @@ import { runStream } from './run-stream.ts';
 import { translationBetween } from './translation-between.ts';
 import { upstreamStreams } from './upstream-streams.ts';
 
-const minted = { id: 'id_1', model: 'served', created: 7, promptTokens: () => 11 };
+const answerContext = { id: 'id_1', model: 'served', created: 7, promptTokens: () => 11 };
 const formats = ['chat', 'messages', 'responses'] as const;
 const messages = [{ role: 'user' as const, content: 'hi' }];
 const sdks: [string, typeof OpenAI][] = [
@@ -23,7 +23,10 @@ const sdks: [string, typeof OpenAI][] = [
 
 describe.each(formats)('streams from a %s upstream', (format) => {
   const streamTo = (client: string) => {
-    const { text, ending } = runStream(translationBetween(client, format).stream(minted), upstreamStreams[format]);
+    const { text, ending } = runStream(
+      translationBetween(client, format).stream(answerContext),
+      upstreamStreams[format],
+    );
     expect(ending).toMatchObject({ finishReason: 'tool_calls', usage: { promptTokens: 28, completionTokens: 9 } });
     return text;
   };
@@ -109,7 +112,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
   it('raise errors in both SDKs if they fail midway', async () => {
     const error = new RouterError('worker_lost', 'The worker was lost.');
     const begun = (client: string): string => {
-      const stream = translationBetween(client, format).stream(minted);
+      const stream = translationBetween(client, format).stream(answerContext);
       const events = upstreamStreams[format].slice(0, 4);
       return events.map((event) => stream.event(JSON.stringify(event))).join('');
     };

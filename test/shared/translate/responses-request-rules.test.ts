@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { compactionItem } from '#shared/translate/responses/compaction.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { targetFor, testRules, type Example } from './hold-rule.ts';
 
-const { seal, unseal } = sealer(randomBytes(32));
+const { seal, unseal } = createSealer(randomBytes(32));
 const user = { type: 'message', role: 'user', content: 'hi' };
 const base: JsonObject = { model: 'm', input: [user], max_output_tokens: 100 };
 const tools = [
@@ -212,8 +212,8 @@ const examples: Record<string, Example> = {
 
 describe.each(upstreamsOf('responses'))("the rules for a Responses client's request to a %s upstream", (upstream) => {
   const { requestRules = [], request } = translationBetween('responses', upstream);
-  const target = { maxOutput: 4096, compacts: true, encrypts: true, searches: true, unseal };
+  const traits = { maxOutput: 4096, compacts: true, encrypts: true, searches: true, unseal };
   testRules(requestRules, examples, (body, field, count) =>
-    request(body, { model: targetFor(field, count), ...target }),
+    request(body, { model: targetFor(field, count), ...traits }),
   );
 });

@@ -18,8 +18,8 @@ import {
 import { runBytes, runStream } from './run-stream.ts';
 import { translationBetween } from './translation-between.ts';
 
-const target = { model: 'm' };
-const minted = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
+const traits = { model: 'm' };
+const answerContext = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
 
 function without(request: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.includes(field)));
@@ -54,8 +54,8 @@ it.each([
   fc.assert(
     fc.property(conversations[format], (given) => {
       const request = without(given, by === 'responses' ? lacked : []);
-      const sent = there.request(parsers[format](request), target);
-      const came = back.request(parsers[by](sent), target);
+      const sent = there.request(parsers[format](request), traits);
+      const came = back.request(parsers[by](sent), traits);
       expect(isMarked ? unmarked(came) : came).toEqual(request);
     }),
     { numRuns: 150 },
@@ -129,15 +129,17 @@ describe('an answer to a client', () => {
       finish: 'stop',
       usage: { prompt: 1, completion: 1 },
     };
-    const { text } = runStream(messagesToChat.stream(minted), streamedChat(given, [9], [1]));
-    expect(assembleMessage(text).content).toEqual(messagesToChat.reply(wholeChat(given), minted).body['content']);
+    const { text } = runStream(messagesToChat.stream(answerContext), streamedChat(given, [9], [1]));
+    expect(assembleMessage(text).content).toEqual(
+      messagesToChat.reply(wholeChat(given), answerContext).body['content'],
+    );
   });
 
   it('is the same for a messages client, streamed or not, with pieces of any size and order', () => {
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
-        const whole = messagesToChat.reply(wholeChat(given), minted);
-        const streamed = runStream(messagesToChat.stream(minted), streamedChat(given, cut, order));
+        const whole = messagesToChat.reply(wholeChat(given), answerContext);
+        const streamed = runStream(messagesToChat.stream(answerContext), streamedChat(given, cut, order));
         const message = assembleMessage(streamed.text);
         expect(message.content).toEqual(whole.body['content']);
         expect(message.delta['stop_reason']).toBe(whole.body['stop_reason']);
@@ -151,9 +153,9 @@ describe('an answer to a client', () => {
     const [out, home] = [translationBetween(by, 'chat'), translationBetween('chat', by)];
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
-        const whole = home.reply(out.reply(wholeChat(given), minted).body, minted);
-        const there = runStream(out.stream(minted), streamedChat(given, cut, order)).text;
-        const back = assembleCompletion(runBytes(home.stream(minted), [Buffer.from(there)]));
+        const whole = home.reply(out.reply(wholeChat(given), answerContext).body, answerContext);
+        const there = runStream(out.stream(answerContext), streamedChat(given, cut, order)).text;
+        const back = assembleCompletion(runBytes(home.stream(answerContext), [Buffer.from(there)]));
         expect(back).toMatchObject({
           content: given.content,
           reasoning: given.reasoning,
@@ -187,9 +189,9 @@ describe('an answer to a client', () => {
     const chat = streamedChat(given, [2], [1, 0]);
     const writer = upstream === 'messages' ? messagesToChat : responsesToChat;
     const named = upstream !== 'chat';
-    const events = named ? eventsOf(runStream(writer.stream(minted), chat).text) : chat;
+    const events = named ? eventsOf(runStream(writer.stream(answerContext), chat).text) : chat;
     const bytes = bytesOf(events, named);
-    const translate = (chunks: Uint8Array[]) => runBytes(translation.stream(minted), chunks);
+    const translate = (chunks: Uint8Array[]) => runBytes(translation.stream(answerContext), chunks);
     const expected = translate([bytes]);
     for (let at = 1; at < bytes.length; at++) {
       expect(translate([bytes.subarray(0, at), bytes.subarray(at)])).toBe(expected);

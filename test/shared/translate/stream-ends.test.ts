@@ -5,7 +5,7 @@ import { clientsOf, translationBetween } from './translation-between.ts';
 import { chatChunk, messageBlock, messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
 import { errorWith } from '../../helpers/error-with.ts';
 
-const minted = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1 };
+const answerContext = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1 };
 type Events = readonly (object | string)[];
 type Ends = Readonly<Record<string, [events: Events, outcome: string]>>;
 type Wholes = Readonly<Record<string, [body: JsonObject, code: string]>>;
@@ -120,7 +120,7 @@ const pairs = ['chat', 'messages', 'responses'].flatMap((upstream) =>
 );
 
 describe.each(pairs)('a stream to a %s client from a %s upstream', (client, upstream) => {
-  const run = (events: Events) => runStream(translationBetween(client, upstream).stream(minted), events);
+  const run = (events: Events) => runStream(translationBetween(client, upstream).stream(answerContext), events);
 
   it.each(Object.entries(failures[upstream] ?? {}))('fails when the upstream %s', (_, [events, code]) => {
     expect(() => run(events)).toThrow(errorWith(code));
@@ -139,12 +139,14 @@ describe.each(pairs)('a stream to a %s client from a %s upstream', (client, upst
 
 describe.each(pairs)('a whole answer to a %s client from a %s upstream', (client, upstream) => {
   it.each(Object.entries(wholeFailures[upstream] ?? {}))('fails if the upstream %s', (_, [body, code]) => {
-    expect(() => translationBetween(client, upstream).reply(body, minted)).toThrow(errorWith(code));
+    expect(() => translationBetween(client, upstream).reply(body, answerContext)).toThrow(errorWith(code));
   });
 });
 
 it.each(clientsOf('responses'))('a recorded stream to a %s client fails when it ends early', (client) => {
   const bytes = recordedStream('providers/openai-responses', 'words');
   const cut = bytes.subarray(0, bytes.indexOf('event: response.completed'));
-  expect(() => runRecorded(translationBetween(client, 'responses').stream(minted), cut)).toThrow(/before its answer/);
+  expect(() => runRecorded(translationBetween(client, 'responses').stream(answerContext), cut)).toThrow(
+    /before its answer/,
+  );
 });

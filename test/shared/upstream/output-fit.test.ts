@@ -10,7 +10,7 @@ const asks: JsonObject = { model: 'm', max_tokens: 32_000 };
 
 function fitOf(request = asks, format = chatUpstream, counted = 0): OutputFit | undefined {
   const write = (object: JsonObject): Buffer[] => [Buffer.from(JSON.stringify(object))];
-  return OutputFit.of({ format, request, write, countInput: () => Promise.resolve(counted) });
+  return OutputFit.createFor({ format, request, write, countInput: () => Promise.resolve(counted) });
 }
 
 function refusal(message: string, status = 400): unknown {

@@ -7,7 +7,7 @@ const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.
 describe('the body of a job', () => {
   it('is accepted with 500 levels', () => {
     const text = nested(500);
-    expect(JSON.stringify(readRequest({ body: Buffer.from(text) }).given)).toBe(text);
+    expect(JSON.stringify(readRequest({ body: Buffer.from(text) }).request)).toBe(text);
   });
 
   it.each([501, 100_000])('is refused without a retry with %i levels', (levels) => {
@@ -22,7 +22,7 @@ describe('the body of a job', () => {
 
   it('is released once it was read', () => {
     const job = { body: Buffer.from('{"model":"m"}') };
-    expect(readRequest(job).given).toEqual({ model: 'm' });
+    expect(readRequest(job).request).toEqual({ model: 'm' });
     expect(job.body).toHaveLength(0);
   });
 

@@ -6,9 +6,9 @@ import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts'
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { StreamListener } from '#shared/upstream/stream-listener.ts';
 
-const minted = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
+const answerContext = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
 
-function openStream({ upstream = chatUpstream, translation = chatToChat.stream(minted) } = {}): {
+function openStream({ upstream = chatUpstream, translation = chatToChat.stream(answerContext) } = {}): {
   listener: StreamListener;
   pieces: string[];
 } {
@@ -44,7 +44,7 @@ it('events that arrive together are one piece, with the role in front of the fir
 
 it('a stream is finished by the reason why it ends, whatever comes then, and not before each choice has one', () => {
   const { listener } = openStream();
-  const two = openStream({ translation: chatToChat.stream({ ...minted, recalled: { n: 2 } }) }).listener;
+  const two = openStream({ translation: chatToChat.stream({ ...answerContext, recalled: { n: 2 } }) }).listener;
   const progress = (bytes: string, each = listener) => each.onData(Buffer.from(bytes));
   expect([event({ content: 'a' }), event({}, 'stop'), ': alive\n\n'].map((bytes) => progress(bytes))).toEqual([
     'more',
@@ -73,7 +73,7 @@ it('a stream is not finished by an empty reason, nor by one that comes with each
 });
 
 it('a ping of a messages upstream does not count as progress', () => {
-  const { listener } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(minted) });
+  const { listener } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(answerContext) });
   const progress = (data: object) => listener.onData(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
   const delta = { type: 'text_delta', text: 'a' };
   expect(

@@ -70,7 +70,7 @@ describe('counting tokens', () => {
     const [first = '', ...others] = texts;
     const short = (): Promise<number> => counter.count(asking('Hello there, how are you?'), 'm', signal);
     const before = await short();
-    counter.lesson(asking(first), 'm', first.length)?.(coarseTokens(asking(first)));
+    counter.createCalibration(asking(first), 'm', first.length)?.(coarseTokens(asking(first)));
     await until(async () => expect(await short()).toBeGreaterThan(before), 5_000);
     for (const text of others) {
       const counted = await counter.count(asking(text), 'm', signal);

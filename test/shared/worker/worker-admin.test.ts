@@ -5,11 +5,11 @@ import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
 
 it('a worker reports no state of the broker before it connects to it', async () => {
   const releases = new Releases();
-  onTestFinished(async () => void (await releases.run()));
+  onTestFinished(async () => void (await releases.releaseAll()));
   const config = { ADMIN_PORT: undefined, ADMIN_HOST: '127.0.0.1' };
   const admin = await openWorkerAdmin({ service: 'gpu-worker', config, log: silentLog, releases });
   expect(await admin.registry.metrics()).not.toMatch(/^rtr_dependency_up\{/m);
-  const worker = { standing: { slots: 1, busy: 0, accepting: true, draining: false } };
+  const worker = { status: { slots: 1, busy: 0, accepting: true, draining: false } };
   let ms: number | undefined;
   admin.follow(worker, { connected: true, roundTripMs: async () => ms });
   expect(await admin.registry.metrics()).toContain('rtr_dependency_up{dependency="nats"} 0');

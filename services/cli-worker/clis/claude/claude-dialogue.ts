@@ -17,18 +17,18 @@ export const claudeDialogue: Dialogue<ClaudeRequest, JsonObject> = {
     forClaude(responsesToMessages, { turns: 'input', format: 'text.format' }),
   ],
   event: (event) => JSON.stringify(event),
-  ending: () => [],
-  whole: assembleMessage,
+  encodeEnd: () => [],
+  encodeWhole: assembleMessage,
 };
 
 function forClaude(translation: Translation, params: ClientParams): Translation<ClaudeRequest> {
   return {
     ...translation,
     passesHeaders: false,
-    request: (body, target) => {
+    request: (body, traits) => {
       // Claude Code sets the output limit of each model itself.
-      const translated = translation.request(body, { ...target, takesFiles: true, limitsItself: true });
-      return readClaudeRequest(translated, target, params);
+      const translated = translation.request(body, { ...traits, takesFiles: true, limitsItself: true });
+      return readClaudeRequest(translated, traits, params);
     },
   };
 }

@@ -2,12 +2,12 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { describedTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
 import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
-import { afterSummary } from '#shared/translate/context/after-summary.ts';
-import { isToolChange, offeredTools, referenceText } from '#shared/translate/context/offered-tools.ts';
+import { expandSummary } from '#shared/translate/context/after-summary.ts';
+import { isToolChange, resolveOfferedTools, referenceText } from '#shared/translate/context/offered-tools.ts';
 import { arrangeTurns, type Turn } from '#shared/translate/conversation/arrange-turns.ts';
-import { isAsked } from '#shared/translate/conversation/is-asked.ts';
+import { requestsSomething } from '#shared/translate/conversation/requests-something.ts';
 import { systemTexts } from '#shared/translate/conversation/system-texts.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 
 export interface ClaudeRequest {
@@ -47,10 +47,10 @@ const passedFields = [
  * Reads a request in the messages format into a request to Claude Code.
  * @throws RouterError `unsupported_parameter` with the field that Claude Code cannot serve
  */
-export function readClaudeRequest(body: JsonObject, target: Target, params: ClientParams): ClaudeRequest {
-  const request = withOutputConfig(afterSummary(body as MessagesRequest));
-  const tools = offeredTools(request);
-  refuse(request, tools, target, params);
+export function readClaudeRequest(body: JsonObject, traits: ModelTraits, params: ClientParams): ClaudeRequest {
+  const request = withOutputConfig(expandSummary(body as MessagesRequest));
+  const tools = resolveOfferedTools(request);
+  refuse(request, tools, traits, params);
   const system = systemTexts(request.system ?? '');
   const turns: Turn<MessagesBlock>[] = [];
   for (const [at, { role, content }] of request.messages.entries()) {
@@ -58,9 +58,10 @@ export function readClaudeRequest(body: JsonObject, target: Target, params: Clie
     else turns.push({ role, blocks: blocksOf(content, `messages.${at}.content`) });
   }
   const { thinking } = request;
-  const thinks = isAsked(thinking ?? undefined) && !['disabled', 'between_tools'].includes(thinking?.type ?? '');
+  const thinks =
+    requestsSomething(thinking ?? undefined) && !['disabled', 'between_tools'].includes(thinking?.type ?? '');
   return {
-    model: target.model,
+    model: traits.model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns, params.turns),
     tools: tools.map(({ name }) => name),
@@ -83,13 +84,13 @@ function withOutputConfig({ output_format: format, ...request }: MessagesRequest
 function refuse(
   request: MessagesRequest,
   tools: readonly MessagesTool[],
-  { takesTools, takesSchemas }: Target,
+  { takesTools, takesSchemas }: ModelTraits,
   params: ClientParams,
 ): void {
   for (const [field, what] of Object.entries(refusedFields)) {
-    if (isAsked(request[field])) throw unsupportedInMessages(field, what);
+    if (requestsSomething(request[field])) throw unsupportedInMessages(field, what);
   }
-  if (takesSchemas !== true && isAsked(request.output_config?.format ?? undefined)) {
+  if (takesSchemas !== true && requestsSomething(request.output_config?.format ?? undefined)) {
     throw unsupportedInMessages(params.format, 'an output format', 'structured_outputs_unsupported');
   }
   if (takesTools !== true && tools.length > 0) throw unsupportedInMessages('tools', 'tools of the client');
@@ -102,7 +103,7 @@ function refuse(
 }
 
 function fieldsOf(request: MessagesRequest): JsonObject {
-  const asked = passedFields.filter((field) => isAsked(request[field]) || request[field] === 0);
+  const asked = passedFields.filter((field) => requestsSomething(request[field]) || request[field] === 0);
   return Object.fromEntries(asked.map((field) => [field, request[field] ?? null]));
 }
 

@@ -10,7 +10,7 @@ import type { ClaudeRequest } from './claude-request.ts';
 import { ClientTools } from './client-tools.ts';
 
 /** An address to which nothing can connect. */
-const nowhere = 'http://127.0.0.1:0';
+const unreachableUrl = 'http://127.0.0.1:0';
 
 interface Expectation {
   /** Returns whether the message ends the wait. An error that it throws fails the wait. */
@@ -90,7 +90,7 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
    * another request within milliseconds, faster than it can be ended.
    */
   #cutOff(): void {
-    const settings = { env: { ANTHROPIC_BASE_URL: nowhere } };
+    const settings = { env: { ANTHROPIC_BASE_URL: unreachableUrl } };
     this.#send(controlRequest('cut-off', { subtype: 'apply_flag_settings', settings }));
   }
 

@@ -46,7 +46,7 @@ async function startClaude(
     args: [...args, '--model', model, ...(bare ? ['--bare'] : [])],
     workspace,
     allowed,
-    set: {
+    variables: {
       ...login,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',

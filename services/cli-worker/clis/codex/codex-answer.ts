@@ -32,7 +32,7 @@ export class CodexAnswer {
   #usage: Usage | undefined;
   #shown = false;
   #calls = 0;
-  #called = false;
+  #isComplete = false;
   /** When the account's used-up limits begin anew, in seconds since 1970; undefined if none is known to be used up. */
   #resetsAt: number | undefined;
 
@@ -57,7 +57,7 @@ export class CodexAnswer {
   push(method: string, params: JsonObject): void {
     // This notification concerns the account, not a thread.
     if (method === 'account/rateLimits/updated') this.#resetsAt = resetOf(params['rateLimits']);
-    if (params['threadId'] !== this.#threadId || (this.#called && method !== 'turn/completed')) return;
+    if (params['threadId'] !== this.#threadId || (this.#isComplete && method !== 'turn/completed')) return;
     switch (method) {
       case 'turn/started':
         if (isJsonObject(params['turn']) && typeof params['turn']['id'] === 'string')
@@ -83,7 +83,7 @@ export class CodexAnswer {
       case 'rawResponse/completed':
         this.#usage = readUsage(params['usage']) ?? this.#usage;
         if (this.#calls === 0) break;
-        this.#called = true;
+        this.#isComplete = true;
         this.#onCalled();
         break;
       case 'thread/tokenUsage/updated':
@@ -112,7 +112,7 @@ export class CodexAnswer {
   }
 
   #end({ status, error }: JsonObject): void {
-    if (this.#called) this.#settle.resolve({ finishReason: 'tool_calls', usage: this.#usage });
+    if (this.#isComplete) this.#settle.resolve({ finishReason: 'tool_calls', usage: this.#usage });
     else if (status === 'completed') this.#settle.resolve({ finishReason: 'stop', usage: this.#usage });
     else this.#settle.reject(turnError(isJsonObject(error) ? error : {}, this.#resetsAt));
   }

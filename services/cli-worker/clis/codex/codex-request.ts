@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesFunctionCall } from '#shared/formats/responses/request.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { isSystem, readItemsRequest, systemTextOf, type ClientWords, type ItemsRequest } from '../items-request.ts';
 import { codexTool, type CodexTool } from './codex-tool.ts';
 import { codexToolName } from './codex-tool-name.ts';
@@ -17,8 +17,8 @@ export interface CodexRequest extends Omit<ItemsRequest, 'tools'> {
  * Reads a chat request into a request to Codex.
  * @throws RouterError as `readItemsRequest` does
  */
-export function readCodexRequest(body: JsonObject, target: Target, words: ClientWords): CodexRequest {
-  const request = readItemsRequest(body, target, words);
+export function readCodexRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): CodexRequest {
+  const request = readItemsRequest(body, traits, words);
   const items = request.items.map((item) =>
     item['type'] === 'function_call' ? { ...item, name: codexToolName((item as ResponsesFunctionCall).name) } : item,
   );

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
-import { effortAfter } from '#shared/upstream/least-thinking.ts';
+import { chooseAcceptedEffort } from '#shared/upstream/minimal-thinking.ts';
 import type { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcError, JsonRpcPeer, unanswered } from '../../process/json-rpc-peer.ts';
@@ -60,7 +60,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     try {
       return await this.#converse(request, onPart, signal);
     } catch (error) {
-      const instead = signal.aborted ? undefined : effortAfter(error, effort);
+      const instead = signal.aborted ? undefined : chooseAcceptedEffort(error, effort);
       if (instead === undefined) throw error;
       const outcome = await this.#converse({ ...request, effort: instead }, onPart, signal);
       this.#refusals.note(model, effort, instead);

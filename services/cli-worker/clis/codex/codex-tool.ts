@@ -9,10 +9,10 @@ export interface CodexTool {
 }
 
 /** Bytes of a schema whose descriptions Codex keeps; beyond about 5,000 it drops them. */
-const mostBytes = 4_000;
+const maxBytes = 4_000;
 
 /** Keywords that Codex passes on, or that mean nothing to the model. Codex changes or drops all others. */
-const kept: ReadonlySet<string> = new Set(
+const keptKeywords: ReadonlySet<string> = new Set(
   [
     ['type', 'properties', 'required', 'items', 'minItems', 'enum', 'description', 'additionalProperties'],
     ['anyOf', 'oneOf', 'allOf', '$ref', '$defs', 'title', '$schema'],
@@ -20,16 +20,16 @@ const kept: ReadonlySet<string> = new Set(
 );
 
 /** Keywords whose values map names to schemas. */
-const named: ReadonlySet<string> = new Set(['properties', '$defs']);
+const keywordsOfNamedSchemas: ReadonlySet<string> = new Set(['properties', '$defs']);
 
 /** Keywords whose values are not schemas. */
-const plain: ReadonlySet<string> = new Set(['type', 'required', 'enum']);
+const keywordsWithoutSchemas: ReadonlySet<string> = new Set(['type', 'required', 'enum']);
 
 /** Returns the tool for Codex. Repeats a schema that Codex would not pass on completely in the description, for the model to read. */
 export function codexTool({ name, description, parameters }: ResponsesFunctionTool): CodexTool {
   const inputSchema = parameters ?? { type: 'object', properties: {} };
   const text = JSON.stringify(inputSchema);
-  const isWhole = Buffer.byteLength(text) <= mostBytes && isKept(inputSchema);
+  const isWhole = Buffer.byteLength(text) <= maxBytes && isKept(inputSchema);
   const schema = isWhole ? [] : [`The parameters follow this JSON schema:\n${text}`];
   return {
     name: codexToolName(name),
@@ -43,9 +43,10 @@ function isKept(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.every(isKept);
   if (!isJsonObject(schema)) return true;
   return Object.entries(schema).every(([keyword, value]) => {
-    if (!kept.has(keyword)) return false;
-    if (plain.has(keyword) || value === undefined) return true;
-    if (named.has(keyword) && isJsonObject(value)) return Object.values(value).every((each) => isKept(each ?? null));
+    if (!keptKeywords.has(keyword)) return false;
+    if (keywordsWithoutSchemas.has(keyword) || value === undefined) return true;
+    if (keywordsOfNamedSchemas.has(keyword) && isJsonObject(value))
+      return Object.values(value).every((each) => isKept(each ?? null));
     return isKept(value);
   });
 }

@@ -66,7 +66,7 @@ async function startCodex(
     args: ['app-server', ...settings.flatMap((setting) => ['-c', setting])],
     workspace,
     allowed: logins.codex.keys,
-    set: {
+    variables: {
       CODEX_HOME: home,
       ...(probed !== undefined && { OPENAI_API_KEY: 'probe', NO_PROXY: '127.0.0.1' }),
     },

@@ -4,13 +4,13 @@ import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
-import type { NotedAnswer } from './saved-conversation.ts';
+import type { RecordedAnswer } from './saved-conversation.ts';
 
 /**
  * Reads how an answer ended from the result of its prompt, and from Gemini CLI's record of it.
  * @throws RouterError when the answer was cut off: Gemini CLI then reports `end_turn` and has recorded no tokens
  */
-export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: NotedAnswer): Outcome {
+export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: RecordedAnswer): Outcome {
   if (stopReason === 'cancelled')
     throw new RouterError('upstream_failed', 'The CLI stopped before its answer was complete.');
   if (usage === undefined) {

@@ -6,7 +6,7 @@ import type {
   ResponsesPart,
 } from '#shared/formats/responses/request.ts';
 import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../../answer/limit-answer.ts';
 import { isSystem, readItemsRequest, systemTextOf, type ClientWords } from '../items-request.ts';
 import type { ListedTool } from '../tool-list-server.ts';
@@ -36,8 +36,8 @@ export interface GeminiRequest extends AnswerLimits {
  * Reads a chat request into a request to Gemini CLI.
  * @throws RouterError as `readItemsRequest` does
  */
-export function readGeminiRequest(body: JsonObject, target: Target, words: ClientWords): GeminiRequest {
-  const { model, items, tools, parallelCalls, maxTokens, stop } = readItemsRequest(body, target, words);
+export function readGeminiRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): GeminiRequest {
+  const { model, items, tools, parallelCalls, maxTokens, stop } = readItemsRequest(body, traits, words);
   return {
     model,
     system: systemTextOf(items.filter(isSystem)),
@@ -51,12 +51,12 @@ export function readGeminiRequest(body: JsonObject, target: Target, words: Clien
 }
 
 /** Maximum number of characters of a tool's name, without the prefix, that Gemini CLI leaves whole. */
-const longestName = 63 - prefix.length;
+const maxNameLength = 63 - prefix.length;
 
 /** Returns the name under which a tool is listed for Gemini CLI: the client's name, or a replacement that is the same in every request. */
 function listedName(name: string): string {
-  if (/^[A-Za-z][\w-]*$/.test(name) && name.length <= longestName) return name;
-  return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`.slice(0, longestName - 9), name, undefined);
+  if (/^[A-Za-z][\w-]*$/.test(name) && name.length <= maxNameLength) return name;
+  return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`.slice(0, maxNameLength - 9), name, undefined);
 }
 
 function listedTool({ name, description, parameters }: ResponsesFunctionTool): ListedTool {

@@ -10,7 +10,7 @@ import type { ListedTool, ToolListServer } from '../tool-list-server.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
 import { prefix, serverName, type GeminiRequest } from './gemini-request.ts';
-import { SavedConversation, type NotedCall } from './saved-conversation.ts';
+import { SavedConversation, type RecordedCall } from './saved-conversation.ts';
 
 export interface GeminiSessionOptions {
   /** The file from which Gemini CLI reads the system prompt of each session. */
@@ -71,7 +71,7 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
     const { model, system, turns } = request;
     const { systemFile, startModel } = this.#options;
     await writeFile(systemFile, system === '' ? noSystem : system, { mode: 0o600 });
-    const saved = await SavedConversation.save(this.#saves, turns);
+    const saved = await SavedConversation.create(this.#saves, turns);
     const { sessionId } = saved;
     const cancel = (): void => this.#peer.notify('session/cancel', { sessionId });
     signal.addEventListener('abort', cancel, { once: true });
@@ -88,7 +88,7 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#current = undefined;
-      await saved.remove();
+      await saved.delete();
     }
   }
 
@@ -148,7 +148,7 @@ const kinds: Readonly<Record<string, TextPart['kind'] | undefined>> = {
 };
 
 /** Returns the recorded calls of the client's tools, under the client's names. */
-function callsOf(noted: readonly NotedCall[], { tools, toolNames, parallelCalls }: GeminiRequest): AnswerPart[] {
+function callsOf(noted: readonly RecordedCall[], { tools, toolNames, parallelCalls }: GeminiRequest): AnswerPart[] {
   const calls = noted.flatMap(({ name: listed, args }) => {
     const name = toolNames.get(listed);
     if (name === undefined) return [];

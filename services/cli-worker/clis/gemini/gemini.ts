@@ -51,7 +51,7 @@ async function startGemini(
     args: ['--acp', '--model', models[0]],
     workspace,
     allowed,
-    set: {
+    variables: {
       GEMINI_SYSTEM_MD: systemFile,
       GEMINI_CLI_NO_RELAUNCH: 'true',
       NO_COLOR: '1',

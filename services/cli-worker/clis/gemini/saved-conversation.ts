@@ -5,14 +5,14 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { GeminiTurn } from './gemini-request.ts';
 
-export interface NotedCall {
+export interface RecordedCall {
   name: string;
   args: JsonObject;
 }
 
-export interface NotedAnswer {
+export interface RecordedAnswer {
   usage: Usage | undefined;
-  calls: NotedCall[];
+  calls: RecordedCall[];
 }
 
 /** Id of the message with the date, the system and folders. Gemini CLI puts that message first, unless the first one has this id. */
@@ -40,7 +40,7 @@ export class SavedConversation {
   }
 
   /** @param folder folder in which Gemini CLI keeps its sessions */
-  static async save(folder: string, turns: readonly GeminiTurn[]): Promise<SavedConversation> {
+  static async create(folder: string, turns: readonly GeminiTurn[]): Promise<SavedConversation> {
     const conversation = new SavedConversation(folder);
     await writeFile(conversation.#file, conversation.#lines(turns), { mode: 0o600 });
     return conversation;
@@ -70,7 +70,7 @@ export class SavedConversation {
   }
 
   /** Reads Gemini CLI's record of the answer. A message that is recorded again replaces its earlier state. */
-  async answer(): Promise<NotedAnswer> {
+  async answer(): Promise<RecordedAnswer> {
     const noted = new Map<Json, JsonObject>();
     for (const line of (await readFile(this.#file, 'utf8')).split('\n')) {
       const message: unknown = line === '' ? undefined : JSON.parse(line);
@@ -86,14 +86,14 @@ export class SavedConversation {
   }
 
   /** Deletes the files of the session: this one, and the one that Gemini CLI begins when it loads the session. */
-  async remove(): Promise<void> {
+  async delete(): Promise<void> {
     const names = await readdir(this.#folder);
     const own = names.filter((name) => name.includes(this.sessionId.slice(0, 8)));
     await Promise.all(own.map((name) => rm(join(this.#folder, name), { force: true })));
   }
 }
 
-function callOf(call: Json): NotedCall[] {
+function callOf(call: Json): RecordedCall[] {
   if (!isJsonObject(call) || typeof call['name'] !== 'string') return [];
   return [{ name: call['name'], args: isJsonObject(call['args']) ? call['args'] : {} }];
 }

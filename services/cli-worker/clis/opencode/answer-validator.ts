@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
-import { assertSchema, checkOfStrangers, InvalidSchemaError } from '#shared/worker/schemas/strangers-schema.ts';
+import { assertSchema, createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
 
 /**
  * Checks whether an answer has the client's schema.
@@ -13,16 +13,16 @@ export type AnswerValidator = (answer: Json) => Promise<boolean>;
  * Creates the check of answers against a schema. opencode requests the schema from the model and does not check the answer.
  * @throws RouterError `invalid_request` for an invalid schema, or one that takes too long to check
  */
-export async function answerValidator(schema: JsonObject): Promise<AnswerValidator> {
+export async function createAnswerValidator(schema: JsonObject): Promise<AnswerValidator> {
   const strangers = { schema, isChecked: true };
-  return asked(async () => {
-    const check = checkOfStrangers(strangers);
+  return withSchemaErrors(async () => {
+    const check = createSchemaCheck(strangers);
     await assertSchema(strangers);
-    return (answer) => asked(async () => (await check(answer, JSON.stringify(answer).length)).length === 0);
+    return (answer) => withSchemaErrors(async () => (await check(answer, JSON.stringify(answer).length)).length === 0);
   });
 }
 
-async function asked<T>(ask: () => Promise<T>): Promise<T> {
+async function withSchemaErrors<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

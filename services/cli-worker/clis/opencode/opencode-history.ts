@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { bareAgent, type OpencodeModel } from './opencode-config.ts';
 
 /** Beginning of the ids of messages in a history. Ids that opencode creates begin with the time and sort after them. */
-const idMark = '0';
+const historyIdStart = '0';
 
 /** Whether a message belongs to a history that came from the worker. */
 export function isOfHistory(messageId: unknown): boolean {
-  return typeof messageId === 'string' && messageId.startsWith(`msg_${idMark}`);
+  return typeof messageId === 'string' && messageId.startsWith(`msg_${historyIdStart}`);
 }
 
 interface Message {
@@ -57,7 +57,7 @@ export class OpencodeHistories {
 
   #id(kind: 'msg' | 'prt' | 'evt'): string {
     this.#lastId += 1;
-    return `${kind}_${idMark}${String(this.#lastId).padStart(25, '0')}`;
+    return `${kind}_${historyIdStart}${String(this.#lastId).padStart(25, '0')}`;
   }
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ResponsesFunctionCall, ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
 import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { isSystem, readItemsRequest, systemTextOf, type ClientWords, type ItemsRequest } from '../items-request.ts';
 import type { ListedTool } from '../tool-list-server.ts';
 import type { ModelParameters } from './model-only-plugin.ts';
@@ -25,8 +25,8 @@ export interface OpencodeRequest extends Omit<ItemsRequest, 'tools'> {
  * Reads a chat request into a request to opencode. The upstream keeps the token limit, the worker the stop texts.
  * @throws RouterError as `readItemsRequest` does
  */
-export function readOpencodeRequest(body: JsonObject, target: Target, words: ClientWords): OpencodeRequest {
-  const { maxTokens, tools, ...request } = readItemsRequest(body, target, words);
+export function readOpencodeRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): OpencodeRequest {
+  const { maxTokens, tools, ...request } = readItemsRequest(body, traits, words);
   const items = request.items.map((item) =>
     item['type'] === 'function_call' ? { ...item, name: opencodeToolName((item as ResponsesFunctionCall).name) } : item,
   );
@@ -68,7 +68,7 @@ function withResults(items: JsonObject[], { turns, unsupported }: ClientWords): 
 }
 
 /** Names of tools that opencode leaves unchanged and that, with its prefix, have a length that every upstream accepts. */
-const left = /^[\w-]{1,57}$/;
+const unchangedName = /^[\w-]{1,57}$/;
 
 /** Returns the name under which the model sees a client's tool. */
 export function opencodeToolName(name: string): string {
@@ -76,7 +76,7 @@ export function opencodeToolName(name: string): string {
 }
 
 function listedName(name: string): string {
-  if (left.test(name)) return name;
+  if (unchangedName.test(name)) return name;
   return distinctToolName(name.replaceAll(/[^\w-]/g, '_').slice(0, 48), name, undefined);
 }
 

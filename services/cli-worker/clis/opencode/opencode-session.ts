@@ -4,7 +4,7 @@ import type { CliProcess } from '../../process/cli-process.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import type { ListedTool, ToolListServer } from '../tool-list-server.ts';
-import { answerValidator } from './answer-validator.ts';
+import { createAnswerValidator } from './answer-validator.ts';
 import type { ModelOnlyPlugin } from './model-only-plugin.ts';
 import { OpencodeAnswer } from './opencode-answer.ts';
 import { bareAgent, type OpencodeModel } from './opencode-config.ts';
@@ -37,7 +37,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   }
 
   /** Starts to follow the server's events, for as long as the server runs. Resolves when the server has begun to send them. */
-  async listen(): Promise<void> {
+  async followEvents(): Promise<void> {
     const ended = new AbortController();
     void this.process.ended.then(() => ended.abort());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     signal.throwIfAborted();
     const { http, plugin } = this.#options;
     const { items, tools, schema, effort, system, parameters, toolNames: names, parallelCalls: parallel } = request;
-    const validate = schema && (await answerValidator(schema));
+    const validate = schema && (await createAnswerValidator(schema));
     const model = modelOf(request.model);
     await this.#offer(tools);
     const id = await (this.#next ?? this.#createSession());

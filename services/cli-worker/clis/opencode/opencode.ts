@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { lineReader } from '../../process/line-reader.ts';
 import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
@@ -16,7 +16,7 @@ import { opencodeConfig } from './opencode-config.ts';
 import { OpencodeHttp } from './opencode-http.ts';
 import { readOpencodeRequest, type OpencodeRequest } from './opencode-request.ts';
 import { OpencodeSession } from './opencode-session.ts';
-import { readyOpencode } from './ready-opencode.ts';
+import { warmUpOpencode } from './warm-up-opencode.ts';
 import { startWarmUpUpstream } from './warm-up-upstream.ts';
 
 /**
@@ -25,7 +25,7 @@ import { startWarmUpUpstream } from './warm-up-upstream.ts';
  */
 export function opencodeCli(): Cli<OpencodeRequest, AnswerPart> {
   const found = Promise.withResolvers<Capability[]>();
-  const takes: Partial<Target> = {};
+  const takes: Partial<ModelTraits> = {};
   return {
     kind: 'opencode',
     traceName: 'opencode',
@@ -63,7 +63,7 @@ async function startOpencode({
       args: ['serve', '--hostname', '127.0.0.1', '--port', '0'],
       workspace,
       allowed: logins.opencode.keys,
-      set: {
+      variables: {
         // Every user of this machine can reach its port.
         OPENCODE_SERVER_PASSWORD: password,
         OPENCODE_CONFIG_CONTENT: JSON.stringify(
@@ -87,8 +87,8 @@ async function startOpencode({
     return await process.killOnAbort(signal, async () => {
       const http = new OpencodeHttp(await addressOf(process), password);
       const session = new OpencodeSession({ process, http, plugin, toolList, folder: workspace.cwd });
-      await session.listen();
-      return { session, ...(await readyOpencode(session, warmUp, signal)) };
+      await session.followEvents();
+      return { session, ...(await warmUpOpencode(session, warmUp, signal)) };
     });
   } catch (error) {
     toolList.close();

@@ -9,7 +9,7 @@ export interface WarmUpUpstream {
   /** Base URL of its chat completions. */
   url: string;
   /** Returns the body of the last request. */
-  asked(): JsonObject;
+  lastRequest(): JsonObject;
   close(): void;
 }
 
@@ -48,7 +48,7 @@ export async function startWarmUpUpstream(): Promise<WarmUpUpstream> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    asked: () => asked,
+    lastRequest: () => asked,
     close: () => {
       server.close();
       server.closeAllConnections();

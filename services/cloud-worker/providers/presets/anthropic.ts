@@ -3,7 +3,7 @@ import { hostedCapability, type Capability } from '#shared/broker/contract/annou
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { keyHeader, type Provider } from '../provider.ts';
-import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { allCapabilities, capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 
 const supported = z
   .looseObject({ supported: z.boolean() })
@@ -44,7 +44,7 @@ const hosted = [
 export function anthropicList(further: readonly Capability[]): NonNullable<Provider['list']> {
   return {
     path: '/models?limit=1000',
-    read: readCards(card, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
+    read: createCardReader(card, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
       if (lifecycle === 'retired') return undefined;
       const capabilities = can
         ? // A model without response formats is asked for JSON in the prompt.

@@ -1,7 +1,7 @@
 import type { Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
-import { allCapabilities, capabilitiesIf, readNames } from '../read-cards.ts';
+import { allCapabilities, capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 import { anthropic } from './anthropic.ts';
 
@@ -28,7 +28,7 @@ export const bedrock: Provider = {
   needs,
   url: (environment) => `${host(environment)}/v1`,
   authorize: bearer,
-  list: { path: '/models', read: readNames(guess) },
+  list: { path: '/models', read: createNameReader(guess) },
   guess,
   rules: { drop: engineHints, replayedThinking: 'none' },
 };
@@ -42,6 +42,6 @@ export const bedrockClaude: Provider = {
   needs,
   url: (environment) => `${host(environment)}/anthropic/v1`,
   authorize: bearer,
-  list: { path: '/models', read: readNames(isClaude) },
+  list: { path: '/models', read: createNameReader(isClaude) },
   guess: isClaude,
 };

@@ -1,6 +1,6 @@
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
-import { capabilitiesIf, readNames } from '../read-cards.ts';
+import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
 const guess: Guess = (id) =>
@@ -14,7 +14,7 @@ export const cerebras: Provider = {
   needs: [],
   url: () => 'https://api.cerebras.ai/v1',
   authorize: bearer,
-  list: { path: '/models', read: readNames(guess) },
+  list: { path: '/models', read: createNameReader(guess) },
   guess,
   rules: {
     drop: [...platformHints, ...engineHints, 'frequency_penalty', 'presence_penalty', 'logit_bias'],

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
-import { capabilitiesIf, readNames } from '../read-cards.ts';
+import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints, platformHints } from '../request-rules.ts';
 
 const guess: Guess = () => capabilitiesIf({ tools: true, thinking: true, json: true });
@@ -17,7 +17,7 @@ export const deepseek: Provider = {
   needs: [],
   url: () => 'https://api.deepseek.com',
   authorize: bearer,
-  list: { path: '/models', read: readNames(guess) },
+  list: { path: '/models', read: createNameReader(guess) },
   guess,
   rules: {
     maxTokens: 'max_tokens',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { guessedEmbeddings } from '../further-formats.ts';
 import { bearer, type Provider } from '../provider.ts';
-import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { allCapabilities, capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { platformHints } from '../request-rules.ts';
 
 const flag = z.boolean().optional().catch(undefined);
@@ -24,7 +24,7 @@ export const fireworks: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: readCards(
+    read: createCardReader(
       card,
       ({
         id,

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { mapMessages } from '#shared/upstream/chat-messages.ts';
 import { guessedEmbeddings } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
-import { capabilitiesIf, readNames } from '../read-cards.ts';
+import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
 const notForChat = /aqa|imagen|veo|tts|image|audio|live|robotics|computer-use|lyria|deep-research/;
@@ -26,7 +26,7 @@ export const gemini: Provider = {
   needs: [],
   url: () => 'https://generativelanguage.googleapis.com/v1beta/openai',
   authorize: bearer,
-  list: { path: '/models', read: (answer) => readNames(guess)(answer).map(withShortId) },
+  list: { path: '/models', read: (answer) => createNameReader(guess)(answer).map(withShortId) },
   guess,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
   adaptation: {

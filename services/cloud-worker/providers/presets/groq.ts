@@ -4,7 +4,7 @@ import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts'
 import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import { onlyIf } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
-import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
 const card = z.looseObject({
@@ -37,7 +37,7 @@ export const groq: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: readCards(card, ({ id, active, context_window: contextWindow, max_completion_tokens: maxOutput }) => {
+    read: createCardReader(card, ({ id, active, context_window: contextWindow, max_completion_tokens: maxOutput }) => {
       const capabilities = active ? guess(id) : undefined;
       return capabilities && { id, capabilities: [...capabilities], contextWindow, maxOutput };
     }),

@@ -5,7 +5,7 @@ import { mapMessages } from '#shared/upstream/chat-messages.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { guessedEmbeddings } from '../further-formats.ts';
 import { bearer, type Provider } from '../provider.ts';
-import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { engineHints, platformHints } from '../request-rules.ts';
 
 const card = z.looseObject({
@@ -33,7 +33,7 @@ export const mistral: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: readCards(card, ({ id, capabilities: can, max_context_length: contextWindow }) => {
+    read: createCardReader(card, ({ id, capabilities: can, max_context_length: contextWindow }) => {
       if (guessedEmbeddings.serves(id) === 'only') return { id, capabilities: [], contextWindow };
       if (!can.completion_chat) return undefined;
       const thinking = can.reasoning ?? id.startsWith('magistral');

@@ -12,7 +12,7 @@ import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstre
 import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import { onlyIf } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
-import { capabilitiesIf, readNames } from '../read-cards.ts';
+import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
 /** Models of other endpoints, and models that need a tool of the upstream. */
@@ -33,7 +33,7 @@ const chatOnly = /search-preview/;
 const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 
 /** Minimum of `max_output_tokens` at `/responses`. */
-const leastOutput = 16;
+const minOutputTokens = 16;
 
 /** Hosted tools that OpenAI runs for the newer models at `/responses`. */
 const hosted = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
@@ -56,7 +56,7 @@ function guessOwn(id: string): Capability[] {
   return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), thinking: thinks.test(id), json: true });
 }
 
-const readList = readNames((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id)));
+const readList = createNameReader((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id)));
 
 /**
  * OpenAI (API reference, "Chat", "Responses", "Models"). Its list contains only names. Responses clients are served at `/responses`, and so
@@ -91,7 +91,7 @@ export const openai: Provider = {
       },
       adaptation: {
         description: 'thinking only as OpenAI has encrypted it, `max_output_tokens` from 16',
-        apply: (request, model) => withLeastOutput(withOwnThinking(request, model)),
+        apply: (request, model) => withMinOutput(withOwnThinking(request, model)),
       },
     },
     { format: completionsUpstream, serves: (id) => onlyIf(completes.test(id)) },
@@ -128,9 +128,11 @@ function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): 
 }
 
 /** Raises the output limit to OpenAI's minimum: programs ask for one token to see whether a key works, which other formats allow. */
-function withLeastOutput(request: JsonObject): JsonObject {
+function withMinOutput(request: JsonObject): JsonObject {
   const { max_output_tokens: asked } = request;
-  return typeof asked === 'number' && asked < leastOutput ? { ...request, max_output_tokens: leastOutput } : request;
+  return typeof asked === 'number' && asked < minOutputTokens
+    ? { ...request, max_output_tokens: minOutputTokens }
+    : request;
 }
 
 function isForeignThinking(item: Json): boolean {

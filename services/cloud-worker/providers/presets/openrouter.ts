@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { bearer, type Provider } from '../provider.ts';
-import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { allCapabilities, capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 
 const names = z.array(z.string()).default([]).catch([]);
 const card = z.looseObject({
@@ -26,7 +26,7 @@ export const openrouter: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: readCards(
+    read: createCardReader(
       card,
       ({ id, context_length: contextWindow, architecture, supported_parameters: takes, top_provider: top }) => {
         if (architecture && !architecture.output_modalities.includes('text')) return undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { guessedEmbeddings, guessedRanking } from '../further-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
-import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { platformHints } from '../request-rules.ts';
 
 const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_length: tokens });
@@ -30,7 +30,7 @@ export const together: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: readCards(card, ({ id, type, context_length: contextWindow }) => {
+    read: createCardReader(card, ({ id, type, context_length: contextWindow }) => {
       if (isOther(id)) return { id, capabilities: [], contextWindow };
       const capabilities = type === chatType ? guess(id) : undefined;
       return capabilities && { id, capabilities: [...capabilities], contextWindow };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer, type Provider } from '../provider.ts';
-import { capabilitiesIf, readCards } from '../read-cards.ts';
+import { capabilitiesIf, createCardReader } from '../read-cards.ts';
 import { engineHints, limitEffort } from '../request-rules.ts';
 
 const modalities = z.array(z.string()).default(['text']).catch(['text']);
@@ -18,7 +18,7 @@ export const xai: Provider = {
   authorize: bearer,
   list: {
     path: '/language-models',
-    read: readCards(card, ({ id, input_modalities: takes, output_modalities: gives }) => {
+    read: createCardReader(card, ({ id, input_modalities: takes, output_modalities: gives }) => {
       if (!gives.includes('text')) return undefined;
       return {
         id,

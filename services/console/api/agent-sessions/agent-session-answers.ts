@@ -30,7 +30,7 @@ export interface SeenSession {
 }
 
 /** The number of keys that the sums of one owner name at most. */
-const mostKeys = 20;
+const maxKeys = 20;
 
 /** Returns agent sessions as people read them: with the names of owners and keys, and costs in dollars. */
 export async function sessionAnswers(
@@ -77,7 +77,7 @@ export async function ownerSumsAnswers(
 ): Promise<AgentSessionSums[]> {
   const shown = found
     .filter(({ sums }) => sums.requests > 0)
-    .map((of) => ({ ...of, keys: of.keys.slice(0, mostKeys) }))
+    .map((of) => ({ ...of, keys: of.keys.slice(0, maxKeys) }))
     .sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
   const nameOf = await partyNames(
     parts,

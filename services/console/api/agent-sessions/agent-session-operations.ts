@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { partyOfOwner, sessionIdForm, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
 import type { AgentSession } from '#shared/accounts/agent-sessions/agent-session.ts';
-import { noSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+import { zeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
-import { sees, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import { maySee, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import {
   agentSessionSchema,
@@ -24,7 +24,7 @@ const id = z.string().min(1).max(256).optional();
 const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
 
 /** The number of running agent sessions that the first page looks up at most because `sessions.list` has not returned them. */
-const mostEarly = 200;
+const maxEarly = 200;
 
 const byLastTurn: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
 /** The form of an id in the ledger's stream: Redis refuses an id before the first possible one. */
@@ -39,7 +39,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
     const turns = runningBySession(running(), viewer).get(sessionId) ?? [];
     const found = await sessions.findTree(viewer, sessionId);
     const begun = found ? undefined : sessionOfTurns(sessionId, turns);
-    const session = found ?? (begun && { ...begun, main: noSums(), agents: [] });
+    const session = found ?? (begun && { ...begun, main: zeroSums(), agents: [] });
     if (!session) throw notFound();
     return treeAnswer(parts, session, turns);
   }
@@ -52,7 +52,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
     const agents = all.flatMap(({ id: session }) =>
       runningAgents(turns.get(session) ?? []).map((agent) => ({ session, agent })),
     );
-    const known = await sessions.areKnown(agents);
+    const known = await sessions.haveTurns(agents);
     const fresh = Map.groupBy(
       agents.filter((_, index) => known[index] !== true),
       ({ session }) => session,
@@ -83,7 +83,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         const known = new Set(found.map((session) => session.id));
         // A running agent session may be on a later page, by its last finished turn, or on none yet.
         const first =
-          cursor === undefined ? [...turns.keys()].filter((each) => !known.has(each)).slice(0, mostEarly) : [];
+          cursor === undefined ? [...turns.keys()].filter((each) => !known.has(each)).slice(0, maxEarly) : [];
         const early = await Promise.all(
           first.map(async (each) => (await sessions.find(viewer, each)) ?? sessionOfTurns(each, turns.get(each) ?? [])),
         );
@@ -149,7 +149,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
 
   async function visibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined): Promise<SessionOwner[]> {
     if (owner === undefined) return (await teamsOf(viewer)).map((team) => `team:${team}` as const);
-    return sees(viewer, partyOfOwner(owner)) ? [owner] : [];
+    return maySee(viewer, partyOfOwner(owner)) ? [owner] : [];
   }
 }
 

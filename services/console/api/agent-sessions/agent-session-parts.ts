@@ -4,7 +4,7 @@ import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { UsageParts } from '../usage/usage-parts.ts';
 
 export interface AgentSessionParts extends Pick<UsageParts, 'viewerOf' | 'namesOf'> {
-  sessions: Pick<AgentSessionReader, 'list' | 'find' | 'findTree' | 'areKnown' | 'turns' | 'sums'>;
+  sessions: Pick<AgentSessionReader, 'list' | 'find' | 'findTree' | 'haveTurns' | 'turns' | 'sums'>;
   usage: Pick<UsageParts['usage'], 'keyNames'>;
   /** Returns the turns that are running now, on every ingress. */
   running: () => readonly RunningTurnStats[];

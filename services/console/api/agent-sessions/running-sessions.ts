@@ -1,7 +1,7 @@
 import type { AgentSession, SessionAgent } from '#shared/accounts/agent-sessions/agent-session.ts';
-import { sessionIdOf, sessionOwnerOf, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
-import { noSums } from '#shared/accounts/agent-sessions/session-sums.ts';
-import { sees, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import { computeSessionId, sessionOwnerOf, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import { zeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+import { maySee, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import { agentPrograms } from '#shared/core/agent-turn.ts';
 
@@ -11,9 +11,9 @@ export function runningBySession(
   viewer: UsageViewer,
   owner?: SessionOwner,
 ): Map<string, RunningTurnStats[]> {
-  const seen = turns.filter((turn) => sees(viewer, turn) && (owner === undefined || sessionOwnerOf(turn) === owner));
+  const seen = turns.filter((turn) => maySee(viewer, turn) && (owner === undefined || sessionOwnerOf(turn) === owner));
   const sorted = seen.sort((a, b) => a.since - b.since);
-  return Map.groupBy(sorted, (turn) => sessionIdOf(sessionOwnerOf(turn), turn.session));
+  return Map.groupBy(sorted, (turn) => computeSessionId(sessionOwnerOf(turn), turn.session));
 }
 
 /** Builds an agent session that has no finished turn from its running turns. Returns undefined without turns. */
@@ -28,7 +28,7 @@ export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): 
     key: first.key,
     startedAt: first.since,
     lastAt: turns.at(-1)?.since ?? first.since,
-    sums: noSums(),
+    sums: zeroSums(),
     models: [],
   };
 }
@@ -38,7 +38,7 @@ export function agentsWith(agents: readonly SessionAgent[], turns: readonly Runn
   const all = new Map(agents.map((agent) => [agent.id, agent]));
   for (const { agent, parent, type, since } of turns) {
     if (agent === undefined || all.has(agent)) continue;
-    all.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: noSums() });
+    all.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: zeroSums() });
   }
   return [...all.values()];
 }

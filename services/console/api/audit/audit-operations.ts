@@ -10,7 +10,7 @@ import { hideDeleted } from '../people/hide-deleted.ts';
 import { auditFile } from './audit-file.ts';
 
 /** The number of entries that an export reads at once. */
-const atOnce = 500;
+const entriesPerRead = 500;
 
 const cursorForm = z.object({
   cursor: z
@@ -75,7 +75,7 @@ export function auditOperations({ accounts }: Pick<ApiParts, 'accounts'>): Opera
   async function* entriesOf(wanted: AuditFilter): AsyncGenerator<AuditEntry> {
     let cursor: string | undefined;
     do {
-      const { entries, next } = await audit.list(wanted, atOnce, cursor);
+      const { entries, next } = await audit.list(wanted, entriesPerRead, cursor);
       yield* entries;
       cursor = next;
     } while (cursor !== undefined);

@@ -8,12 +8,12 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { webhookAnswers } from '../webhooks/webhook-answers.ts';
 
-const mostFailing = 100;
+const maxFailing = 100;
 
 const repetition = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });
 
 export interface BackgroundParts extends Pick<ApiParts, 'accounts' | 'log'> {
-  jobs: Pick<BackgroundJobs, 'counts' | 'failing' | 'tryNow'>;
+  jobs: Pick<BackgroundJobs, 'counts' | 'listFailing' | 'tryNow'>;
   webhooks: Webhooks;
 }
 
@@ -86,7 +86,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
   ];
 
   async function failingOf(queue: (typeof backgroundQueues)[number]): Promise<FailingJobFacts[]> {
-    const found = await jobs.failing(queue, mostFailing);
+    const found = await jobs.listFailing(queue, maxFailing);
     return found.map(({ lastAt, ...job }) => ({ queue, ...job, ...(lastAt !== undefined && { lastAt }) }));
   }
 }

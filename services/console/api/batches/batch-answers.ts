@@ -5,7 +5,7 @@ import type { Batch, BatchDetails, Owner } from '../../contract/batches.ts';
 import { mayDo, type Person } from '../access.ts';
 import { asOwner, partyOfId } from './owners.ts';
 
-const shownProblems = 20;
+const maxProblems = 20;
 
 export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {
   const { id, endpoint, path, model, state, createdAt, runningAt, endedAt, failedAt, expiresAt, cancelledAt } = batch;
@@ -55,7 +55,7 @@ export function batchDetails(
     ...answer,
     inputFile,
     metadata: answer.mayRead ? metadata : {},
-    problems: problems.slice(0, shownProblems).map(({ code, message, line }) => ({
+    problems: problems.slice(0, maxProblems).map(({ code, message, line }) => ({
       code,
       ...(answer.mayRead && { message }),
       ...(line !== undefined && { line }),

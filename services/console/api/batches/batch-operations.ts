@@ -11,7 +11,7 @@ import { operation, type Operation } from '../operations/operation.ts';
 import { batchAnswer, batchDetails } from './batch-answers.ts';
 import { ownersOf, ownerText, partyOf, partyOfId, readOwner } from './owners.ts';
 
-const mostOpen = 200;
+const maxOpen = 200;
 
 const listQuery = z.object({
   owner: ownerText,
@@ -21,7 +21,7 @@ const listQuery = z.object({
 
 export interface BatchParts extends Pick<ApiParts, 'accounts' | 'log'> {
   batches: Pick<Batches, 'listAll' | 'cancel'>;
-  work: Pick<BatchWork, 'find' | 'open' | 'firstErrors'>;
+  work: Pick<BatchWork, 'find' | 'listOpen' | 'firstErrors'>;
   /** The path segments of the APIs that accept batches. */
   batchApis: readonly string[];
 }
@@ -57,7 +57,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       answer: z.array(batchSchema),
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);
-        return answers(await work.open(mostOpen), actor);
+        return answers(await work.listOpen(maxOpen), actor);
       },
     }),
     operation({

@@ -41,7 +41,7 @@ export async function ownersOf(
   given: readonly string[],
 ): Promise<(id: string) => Owner> {
   const ids = [...new Set(given)];
-  const [people, found] = await Promise.all([users.namesOf(ids), teams.findAll(ids)]);
+  const [people, found] = await Promise.all([users.readNames(ids), teams.findAll(ids)]);
   const owners = new Map<string, Owner>();
   for (const [id, name] of people) owners.set(id, { kind: 'user', id, name });
   for (const { id, name } of found) owners.set(id, { kind: 'team', id, name });

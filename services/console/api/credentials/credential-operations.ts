@@ -3,7 +3,7 @@ import type { Authority, Issued } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, readAuthority, revocationNotice } from '#shared/broker/authority/authority-folder.ts';
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
-import { configureInThread, issueInThread } from '#shared/broker/authority/sign-in-thread.ts';
+import { buildServerConfigInThread, issueCredentialInThread } from '#shared/broker/authority/sign-in-thread.ts';
 import { ownerPattern } from '#shared/broker/connection/credential.ts';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
@@ -82,7 +82,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
             const message = `There is a credential named ${name}. Revoke it first, or choose another name.`;
             throw new ApiFailure(409, 'name_in_use', message, { field: 'name' });
           }
-          const made = await issueInThread(authority, { role: tier, name, validMs });
+          const made = await issueCredentialInThread(authority, { role: tier, name, validMs });
           authority.issued.push(made.issued);
           return made;
         });
@@ -108,7 +108,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
           if (!newest) throw new ApiFailure(404, 'not_found', `There is no credential named ${name} to revoke.`);
           return newest;
         };
-        const revoked = await changeAuthority(folder, revoke, configureInThread);
+        const revoked = await changeAuthority(folder, revoke, buildServerConfigInThread);
         const credential = answer(revoked);
         await note('credential.revoke', actor, credential);
         return { credential, instruction: revocationNotice(folder, name) };

@@ -19,7 +19,7 @@ const listQuery = z.object({
 const ownerQuery = z.object({ owner: ownerText });
 
 export interface FileParts extends Pick<ApiParts, 'accounts' | 'log'> {
-  files: Pick<Files, 'list' | 'find' | 'use' | 'remove'>;
+  files: Pick<Files, 'list' | 'find' | 'use' | 'delete'>;
   sendFile: (request: Request, response: Response, file: FileRecord) => Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export function fileOperations(parts: FileParts): Operation[] {
       query: ownerQuery,
       handle: async ({ actor, params: { id }, query }) => {
         const { file, owner } = await find(actor, { id, ...query }, 'file.delete');
-        if (!(await files.remove(owner.id, file.id))) throw notFound();
+        if (!(await files.delete(owner.id, file.id))) throw notFound();
         const target = { kind: 'file', id: file.id, name: file.name };
         const details = { kind: owner.kind, ownerId: owner.id, bytes: file.bytes };
         await record(parts, actor, { action: 'file.delete', target, details, ofTeam: actor.teams.has(owner.id) });

@@ -9,10 +9,10 @@ import { switched } from '../recordings/recording-state.ts';
 import { adminSetAfter, lockedIn } from './admin-set.ts';
 import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
-import { locks, mayMakePersonalKeys, ownerOf } from './make-key.ts';
+import { locksSettings, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 
 /** The number of times that a change is checked and stored at most while others change the key. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 interface WantedChange {
   wanted: z.output<typeof keyChange>;
@@ -46,7 +46,7 @@ export async function changeKey(
     if (outcome === 'over') throw notUsable();
     if (outcome === 'changed') break;
     if (ifRevision !== undefined) throw stale();
-    if (attempt === mostAttempts) throw changedMeanwhile();
+    if (attempt === maxAttempts) throw changedMeanwhile();
     key = await again();
   }
   await parts.announce(key.id);
@@ -62,9 +62,9 @@ export async function changeKey(
  * Returns whether a change would leave a key as it is: the key has all values already, and those that an administrator sets are marked as
  * theirs.
  */
-export function changesNothingOf(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
+export function isUnchangedBy(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
   if (!changesNothing(key, wanted)) return false;
-  if (!locks(actor, ownerOf(key))) return true;
+  if (!locksSettings(actor, ownerOf(key))) return true;
   return JSON.stringify(adminSetAfter(key, wanted)) === JSON.stringify(key.adminSet);
 }
 
@@ -93,7 +93,7 @@ function judge(
   return {
     ...changes,
     ...(records !== undefined && { records: switched(key.records, records, actor, isOn) ?? undefined }),
-    ...(locks(actor, owner) && { adminSet: adminSetAfter(key, wanted) }),
+    ...(locksSettings(actor, owner) && { adminSet: adminSetAfter(key, wanted) }),
   };
 }
 

@@ -15,7 +15,7 @@ export async function keyAnswers(
 ): Promise<Key[]> {
   const makers = new Set(found.flatMap(({ createdBy, issuedBy }) => [createdBy ?? [], issuedBy ?? []].flat()));
   for (const by of switchersOf(found)) makers.add(by);
-  const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.namesOf([...makers])]);
+  const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.readNames([...makers])]);
   return found.map((key, at) => {
     const {
       id,

@@ -11,11 +11,11 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
-import { changeKey, changesNothingOf } from './change-key.ts';
+import { changeKey, isUnchangedBy } from './change-key.ts';
 import { keyAnswers } from './key-answers.ts';
 import { notCreated, notUsable } from './key-failures.ts';
 import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
-import { issues, makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
+import { isIssuedKey, makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 import { visibleKeys } from './visible-keys.ts';
 
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
@@ -86,12 +86,12 @@ export function keyOperations(parts: ApiParts): Operation[] {
         const { kind, userId = actor.id, teamId, ...wanted } = body;
         const { name } = parse(keyName, { name: params.name });
         const ownerId = kind === 'router' ? undefined : kind === 'team' ? teamId : userId;
-        return accounts.nameLock.with(`key:${kind}:${ownerId}:${name}`, async () => {
+        return accounts.nameLock.runLocked(`key:${kind}:${ownerId}:${name}`, async () => {
           const [key, ...others] = await liveKeysOf(actor, kind, ownerId, name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several keys have this name.');
           requireRevision(key, { request, ifRevision });
           if (key) {
-            const now = changesNothingOf(actor, key, wanted) ? key : await changed(actor, key, wanted, ifRevision);
+            const now = isUnchangedBy(actor, key, wanted) ? key : await changed(actor, key, wanted, ifRevision);
             return { key: await answerOf(now, reply) };
           }
           reply.status = 201;
@@ -129,7 +129,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id }, body: { overlapMs } }) => {
         const key = await find(id, 'key.change', actor);
         const owner = ownerOf(key);
-        const isIssued = owner !== undefined && issues(actor, owner);
+        const isIssued = owner !== undefined && isIssuedKey(actor, owner);
         if (isIssued && (key.kind === 'user' || key.storesAs === undefined)) {
           const message =
             'Whoever rotates this key can read what it has stored: only its owner may. Revoke it, and make another one.';
@@ -192,7 +192,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
   ): Promise<FoundKey[]> {
     if (kind === 'router') requireAccess('key.make.router', actor);
     else if (ownerId !== undefined) requireAccess('key.make', actor, { kind, id: ownerId });
-    const all = ownerId === undefined ? await keys.listRouterKeys(name) : await keys.listOf(ownerId);
+    const all = ownerId === undefined ? await keys.listRouterKeys(name) : await keys.listOfOwner(ownerId);
     const now = Date.now();
     return all.filter(
       (key) => key.kind === kind && key.name === name && key.replacedBy === undefined && isUsable(key, now),

@@ -41,8 +41,8 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
   const created = await createOwnedKey(keys, {
     ...made,
     ownerId: owner.id,
-    ...(issues(actor, owner) && { issuedBy: actor.id }),
-    ...(locks(actor, owner) && { adminSet: adminSetAfter({}, facts) }),
+    ...(isIssuedKey(actor, owner) && { issuedBy: actor.id }),
+    ...(locksSettings(actor, owner) && { adminSet: adminSetAfter({}, facts) }),
   });
   if (typeof created === 'string') throw notCreated(created);
   return created;
@@ -52,7 +52,7 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
  * Returns whether settings that the actor makes on a key of this owner are locked for all but administrators. True for an administrator on
  * somebody else's key.
  */
-export function locks({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
+export function locksSettings({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
   return role === 'admin' && owner !== undefined && owner.id !== id;
 }
 
@@ -60,7 +60,7 @@ export function locks({ id, role }: Actor, owner: KeyOwnerId | undefined): boole
  * Returns whether the actor makes a key for an owner whose files the actor may not read. The secret of the key would let the actor read
  * them, so such a key stores as an owner of its own and reaches nothing of the owner's.
  */
-export function issues(actor: Actor, owner: KeyOwnerId): boolean {
+export function isIssuedKey(actor: Actor, owner: KeyOwnerId): boolean {
   return !mayDo('file.read', asOwner(actor, owner), owner);
 }
 

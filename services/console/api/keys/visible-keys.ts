@@ -10,7 +10,7 @@ interface Asked {
 
 /** Returns a page of the keys that the actor may see. @param owner the id of a person or a team; undefined: all owners */
 export async function visibleKeys(
-  keys: Pick<KeyStore, 'list' | 'listOf' | 'listFrom'>,
+  keys: Pick<KeyStore, 'list' | 'listOfOwner' | 'listFrom'>,
   { id, role, teams }: Actor,
   owner: string | undefined,
   page: Asked,
@@ -21,7 +21,7 @@ export async function visibleKeys(
   }
   const owners = owner === undefined ? [id, ...teams.keys()] : [owner];
   const visible = isAdmin ? owners : owners.filter((each) => each === id || teams.has(each));
-  return pageOf((await Promise.all(visible.map((each) => keys.listOf(each)))).flat(), page, byCreation);
+  return pageOf((await Promise.all(visible.map((each) => keys.listOfOwner(each)))).flat(), page, byCreation);
 }
 
 /** Returns a page of all keys, and reads no more keys than it needs. @throws ApiFailure 400 for an invalid cursor */

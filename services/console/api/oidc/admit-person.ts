@@ -1,6 +1,6 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
-import { isKnownByEmail, type UserRecord } from '#shared/accounts/people/user.ts';
+import { mayLinkByEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { record, type ApiParts } from '../api-parts.ts';
@@ -38,7 +38,7 @@ export async function admitAgain(
 ): Promise<Admission> {
   const person = readPerson(provider, claims);
   if (typeof person === 'string') return person;
-  return admit(parts, provider, await comesAgain(parts, id, person.email), person);
+  return admit(parts, provider, await findLinkedPerson(parts, id, person.email), person);
 }
 
 async function admit(
@@ -65,14 +65,14 @@ async function findOrMake(
   /** Returns the person whose account is linked, also when another window of theirs has linked it meanwhile. */
   const whoCame = async (): Promise<UserRecord | undefined> => {
     const known = await externals.findPerson(account);
-    return known === undefined ? undefined : comesAgain(parts, known, email);
+    return known === undefined ? undefined : findLinkedPerson(parts, known, email);
   };
   const known = await whoCame();
   if (known) return known;
   const same = await accounts.users.findByEmail(email);
   if (same) {
     if (await externals.find(same.id)) return whoCame();
-    if (!isKnownByEmail(same)) return 'unconfirmed';
+    if (!mayLinkByEmail(same)) return 'unconfirmed';
     // Linking would remove the password and second factors of a blocked person.
     if (same.blockedAt !== undefined) return 'blocked';
     if (!(await externals.link(same, account))) return whoCame();
@@ -80,14 +80,14 @@ async function findOrMake(
     await note(parts, same, 'user.link', { provider });
     return same;
   }
-  const made = await externals.make({ ...account, name, email, role }, await accounts.settings.startOf(role));
+  const made = await externals.create({ ...account, name, email, role }, await accounts.settings.readPersonStart(role));
   if (typeof made === 'string') return whoCame();
   await note(parts, made, 'user.create', { provider, email, role });
   return made;
 }
 
 /** Returns a person whose account is linked already. Marks their address here as confirmed and used if the provider names the same one. */
-async function comesAgain({ accounts: { users } }: AdmitParts, id: string, email: string) {
+async function findLinkedPerson({ accounts: { users } }: AdmitParts, id: string, email: string) {
   const user = await users.find(id);
   if (user?.email === email && (user.confirmedEmail !== email || user.usedEmail !== email))
     await users.noteEmail(id, email, { confirmed: true, used: true });

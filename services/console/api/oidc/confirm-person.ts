@@ -5,7 +5,7 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import {
   checkMs,
   type ExternalAccount,
-  type KeptAccount,
+  type StoredAccount,
 } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { isSameIssuer } from '#shared/accounts/external-accounts/issuer-forms.ts';
 import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
@@ -62,7 +62,7 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
     if (!account) return 'refused';
     if (isGood(account)) return 'confirmed';
     const mark = await externals.beginCheck(user.id);
-    if (mark === undefined) return goesOn(account) ? 'confirmed' : afterOther(parts, user);
+    if (mark === undefined) return isWithinOutage(account) ? 'confirmed' : afterOther(parts, user);
     const askedAt = performance.now();
     let outcome: Confirmation | undefined;
     try {
@@ -72,7 +72,7 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
       const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowMs;
       const now = isSlow ? await externals.find(user.id) : undefined;
       // Otherwise the mark expires by itself: until then, nobody waits for a provider that hangs while the last answers still count.
-      if (!now || isGood(now) || !goesOn(now, checkMs)) await externals.endCheck(user.id, mark);
+      if (!now || isGood(now) || !isWithinOutage(now, checkMs)) await externals.endCheck(user.id, mark);
     }
   };
 }
@@ -105,7 +105,7 @@ function isGood({ goodUntil: until }: ExternalAccount): boolean {
 }
 
 /** Returns whether a person stays confirmed without a new answer of the provider, now or `afterMs` later. */
-function goesOn({ goodUntil: until }: ExternalAccount, afterMs = 0): boolean {
+function isWithinOutage({ goodUntil: until }: ExternalAccount, afterMs = 0): boolean {
   return Date.now() + afterMs < until + outageMs;
 }
 
@@ -120,7 +120,7 @@ async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confir
     const account = await externals.find(user.id);
     if (!account) return 'refused';
     if (isGood(account)) return 'confirmed';
-    if (isOver) return (await isOut(parts, user)) ? 'refused' : 'unknown';
+    if (isOver) return (await isSignedOut(parts, user)) ? 'refused' : 'unknown';
   }
 }
 
@@ -131,21 +131,21 @@ async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmatio
   const { externals, log } = parts;
   // Read again: another node may have asked since, and a refresh token that it has used must not be used again.
   const account = await externals.find(user.id);
-  if (!account || (await isOut(parts, user))) return 'refused';
+  if (!account || (await isSignedOut(parts, user))) return 'refused';
   if (isGood(account)) return 'confirmed';
   try {
-    return await ask(parts, user, account);
+    return await refreshTokens(parts, user, account);
   } catch (error) {
     const answered = answeredError(error);
     if (refusesPerson(error))
       return signOut(parts, user, account, answered.error === 'access_denied' ? 'denied' : 'ended');
     const facts = { err: error, answered, provider: account.provider, user: user.id };
     log.warn(facts, 'a provider cannot be asked about a person');
-    return goesOn(account) ? 'confirmed' : 'unknown';
+    return isWithinOutage(account) ? 'confirmed' : 'unknown';
   }
 }
 
-async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount): Promise<Confirmation> {
+async function refreshTokens(parts: ConfirmParts, user: UserRecord, account: StoredAccount): Promise<Confirmation> {
   const { externals, clients, signIn } = parts;
   const provider = providerOf(signIn(), account);
   if (!provider) return signOut(parts, user, account, 'not asked');
@@ -154,7 +154,7 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
   // At once: the previous token may be used up. Whether the person may stay is decided below.
-  const kept = await keepPatiently(
+  const kept = await keepWithRetries(
     externals,
     user.id,
     { ...account, refreshToken, clientId: provider.client_id },
@@ -168,22 +168,22 @@ async function ask(parts: ConfirmParts, user: UserRecord, account: KeptAccount):
     if (typeof admitted !== 'object') return signOut(parts, user, kept, 'denied');
   }
   const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
-  return (await externals.keep(user.id, { ...kept, goodUntil: until }, kept)) ? 'confirmed' : afterNewer(parts, user);
+  return (await externals.store(user.id, { ...kept, goodUntil: until }, kept)) ? 'confirmed' : afterNewer(parts, user);
 }
 
 /** Stores a refresh token that may be the only valid one, and tries again while the store does not answer. */
-async function keepPatiently(
+async function keepWithRetries(
   externals: ConfirmParts['externals'],
   userId: string,
   account: ExternalAccount,
-  over: KeptAccount,
-): Promise<KeptAccount | undefined> {
+  over: StoredAccount,
+): Promise<StoredAccount | undefined> {
   // The same id for all tries: the store may have kept the token, and only its reply was lost.
-  const turn = randomUUID();
+  const keepId = randomUUID();
   const deadline = performance.now() + keepForMs;
   for (;;) {
     try {
-      return await externals.keep(userId, account, over, turn);
+      return await externals.store(userId, account, over, keepId);
     } catch (error) {
       if (performance.now() >= deadline) throw error;
       await sleep(keepAgainMs);
@@ -199,7 +199,7 @@ async function afterNewer({ externals }: ConfirmParts, { id }: UserRecord): Prom
 }
 
 /** Returns whether the person was blocked, or signed out everywhere, since their record was read. */
-async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Promise<boolean> {
+async function isSignedOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Promise<boolean> {
   const user = await accounts.users.find(id);
   return user?.epoch !== epoch || user.blockedAt !== undefined;
 }
@@ -213,7 +213,7 @@ async function isOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord): Pro
 async function signOut(
   parts: ConfirmParts,
   user: UserRecord,
-  account: KeptAccount,
+  account: StoredAccount,
   why: 'denied' | 'ended' | 'not asked',
 ): Promise<Confirmation> {
   const { announce, log } = parts;

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { UnconfirmedError } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
-import type { WaysIn } from '../../contract/sign-in.ts';
+import type { SignInWays } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { openSession } from '../session/open-session.ts';
+import { startSession } from '../session/open-session.ts';
 import { sessionIdOf } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
 import { forPeople, leadToSignIn } from './lead-to-sign-in.ts';
@@ -40,9 +40,9 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   const { settings, clients, states, externals } = parts.oidc;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/sign-in', (request, response) => {
-    states.trim(request, response);
+    states.clearOldest(request, response);
     const { providers, local_accounts: localAccounts } = settings();
-    const answer: WaysIn = {
+    const answer: SignInWays = {
       providers: providers.map(({ name, label = name }) => ({ name, label })),
       localAccounts,
     };
@@ -95,7 +95,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       log.info({ provider: provider.name, reason: user }, 'somebody from a provider was not admitted');
       return leadToSignIn(response, user);
     }
-    await externals.keep(user.id, {
+    await externals.store(user.id, {
       provider: provider.name,
       issuer: provider.issuer,
       subject: claims.sub,
@@ -106,7 +106,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     });
     // From now on the person's keys work again, on all nodes.
     if (user.refusedAt !== undefined) await announce(`user:${user.id}`);
-    await openSession(parts, request, response, user, { provider: provider.name });
+    await startSession(parts, request, response, user, { provider: provider.name });
     response.redirect(302, state.to);
   };
   routes.get('/oidc/:name/start', forPeople(log, start));
@@ -145,7 +145,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   }
 
   function callbackOf(request: Request, { name }: SignInProvider): string {
-    return new URL(`/console/api/oidc/${name}/callback`, routerAddress(request, parts.publicUrl)).href;
+    return new URL(`/console/api/oidc/${name}/callback`, resolveRouterAddress(request, parts.publicUrl)).href;
   }
 }
 

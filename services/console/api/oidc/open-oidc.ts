@@ -5,7 +5,7 @@ import { ExternalAccounts } from '#shared/accounts/external-accounts/external-ac
 import type { Environment } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { holderConfirmer, personConfirmer } from './confirm-person.ts';
 import type { OidcParts } from './oidc-routes.ts';
@@ -33,7 +33,7 @@ export interface OpenOidcParts {
  * Opens signing in at providers. From then on, sign-in sessions that a provider has opened end when the provider refuses the person, and
  * other sessions count only while local accounts are on.
  */
-export function openOidc(parts: OpenOidcParts) {
+export function createOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;
   const warn = (): void => warnOfSecrets(settings(), environment, log);
   warn();
@@ -41,8 +41,8 @@ export function openOidc(parts: OpenOidcParts) {
   const clients = new ProviderClients(environment);
   const confirmParts = { accounts, externals, announce, log, clients, signIn: settings };
   const confirm = personConfirmer(confirmParts);
-  accounts.sessions.confirmWith(confirm);
-  accounts.sessions.takeLocalWhile(() => settings().local_accounts);
+  accounts.sessions.setConfirm(confirm);
+  accounts.sessions.setTakesLocal(() => settings().local_accounts);
   const states = new SignInStates({ secrets, takeState: (state, ms) => externals.takeState(state, ms) });
   const routes: OidcParts = { settings, clients, states, externals };
   const confirmHolder = holderConfirmer(confirmParts, confirm);
@@ -52,7 +52,7 @@ export function openOidc(parts: OpenOidcParts) {
     const provider = settings().providers.find((each) => each.name === name);
     const client = provider && (await clients.of(provider).catch(() => undefined));
     if (client?.serverMetadata().end_session_endpoint === undefined) return undefined;
-    const home = routerAddress(request, publicUrl);
+    const home = resolveRouterAddress(request, publicUrl);
     return oidc.buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', home).href }).href;
   }
 }

@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { isToken, tokenHash } from '#shared/accounts/people/secret-token.ts';
-import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
+import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
 import { cookieAttributes, cookieName, cookieOf, cookiesLike } from '../session/cookies.ts';
 
 /** The prefix of the cookies' names. The rest of each name is part of the hash of its state. */
-const nameStart = 'rtr-sign-in-';
+const cookiePrefix = 'rtr-sign-in-';
 const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
 /**
@@ -13,13 +13,13 @@ const nameForm = /^rtr-sign-in-[\w-]{16}$/;
  * succeeds. One that begins at a newer node and ends at an older one fails, because the older node does not read the new names, and the
  * person begins again.
  */
-const nameBefore = 'rtr-sign-in';
+const legacyCookieName = 'rtr-sign-in';
 
 /**
  * The number of sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers. Cookies
  * of concurrent requests fit as well, until one of the next requests clears the oldest.
  */
-const mostAtOnce = 3;
+const maxAtOnce = 3;
 
 /** Milliseconds that a person may spend at the provider. */
 const lifeMs = 600_000;
@@ -63,7 +63,7 @@ export class SignInStates {
   begin(request: Request, response: Response, state: SignInState): boolean {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
-    this.trim(request, response, mostAtOnce - 1);
+    this.clearOldest(request, response, maxAtOnce - 1);
     // Lax: the provider leads back here by a link.
     const attributes = { ...cookieAttributes(request), maxAge: lifeMs };
     response.cookie(cookieName(request, nameOf(state.state)), sealed, attributes);
@@ -71,10 +71,10 @@ export class SignInStates {
   }
 
   /** Clears the cookies of all but the newest sign-ins. @param kept the number of sign-ins that the browser keeps */
-  trim(request: Request, response: Response, kept = mostAtOnce): void {
+  clearOldest(request: Request, response: Response, kept = maxAtOnce): void {
     // Browsers send older ones first (RFC 6265, section 5.4).
     const names = cookiesLike(request, nameForm);
-    for (const name of names.slice(0, Math.max(0, names.length - kept))) forget(request, response, name);
+    for (const name of names.slice(0, Math.max(0, names.length - kept))) clearCookie(request, response, name);
   }
 
   /**
@@ -86,28 +86,28 @@ export class SignInStates {
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
     const named = request.query['state'];
     if (typeof named !== 'string' || !isToken(named)) return undefined;
-    const name = cookieOf(request, nameOf(named)) === undefined ? nameBefore : nameOf(named);
+    const name = cookieOf(request, nameOf(named)) === undefined ? legacyCookieName : nameOf(named);
     const sealed = cookieOf(request, name);
     if (sealed === undefined) return undefined;
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
     // The old cookie may belong to another sign-in, which continues.
-    if (name === nameBefore && state?.state !== named) return undefined;
+    if (name === legacyCookieName && state?.state !== named) return undefined;
     const isRight = state?.state === named && state.provider === provider && Date.now() < state.endsAt;
     const isFirst = isRight && (await this.#takeState(named, lifeMs));
-    forget(request, response, name);
+    clearCookie(request, response, name);
     return isFirst ? state : undefined;
   }
 
   #sealer(): Sealer | undefined {
-    return sealerOf(this.#secrets().map((secret) => derive(secret, 'sign-in at a provider')));
+    return createMultiKeySealer(this.#secrets().map((secret) => deriveKey(secret, 'sign-in at a provider')));
   }
 }
 
 function nameOf(state: string): string {
-  return `${nameStart}${tokenHash(state).slice(0, 16)}`;
+  return `${cookiePrefix}${tokenHash(state).slice(0, 16)}`;
 }
 
-function forget(request: Request, response: Response, name: string): void {
+function clearCookie(request: Request, response: Response, name: string): void {
   response.clearCookie(cookieName(request, name), cookieAttributes(request));
 }

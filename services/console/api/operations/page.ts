@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiFailure } from '../api-failure.ts';
 
-const mostPerPage = 1_000;
+const maxPerPage = 1_000;
 
 export const defaultPageSize = 100;
 
@@ -11,7 +11,7 @@ export const pageQuery = z.object({
     .number()
     .int()
     .min(1)
-    .max(mostPerPage)
+    .max(maxPerPage)
     .optional()
     .describe('Things on the page at most; 100 where absent.'),
   cursor: z.string().max(300).optional().describe('`next` of the page before.'),

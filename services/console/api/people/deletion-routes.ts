@@ -5,7 +5,7 @@ import { parse } from '../parse.ts';
 import { provePassword } from '../session/prove-password.ts';
 import { clearSessionCookie } from '../session/session-cookie.ts';
 import { signedInOf } from '../session/signed-in.ts';
-import { removePerson } from './remove-person.ts';
+import { deletePerson } from './delete-person.ts';
 
 const own = z.strictObject({ password: z.string().min(1).max(200).optional() });
 
@@ -18,7 +18,7 @@ export function deletionRoutes(parts: ApiParts): Router {
     const { user } = person;
     const claim = { email: user.email, password, find: async () => user, field: 'password' };
     if (user.passwordHash !== '') await provePassword(parts, request, claim);
-    await removePerson(parts, person, user);
+    await deletePerson(parts, person, user);
     clearSessionCookie(request, response);
     response.status(204).end();
   });

@@ -11,11 +11,11 @@ const namedKinds = new Set(['key', 'token', 'file']);
  * @throws RouterError `store_unavailable`
  */
 export async function findTargetOwners(
-  keys: Pick<KeyStore, 'ownersOf'>,
+  keys: Pick<KeyStore, 'readOwners'>,
   entries: readonly AuditEntry[],
 ): Promise<(entry: AuditEntry) => string | undefined> {
   const asked = entries.flatMap((entry) => (statedOwner(entry) ? [] : (keyOf(entry) ?? [])));
-  const owners = await keys.ownersOf([...new Set(asked)]);
+  const owners = await keys.readOwners([...new Set(asked)]);
   return (entry) => {
     const { target, actor } = entry;
     if (!target || target.kind === 'user') return target?.id;

@@ -11,12 +11,12 @@ type Details = AuditEntry['details'];
  * that they gave their keys, tokens and files.
  */
 export async function hideDeleted(
-  { users, keys }: { users: Pick<UserStore, 'namesOf'>; keys: Pick<KeyStore, 'ownersOf'> },
+  { users, keys }: { users: Pick<UserStore, 'readNames'>; keys: Pick<KeyStore, 'readOwners'> },
   entries: readonly AuditEntry[],
 ): Promise<AuditEntry[]> {
   const ownerOf = await findTargetOwners(keys, entries);
   const ids = entries.flatMap((entry) => [entry.actor?.id, ownerOf(entry), memberOf(entry.details)?.id]);
-  const names = await users.namesOf([...new Set(ids.filter((id) => id !== undefined))]);
+  const names = await users.readNames([...new Set(ids.filter((id) => id !== undefined))]);
   // The ids of admin tokens that belong to nobody are not ids of people.
   const isGone = (id: string): boolean => !names.has(id) && !id.startsWith('token:');
   return entries.map((entry) => {
@@ -36,7 +36,7 @@ export async function hideDeleted(
           ? // The details about a person are their old and new addresses and names.
             target?.kind === 'user'
             ? {}
-            : renamed(details, hidden)
+            : withName(details, hidden)
           : member && isGone(member.id)
             ? { ...details, user: { id: member.id, name: deletedName(member.id) } }
             : details,
@@ -45,7 +45,7 @@ export async function hideDeleted(
 }
 
 /** Returns the details of an entry with every name replaced. */
-function renamed(details: Details, name: string): Details {
+function withName(details: Details, name: string): Details {
   const rename = (value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'name' in value ? { ...value, name } : value;
   const { before, after, between } = details;

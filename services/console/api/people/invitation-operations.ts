@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { InvitationRecord } from '#shared/accounts/people/invitation-store.ts';
 import { emailSchema, userRoles } from '#shared/accounts/people/user.ts';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { createdInvitationSchema, invitationSchema, type Invitation } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
@@ -51,7 +51,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, body, request }) => {
         requireAccess('invitation.manage', actor);
         requireLocalAccounts(parts);
-        const address = routerAddress(request, parts.publicUrl);
+        const address = resolveRouterAddress(request, parts.publicUrl);
         const { invitationDays } = await settings.read();
         const created = await invitations.create({ ...body, invitedBy: actor.id, ms: invitationDays * dayMs });
         if (created === 'email taken') throw emailTaken(await users.findByEmail(body.email));

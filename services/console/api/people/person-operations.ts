@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
-import { personsSessionSchema, type PersonsSession } from '../../contract/sessions.ts';
+import { personsSessionSchema, type ListedSignInSession } from '../../contract/sessions.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
@@ -9,10 +9,10 @@ import { listOperation, operation, type Operation } from '../operations/operatio
 import { pageOf, type Order } from '../operations/page.ts';
 import { sessionAnswers } from '../session/session-answers.ts';
 import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
-import { removePerson } from './remove-person.ts';
+import { deletePerson } from './delete-person.ts';
 
 /** By the hash of a session's token, which does not depend on its time. */
-const byHash: Order<PersonsSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{43}$/ };
+const byHash: Order<ListedSignInSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{43}$/ };
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
@@ -48,7 +48,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       id: 'deletePerson',
       summary: 'Deletes a person with all that is theirs. What they have used stays in the ledger.',
       command: 'users delete',
-      handle: async ({ actor, params: { id } }) => removePerson(parts, actor, await find(actor, id)),
+      handle: async ({ actor, params: { id } }) => deletePerson(parts, actor, await find(actor, id)),
     }),
     operation({
       ...about,

@@ -5,7 +5,7 @@ import { notFound } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { provePassword } from '../session/prove-password.ts';
-import { openSession } from '../session/open-session.ts';
+import { startSession } from '../session/open-session.ts';
 import { sessionAnswer, signedInOf } from '../session/signed-in.ts';
 import { changeAddress, changeName } from './change-profile.ts';
 
@@ -26,11 +26,11 @@ export function profileRoutes(parts: ApiParts): Router {
     const person = signedInOf(response);
     const { email, password } = parse(newEmail, request.body);
     const { email: before } = person.user;
-    const opener = await sessions.openerOf(person.sessionId);
+    const opener = await sessions.readOpener(person.sessionId);
     await provePassword(parts, request, { email: before, password, find: async () => person.user, field: 'password' });
     await changeAddress(parts, person, person.user, email);
     // The change has ended all sign-in sessions, including this one.
-    response.json(await openSession(parts, request, response, await found(person.id), opener));
+    response.json(await startSession(parts, request, response, await found(person.id), opener));
   });
   return routes;
 

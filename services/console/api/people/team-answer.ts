@@ -12,7 +12,7 @@ export async function teamAnswer(
 ): Promise<Team> {
   const roles = await teams.membersOf(id);
   const members = await users.findAll([...roles.keys()]);
-  const names = records ? await users.namesOf([records.by]) : new Map<string, string>();
+  const names = records ? await users.readNames([records.by]) : new Map<string, string>();
   return {
     id,
     name,

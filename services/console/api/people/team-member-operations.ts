@@ -62,7 +62,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
         const id = params.user;
         if (!(await teams.removeMember(team.id, id))) throw notFound();
         await announce(`user:${id}`);
-        const name = (await users.namesOf([id])).get(id) ?? '';
+        const name = (await users.readNames([id])).get(id) ?? '';
         await note('team.member.remove', actor, team, { user: { id, name } });
         return teamAnswer(accounts, team, recordings.isOn);
       },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
-import { foldedTeamName, type TeamRecord } from '#shared/accounts/people/team-store.ts';
+import { foldTeamName, type TeamRecord } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { teamSchema, type Team } from '../../contract/account.ts';
 import { requireAccess, type Action } from '../access.ts';
@@ -149,14 +149,14 @@ export function teamOperations(parts: ApiParts): Operation[] {
 
   /** Runs work while nobody else can give a team this name. */
   function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
-    return accounts.nameLock.with(`team:${foldedTeamName(name)}`, work);
+    return accounts.nameLock.runLocked(`team:${foldTeamName(name)}`, work);
   }
 
   /** Refuses a name that another team has. @param id the id of the team that may have the name @throws ApiFailure 409 */
   async function requireFree(name: string, id?: string): Promise<void> {
-    const folded = foldedTeamName(name);
+    const folded = foldTeamName(name);
     const others = (await teams.list()).filter((team) => team.id !== id);
-    if (others.some((team) => foldedTeamName(team.name) === folded)) {
+    if (others.some((team) => foldTeamName(team.name) === folded)) {
       throw new ApiFailure(409, 'name_taken', 'There is a team of this name already.', { field: 'name' });
     }
   }

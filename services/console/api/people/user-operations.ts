@@ -10,7 +10,7 @@ import {
   userRoles,
   type UserRecord,
 } from '#shared/accounts/people/user.ts';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { userSchema, type User } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
@@ -118,7 +118,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params, body, ifRevision, request, reply }) => {
         requireAccess('user.manage', actor);
         const email = readEmail(params.email);
-        return accounts.nameLock.with(`user:${email}`, async () => {
+        return accounts.nameLock.runLocked(`user:${email}`, async () => {
           const user = await users.findByEmail(email);
           requireRevision(user, { request, ifRevision });
           if (user) {
@@ -178,7 +178,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id }, request }) => {
         requireAccess('user.manage', actor);
         requireLocalAccounts(parts);
-        const address = routerAddress(request, parts.publicUrl);
+        const address = resolveRouterAddress(request, parts.publicUrl);
         const user = await found(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
         // Whoever has such a link becomes that person: administrators may not become people whose files they may not read.
@@ -195,13 +195,13 @@ export function userOperations(parts: ApiParts): Operation[] {
   ];
 
   async function answersOf(people: readonly UserRecord[]): Promise<User[]> {
-    const providers = await externals.providersOf(people.map(({ id }) => id));
+    const providers = await externals.readProviders(people.map(({ id }) => id));
     return people.map((user) => userAnswer(user, providers.get(user.id)));
   }
 
   async function answerOf(user: UserRecord, reply: { revision?: number }): Promise<User> {
     reply.revision = user.revision ?? 0;
-    const providers = await externals.providersOf([user.id]);
+    const providers = await externals.readProviders([user.id]);
     return userAnswer(user, providers.get(user.id));
   }
 
@@ -213,7 +213,7 @@ export function userOperations(parts: ApiParts): Operation[] {
 
   async function create(actor: Actor, wanted: z.output<typeof newUser>): Promise<UserRecord> {
     const { email, name = email.slice(0, email.lastIndexOf('@')), role = 'member', weight } = wanted;
-    const start = await settings.startOf(role);
+    const start = await settings.readPersonStart(role);
     const { limits = start.limits, ceiling = start.ceiling } = wanted;
     const user = await users.create({ email, name, role, limits, weight, ceiling });
     if (user === 'email taken') throw emailTaken(await users.findByEmail(email));

@@ -8,7 +8,7 @@ import { record } from '../api-parts.ts';
  */
 export function noteReplay(parts: { accounts: Accounts; log: Logger }) {
   return async ({ programId, userId }: { programId: string; userId: string }): Promise<void> => {
-    const name = (await parts.accounts.users.namesOf([userId])).get(userId) ?? '';
+    const name = (await parts.accounts.users.readNames([userId])).get(userId) ?? '';
     await record(parts, null, {
       action: 'program.replay',
       target: { kind: 'user', id: userId, name },

@@ -8,7 +8,7 @@ import type { SignedInProgram } from '../../contract/programs.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record } from '../api-parts.ts';
 import { parse } from '../parse.ts';
-import { judgeAttempt } from '../session/judge-attempt.ts';
+import { guardGuess } from '../session/guard-guess.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
 
 export interface ProgramRoutesParts {
@@ -30,13 +30,13 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   // POST, because it counts as a try of a code: no other origin may send it.
   routes.post('/devices/:code/find', async (request, response) => {
-    response.json(await waiting(signedInOf(response), request.params.code));
+    response.json(await findWaitingSignIn(signedInOf(response), request.params.code));
   });
   routes.post('/devices/:code', async (request, response) => {
     const person = signedInOf(response);
     const { code } = request.params;
     const { decision: decided, teamId } = parse(decision, request.body);
-    const { client, address } = await waiting(person, code);
+    const { client, address } = await findWaitingSignIn(person, code);
     const team = teamId === undefined ? undefined : await teamOf(person, teamId);
     const { devices } = programs;
     const isDone = decided === 'deny' ? await devices.deny(code) : await devices.approve(code, person.user, team?.id);
@@ -46,7 +46,7 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     response.status(204).end();
   });
   routes.get('/programs', async (_, response) => {
-    const found = await programs.store.listOf(signedInOf(response).id);
+    const found = await programs.store.listOfPerson(signedInOf(response).id);
     const teams = await accounts.teams.findAll([...new Set(found.flatMap(({ teamId }) => teamId ?? []))]);
     response.json(
       found.map(({ id, client, address, createdAt, usedAt, teamId }): SignedInProgram => {
@@ -67,12 +67,12 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   return routes;
 
   /** Returns the sign-in that waits for a code. @throws ApiFailure 404, and 429 after too many wrong codes */
-  async function waiting({ id, address }: SignedIn, code: string) {
+  async function findWaitingSignIn({ id, address }: SignedIn, code: string) {
     const unknown = new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', {
       field: 'code',
     });
     if (!isUserCode(code)) throw unknown;
-    const found = await judgeAttempt(parts, {
+    const found = await guardGuess(parts, {
       // Wrong codes are counted as wrong passwords are, but separately and for the person alone.
       attempt: { address, email: id, device: 'program-code' },
       refusal: 'Too many wrong codes.',

@@ -1,7 +1,7 @@
 import {
   recordingPartyOf,
-  type KeptRecording,
-  type RecordingFacts,
+  type StoredRecording,
+  type RecordingFields,
   type RecordingParty,
 } from '#shared/accounts/recordings/recording.ts';
 import type { Person } from '../access.ts';
@@ -13,13 +13,13 @@ export function visibleParties({ id, role, teams }: Person): RecordingParty[] | 
   return [`user:${id}`, ...owned];
 }
 
-export function visibleOf(person: Person, recordings: readonly KeptRecording[]): KeptRecording[] {
+export function visibleOf(person: Person, recordings: readonly StoredRecording[]): StoredRecording[] {
   const parties = visibleParties(person);
   if (!parties) return [...recordings];
   return recordings.filter(({ facts }) => parties.includes(recordingPartyOf(facts)));
 }
 
 /** Returns whether a recording was sent with the person's own key. A request with a team's key may be from anybody in the team. */
-export function isOwn({ id }: Pick<Person, 'id'>, { owner }: Pick<RecordingFacts, 'owner'>): boolean {
+export function isOwn({ id }: Pick<Person, 'id'>, { owner }: Pick<RecordingFields, 'owner'>): boolean {
   return owner?.kind === 'user' && owner.id === id;
 }

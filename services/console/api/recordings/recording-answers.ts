@@ -1,5 +1,5 @@
-import type { KeptRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
-import type { Recording, WholeRecordingAnswer } from '../../contract/recordings.ts';
+import type { StoredRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
+import type { Recording, RecordingWithContent } from '../../contract/recordings.ts';
 import { ownersOf } from '../batches/owners.ts';
 import type { RecordingParts } from './recording-parts.ts';
 
@@ -8,9 +8,9 @@ const textType = /^(?:text\/|application\/(?:[\w.-]+\+)?json\b)/;
 /** Returns recorded requests as the API answers them, without their content. */
 export async function recordingAnswers(
   { accounts, recordings: { store } }: RecordingParts,
-  found: readonly KeptRecording[],
+  found: readonly StoredRecording[],
 ): Promise<Recording[]> {
-  const partyOf = ({ facts: { owner, key } }: KeptRecording): string => owner?.id ?? key.id;
+  const partyOf = ({ facts: { owner, key } }: StoredRecording): string => owner?.id ?? key.id;
   const nameOf = await ownersOf(accounts, found.map(partyOf));
   return found.map((recording) => ({
     ...recording.facts,
@@ -24,7 +24,7 @@ export async function recordingAnswers(
 export async function wholeAnswers(
   parts: RecordingParts,
   found: readonly WholeRecording[],
-): Promise<WholeRecordingAnswer[]> {
+): Promise<RecordingWithContent[]> {
   const answers = await recordingAnswers(parts, found);
   return answers.map((answer, at) => {
     const { request, answer: bytes } = found[at] ?? { request: Buffer.alloc(0), answer: Buffer.alloc(0) };

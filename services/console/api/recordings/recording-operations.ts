@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { recordingOf } from '#shared/accounts/keys/key-record.ts';
-import type { KeptRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
+import { findRecordingSwitch } from '#shared/accounts/keys/key-record.ts';
+import type { StoredRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
 import type { RecordingFilter, RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
 import { recordingSchema, recordingSwitchSchema, wholeRecordingSchema } from '../../contract/recordings.ts';
 import type { Actor } from '../actor.ts';
@@ -127,7 +127,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       query: oneQuery,
       handle: async ({ actor, params, query }) => {
         const found = await find(actor, params.id, query.storedAs);
-        if (!(await store.remove(found))) throw notFound();
+        if (!(await store.delete(found))) throw notFound();
         await note('recording.delete', actor, found);
       },
     }),
@@ -136,23 +136,23 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
   async function switchesOf({ id: own, teams }: Actor) {
     const [found, keys] = await Promise.all([
       accounts.teams.findAll([...teams.keys()]),
-      Promise.all([own, ...teams.keys()].map((owner) => accounts.keys.listOf(owner))),
+      Promise.all([own, ...teams.keys()].map((owner) => accounts.keys.listOfOwner(owner))),
     ]);
     const usable = keys.flat().filter(({ revokedAt }) => revokedAt === undefined);
     const recorded = usable.flatMap(({ id: key, name, ...facts }) => {
-      const switched = recordingOf(facts);
+      const switched = findRecordingSwitch(facts);
       return switched?.of === 'key' ? [{ id: key, name, switched }] : [];
     });
     const teamsToo = found.flatMap(({ id: team, name, records }) =>
       records ? [{ id: team, name, switched: { ...records, of: 'team' as const } }] : [],
     );
     const all = [...teamsToo, ...recorded];
-    const names = await accounts.users.namesOf([...new Set(all.map(({ switched }) => switched.by))]);
+    const names = await accounts.users.readNames([...new Set(all.map(({ switched }) => switched.by))]);
     return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names), traced: isTraced }));
   }
 
   /** Returns a recording that a person may see. @throws ApiFailure 404 */
-  async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<KeptRecording> {
+  async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<StoredRecording> {
     if (!requestId.test(request)) throw notFound();
     const visible = visibleOf(actor, await store.find(request));
     const found = visible.find(({ owner }) => storedAs === undefined || owner === storedAs);
@@ -172,7 +172,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     } while (place !== undefined);
   }
 
-  function note(action: string, actor: Actor, { facts }: KeptRecording): Promise<void> {
+  function note(action: string, actor: Actor, { facts }: StoredRecording): Promise<void> {
     const { owner, key } = facts;
     const target = { kind: 'recording', id: facts.id, name: '' };
     const details = { kind: owner?.kind ?? 'router', ownerId: owner?.id, key: key.id };

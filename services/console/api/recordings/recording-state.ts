@@ -1,4 +1,4 @@
-import { recordingOf, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { findRecordingSwitch, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { RecordingSwitch } from '#shared/accounts/recordings/recording-switch.ts';
 import type { RecordingState } from '../../contract/recordings.ts';
 import { ApiFailure } from '../api-failure.ts';
@@ -8,12 +8,12 @@ type Switched = RecordingSwitch & { of: 'key' | 'team' };
 
 /** Returns the ids of the people who have switched on the recording of these keys, for `UserStore.namesOf`. */
 export function switchersOf(found: readonly FoundKey[]): string[] {
-  return found.flatMap((key) => recordingOf(key)?.by ?? []);
+  return found.flatMap((key) => findRecordingSwitch(key)?.by ?? []);
 }
 
 /** Returns by which switch the requests of a key are recorded, as the API answers it. @param names the names of people, by id */
 export function stateOf(key: FoundKey, names: ReadonlyMap<string, string>): RecordingState | undefined {
-  const switched = recordingOf(key);
+  const switched = findRecordingSwitch(key);
   return switched && stateAnswer(switched, names);
 }
 

@@ -6,11 +6,11 @@ import type {
 } from '#shared/accounts/registry-versions/registry-versions.ts';
 import type { RegistryVersion, RegistryVersionFacts } from '../../contract/registry.ts';
 
-type Names = Pick<UserStore, 'namesOf'>;
+type Names = Pick<UserStore, 'readNames'>;
 
 /** Returns versions for the console, with the names of the people who stored them. */
 export async function versionList(users: Names, versions: readonly StoredFacts[]): Promise<RegistryVersionFacts[]> {
-  const names = await users.namesOf([...new Set(versions.map(({ by }) => by))]);
+  const names = await users.readNames([...new Set(versions.map(({ by }) => by))]);
   return versions.map(({ number, at, by, byName, note, revertOf, bytes }) => ({
     version: number,
     at,

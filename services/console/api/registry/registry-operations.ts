@@ -6,7 +6,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { checkInThread } from '#shared/registry/check-in-thread.ts';
 import type { CheckedRegistry, RegistryInput } from '#shared/registry/check-registry.ts';
 import { maxRegistryBytes } from '#shared/registry/editable-sections.ts';
-import { problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
+import { formatProblem, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import type { OpenRegistry } from '#shared/serving/open/open-registry.ts';
 import {
   registryCheckSchema,
@@ -231,7 +231,7 @@ function invalid(problems: readonly RegistryProblem[]): ApiFailure {
   return new ApiFailure(
     400,
     'invalid_registry',
-    `${problemSentence(first)}${more}`,
+    `${formatProblem(first)}${more}`,
     field === undefined ? {} : { field },
   );
 }

@@ -3,11 +3,11 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { SignInAnswer } from '../../contract/second-factor.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { openSession } from '../session/open-session.ts';
+import { startSession } from '../session/open-session.ts';
 import { setPendingCookie } from './pending-cookie.ts';
 
 /** Lets in a person who has proven their password or link: opens a session or, if they have a second factor, begins the second step. */
-export async function enter(
+export async function openSessionOrSecondStep(
   parts: ApiParts,
   request: Request,
   response: Response,
@@ -15,7 +15,7 @@ export async function enter(
   opener: SessionOpener,
 ): Promise<SignInAnswer> {
   const { secondFactors } = parts;
-  if (!(await secondFactors.has(user.id))) return openSession(parts, request, response, user, opener);
+  if (!(await secondFactors.has(user.id))) return startSession(parts, request, response, user, opener);
   const { totp, passkeys } = await secondFactors.find(user.id);
   setPendingCookie(request, response, await secondFactors.beginSignIn(user, opener));
   return { secondStep: { app: totp !== undefined, passkeys: passkeys.length > 0 } };

@@ -6,7 +6,7 @@ import type {
 import type { Request } from 'express';
 import type { Passkey } from '#shared/accounts/second-factor/second-factor-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { routerAddress } from '#shared/core/router-address.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 /** Imported with the first use of a passkey: the import takes a fifth of a second, and the start of an ingress does not wait for it. */
 const library = () => import('@simplewebauthn/server');
@@ -22,7 +22,7 @@ export interface RelyingParty {
  * @param publicUrl the address at which people reach the router; undefined: the address of the request
  */
 export function relyingParty(request: Request, publicUrl: string | undefined): RelyingParty {
-  const { hostname, origin } = new URL(routerAddress(request, publicUrl));
+  const { hostname, origin } = new URL(resolveRouterAddress(request, publicUrl));
   return { id: hostname, origin };
 }
 

@@ -16,7 +16,7 @@ export interface FactorClaim {
 export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
   return async ({ user, sessionId }: FactorClaim): Promise<boolean> =>
     (await lacksSecondFactor(parts, user.id)) &&
-    (await parts.accounts.sessions.openerOf(sessionId)).provider === undefined;
+    (await parts.accounts.sessions.readOpener(sessionId)).provider === undefined;
 }
 
 /** Returns whether second factors are demanded and the person has none. */

@@ -2,7 +2,7 @@ import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Router, type Request, type Response } from 'express';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
-import { mostPasskeys } from '#shared/accounts/second-factor/second-factor-store.ts';
+import { maxPasskeys } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { NewApp, RecoveryCodes, SecondFactors } from '../../contract/second-factor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
@@ -45,8 +45,8 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     if (secret === undefined) throw tooLate();
     const step = stepOfCode(secret, code);
     if (step === undefined) throw new ApiFailure(400, 'wrong_code', 'This code is wrong.', { field: 'code' });
-    await secondFactors.keepTotp(person.id, secret);
-    await secondFactors.takeStep(person.id, step);
+    await secondFactors.storeTotp(person.id, secret);
+    await secondFactors.useCode(person.id, step);
     response.json(await added(person, 'app'));
   });
   routes.delete('/second-factor/app', async (request, response) => {
@@ -58,8 +58,8 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
   routes.post('/second-factor/passkeys/options', async (request, response) => {
     const person = await proven(request, response);
     const { passkeys } = await secondFactors.find(person.id);
-    if (passkeys.length >= mostPasskeys) {
-      throw new ApiFailure(409, 'too_many', `You have ${mostPasskeys} passkeys. Remove one first.`);
+    if (passkeys.length >= maxPasskeys) {
+      throw new ApiFailure(409, 'too_many', `You have ${maxPasskeys} passkeys. Remove one first.`);
     }
     const options = await newPasskeyOptions(relyingParty(request, publicUrl), person.user, passkeys);
     await secondFactors.beginPasskey(person.id, options.challenge);
@@ -73,7 +73,7 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     const made = { name, response: answer as unknown as RegistrationResponseJSON };
     const read = await readNewPasskey(relyingParty(request, publicUrl), challenge, made);
     if (!read) throw new ApiFailure(400, 'wrong_passkey', 'The answer of your browser is not valid.');
-    await secondFactors.keepPasskey(person.id, read);
+    await secondFactors.storePasskey(person.id, read);
     response.json(await added(person, 'passkey'));
   });
   routes.delete('/second-factor/passkeys/:id', async (request, response) => {

@@ -6,8 +6,8 @@ import type { PendingSignIn } from '#shared/accounts/second-factor/second-factor
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
-import { judgeAttempt } from '../session/judge-attempt.ts';
-import { openSession } from '../session/open-session.ts';
+import { guardGuess } from '../session/guard-guess.ts';
+import { startSession } from '../session/open-session.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 import { stepOfCode } from './app-codes.ts';
 import { passkeyOptions, provenPasskey, relyingParty } from './passkeys.ts';
@@ -27,24 +27,24 @@ export function secondStepRoutes(parts: ApiParts): Router {
   routes.post('/session/second/passkey', async (request, response) => {
     const token = pendingTokenOf(request) ?? '';
     const userId = await secondFactors.findSignIn(token);
-    if (userId === undefined) throw over();
+    if (userId === undefined) throw signInExpired();
     const { passkeys } = await secondFactors.find(userId);
     const options = await passkeyOptions(relyingParty(request, publicUrl), passkeys);
-    if (!(await secondFactors.challenge(token, options.challenge))) throw over();
+    if (!(await secondFactors.storeChallenge(token, options.challenge))) throw signInExpired();
     response.json(options);
   });
   routes.post('/session/second', async (request, response) => {
     const given = parse(step, request.body);
     const token = pendingTokenOf(request) ?? '';
     const pending = await secondFactors.trySignIn(token);
-    if (!pending) throw over();
+    if (!pending) throw signInExpired();
     requireLocalAccounts(parts, pending.opener);
     const user = await accounts.users.find(pending.userId);
-    if (!user || user.blockedAt !== undefined || user.epoch !== pending.epoch) throw over();
+    if (!user || user.blockedAt !== undefined || user.epoch !== pending.epoch) throw signInExpired();
     await prove(request, user, pending, given);
     await secondFactors.endSignIn(token);
     clearPendingCookie(request, response);
-    response.json(await openSession(parts, request, response, user, pending.opener));
+    response.json(await startSession(parts, request, response, user, pending.opener));
   });
   return routes;
 
@@ -52,7 +52,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
   async function prove(request: Request, user: UserRecord, pending: PendingSignIn, given: Step): Promise<void> {
     // Counted separately, for the account: whoever reaches this step has the password.
     const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
-    const isRight = await judgeAttempt(parts, {
+    const isRight = await guardGuess(parts, {
       attempt,
       refusal: 'Too many wrong codes.',
       onRefusals: () => {
@@ -72,7 +72,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
   async function isCode({ id, name }: UserRecord, code: string): Promise<boolean> {
     const { totp } = await secondFactors.find(id);
     const at = totp === undefined ? undefined : stepOfCode(totp, code);
-    if (at !== undefined) return secondFactors.takeStep(id, at);
+    if (at !== undefined) return secondFactors.useCode(id, at);
     if (!(await secondFactors.takeRecoveryCode(id, code))) return false;
     const { recoveryCodesLeft } = await secondFactors.find(id);
     const target = { kind: 'user', id, name };
@@ -94,6 +94,6 @@ export function secondStepRoutes(parts: ApiParts): Router {
   }
 }
 
-function over(): ApiFailure {
+function signInExpired(): ApiFailure {
   return new ApiFailure(401, 'sign_in_over', 'The sign-in took too long, or had too many wrong codes. Sign in again.');
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { derive } from '#shared/core/seal.ts';
+import { deriveKey } from '#shared/core/seal.ts';
 import { cookieAttributes, cookieName, cookieOf } from './cookies.ts';
 
 const name = 'rtr-known';
@@ -9,7 +9,7 @@ const name = 'rtr-known';
 /** Milliseconds for which a browser is known after a sign-in. */
 const knownMs = 365 * 24 * 3_600_000;
 
-const mostAccounts = 5;
+const maxAccounts = 5;
 
 const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;
 
@@ -44,7 +44,7 @@ export class KnownDevices {
     const device = randomBytes(16).toString('base64url');
     const own = `${id}.${device}.${macOf(secret, id, device, epoch).toString('base64url')}`;
     const others = entriesOf(request).filter(({ userId }) => userId !== id);
-    const kept = others.slice(0, mostAccounts - 1).map(({ text }) => text);
+    const kept = others.slice(0, maxAccounts - 1).map(({ text }) => text);
     const options = { ...cookieAttributes(request), maxAge: knownMs };
     response.cookie(cookieName(request, name), [own, ...kept].join('~'), options);
   }
@@ -54,7 +54,7 @@ function entriesOf(request: Request): { text: string; userId: string; device: st
   const value = cookieOf(request, name) ?? '';
   return value
     .split('~')
-    .slice(0, mostAccounts)
+    .slice(0, maxAccounts)
     .flatMap((text) => {
       const [, userId, device, mac] = entryForm.exec(text) ?? [];
       return userId && device && mac ? [{ text, userId, device, mac }] : [];
@@ -62,5 +62,5 @@ function entriesOf(request: Request): { text: string; userId: string; device: st
 }
 
 function macOf(secret: Uint8Array, userId: string, device: string, epoch: number): Buffer {
-  return createHmac('sha256', derive(secret, 'known browsers')).update(`${userId}.${device}.${epoch}`).digest();
+  return createHmac('sha256', deriveKey(secret, 'known browsers')).update(`${userId}.${device}.${epoch}`).digest();
 }

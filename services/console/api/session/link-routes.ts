@@ -7,7 +7,7 @@ import type { Link } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { newPasswordHash } from './new-password-hash.ts';
-import { enter } from '../second-factor/enter.ts';
+import { openSessionOrSecondStep } from '../second-factor/enter.ts';
 import { requireLocalAccounts } from './require-local-accounts.ts';
 import { parse } from '../parse.ts';
 
@@ -33,7 +33,7 @@ export function linkRoutes(parts: ApiParts): Router {
     const action = link.kind === 'password' ? 'user.password' : 'user.create';
     const details = { link: link.kind, email: user.email, role: user.role };
     await record(parts, user, { action, target: { kind: 'user', id: user.id, name: user.name }, details });
-    response.json(await enter(parts, request, response, user, opener));
+    response.json(await openSessionOrSecondStep(parts, request, response, user, opener));
   });
   return routes;
 }
@@ -68,7 +68,7 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
     case 'invitation': {
       const { name, password } = parse(invitedForm, request.body);
       const passwordHash = await hash(password, [name, link.invitation.email]);
-      const start = await settings.startOf(link.invitation.role);
+      const start = await settings.readPersonStart(link.invitation.role);
       return made(await links.acceptInvitation(token, link.invitation, { name, passwordHash }, start));
     }
     case 'password': {

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import type { Session } from '../../contract/account.ts';
+import type { SignInSession } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { sessionIdOf, setSessionCookie } from './session-cookie.ts';
@@ -12,13 +12,13 @@ import { sessionAnswer } from './signed-in.ts';
  * Session ID After Any Privilege Level Change"). The browser's previous session ends.
  * @param opener how the person was let in
  */
-export async function openSession(
+export async function startSession(
   { accounts, devices }: Pick<ApiParts, 'accounts' | 'devices'>,
   request: Request,
   response: Response,
   user: UserRecord,
   opener: SessionOpener,
-): Promise<Session> {
+): Promise<SignInSession> {
   const before = sessionIdOf(request);
   if (before !== undefined) await accounts.sessions.end(before);
   const origin = { ...opener, address: request.ip, agent: request.get('user-agent') };

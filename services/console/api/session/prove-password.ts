@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
-import { judgeAttempt } from './judge-attempt.ts';
+import { guardGuess } from './guard-guess.ts';
 
 /**
  * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong password and a
@@ -17,7 +17,7 @@ export async function provePassword(
   const address = request.ip ?? '';
   const user = await find();
   const attempt = { address, email, device: devices.find(request, user) };
-  const proven = await judgeAttempt(parts, {
+  const proven = await guardGuess(parts, {
     attempt,
     refusal: 'Too many attempts to sign in.',
     onRefusals: () => record(parts, null, { action: 'session.refused', target: null, details: { address, email } }),

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
-import type { SessionStore } from '#shared/accounts/sign-in/session-store.ts';
+import type { SignInSessionStore } from '#shared/accounts/sign-in/session-store.ts';
 import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
@@ -16,7 +16,7 @@ import { sessionIdOf } from './session-cookie.ts';
  * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended
  */
 export function sessionIdentity(
-  sessions: Pick<SessionStore, 'find'>,
+  sessions: Pick<SignInSessionStore, 'find'>,
   isDemanded: (claim: FactorClaim) => Promise<boolean>,
 ) {
   return async (request: Request): Promise<KeyIdentity | undefined> => {

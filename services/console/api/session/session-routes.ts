@@ -4,9 +4,9 @@ import { emailSchema } from '#shared/accounts/people/user.ts';
 import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
 import type { SignOutAnswer } from '../../contract/sign-in.ts';
 import { record, type ApiParts } from '../api-parts.ts';
-import { enter } from '../second-factor/enter.ts';
+import { openSessionOrSecondStep } from '../second-factor/enter.ts';
 import { newPasswordHash } from './new-password-hash.ts';
-import { openSession } from './open-session.ts';
+import { startSession } from './open-session.ts';
 import { provePassword, wrongCredentials } from './prove-password.ts';
 import { parse } from '../parse.ts';
 import { clearSessionCookie } from './session-cookie.ts';
@@ -31,7 +31,7 @@ export function sessionRoutes(parts: ApiParts): Router {
       password,
       find: () => accounts.users.findByEmail(email),
     });
-    response.json(await enter(parts, request, response, user, {}));
+    response.json(await openSessionOrSecondStep(parts, request, response, user, {}));
   });
   routes.get('/session', signedIn, async (_, response) => {
     const { user, sessionId } = signedInOf(response);
@@ -39,7 +39,7 @@ export function sessionRoutes(parts: ApiParts): Router {
   });
   routes.delete('/session', endsSessions, async (request, response) => {
     const { sessionId } = signedInOf(response);
-    const { provider } = await accounts.sessions.openerOf(sessionId);
+    const { provider } = await accounts.sessions.readOpener(sessionId);
     await accounts.sessions.end(sessionId);
     const url = provider && (await parts.signOutPage(request, provider));
     if (!url) return endAnswer(request, response);
@@ -54,7 +54,7 @@ export function sessionRoutes(parts: ApiParts): Router {
   });
   routes.post('/password', signedIn, async (request, response) => {
     const { user, sessionId } = signedInOf(response);
-    const opener = await accounts.sessions.openerOf(sessionId);
+    const opener = await accounts.sessions.readOpener(sessionId);
     requireLocalAccounts(parts, opener);
     const { current, next } = parse(passwordChange, request.body);
     const { email, name } = user;
@@ -70,7 +70,7 @@ export function sessionRoutes(parts: ApiParts): Router {
     await record(parts, user, { action: 'user.password', target: { kind: 'user', id: user.id, name }, details: {} });
     const changed = await accounts.users.find(user.id);
     if (!changed) throw wrongCredentials('current');
-    response.json(await openSession(parts, request, response, changed, opener));
+    response.json(await startSession(parts, request, response, changed, opener));
   });
   return routes;
 }

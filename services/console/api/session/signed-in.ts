@@ -1,9 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { csrfTokenOf, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
+import { computeCsrfToken, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
-import type { Session } from '../../contract/account.ts';
+import type { SignInSession } from '../../contract/account.ts';
 import { localAccountsOff, signInFailures } from '../../contract/sign-in.ts';
 import { actorOf, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
@@ -67,7 +67,7 @@ export async function sessionAnswer(
   { teams, settings }: Pick<Accounts, 'teams' | 'settings'>,
   { id, name, email, role, passwordHash, alertEmails = true }: UserRecord,
   sessionId: string,
-): Promise<Session> {
+): Promise<SignInSession> {
   const roles = await teams.teamsOf(id);
   const [found, { membersMakeKeys }] = await Promise.all([teams.findAll([...roles.keys()]), settings.read()]);
   return {
@@ -81,6 +81,6 @@ export async function sessionAnswer(
       makesPersonalKeys: role === 'admin' || membersMakeKeys,
       alertEmails,
     },
-    csrfToken: csrfTokenOf(sessionId),
+    csrfToken: computeCsrfToken(sessionId),
   };
 }

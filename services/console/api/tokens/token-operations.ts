@@ -118,7 +118,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
   async function answers(
     tokens: readonly (AdminTokenRecord & { lastUsedAt?: number | undefined })[],
   ): Promise<AdminToken[]> {
-    const names = await users.namesOf([...new Set(tokens.flatMap(({ ownerId }) => ownerId ?? []))]);
+    const names = await users.readNames([...new Set(tokens.flatMap(({ ownerId }) => ownerId ?? []))]);
     return tokens.map(({ id, name, scopes, createdAt, expiresAt, lastUsedAt, ownerId, madeAt, madeWith }) => ({
       id,
       name,

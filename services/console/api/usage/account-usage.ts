@@ -2,7 +2,7 @@ import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import { hasLimits, liveKeysByParty, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
-import type { LimitedThing, UsageParts } from './usage-parts.ts';
+import type { LimitedParty, UsageParts } from './usage-parts.ts';
 
 /** Creates the dependencies of the usage operations from the accounts. */
 export function usageParts({
@@ -14,7 +14,7 @@ export function usageParts({
 
   async function visibleKeys({ isAdmin, userId, teamIds }: UsageViewer): Promise<FoundKey[]> {
     if (isAdmin) return keys.list();
-    return (await Promise.all([userId, ...teamIds].map((owner) => keys.listOf(owner)))).flat();
+    return (await Promise.all([userId, ...teamIds].map((owner) => keys.listOfOwner(owner)))).flat();
   }
 
   return {
@@ -35,7 +35,7 @@ export function usageParts({
         ...people.map((user) => ({ ...user, party: `user:${user.id}` as const, kind: 'user' as const })),
         ...found.map((team) => ({ ...team, party: `team:${team.id}` as const, kind: 'team' as const })),
       ];
-      return all.flatMap(({ party, kind, id, name, limits }): LimitedThing[] =>
+      return all.flatMap(({ party, kind, id, name, limits }): LimitedParty[] =>
         hasLimits(limits) ? [{ party, limits, name, shownAs: `${kind}:${id}` }] : [],
       );
     },

@@ -1,4 +1,4 @@
-import { other } from '#shared/accounts/ledger/totals.ts';
+import { otherRow } from '#shared/accounts/ledger/totals.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { personOfIdentity } from '#shared/accounts/people/person-identity.ts';
@@ -19,7 +19,7 @@ export async function nameSenders(
   const people = all.flatMap(({ key, user }) => personOf({ key, user }) ?? []);
   const teams = all.flatMap(({ team }) => (team === '' ? [] : [team]));
   const parties = [...people.map((id) => `user:${id}` as const), ...teams.map((id) => `team:${id}` as const)];
-  const keys = [...new Set(all.map(({ key }) => key))].filter((key) => key !== '' && key !== other);
+  const keys = [...new Set(all.map(({ key }) => key))].filter((key) => key !== '' && key !== otherRow);
   const [names, keyNames] = await Promise.all([namesOf([...new Set<LimitedParty>(parties)]), usage.keyNames(keys)]);
 
   function keyName(who: Who): string {

@@ -7,7 +7,7 @@ import { refusalQuery } from './refusal-query.ts';
 import type { UsageParts } from './usage-parts.ts';
 
 /** The number of the largest rows of a report that are named. */
-const mostRows = 10;
+const maxRows = 10;
 
 /** Returns the operations on refused requests, which no other count of usage contains. */
 export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' | 'viewerOf' | 'namesOf'>): Operation[] {
@@ -30,7 +30,7 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
           refusals.report({ viewer, from, to, step, by, filter }),
           refusals.samples({ viewer, from, to, filter }),
         ]);
-        const shown = groups.map(({ rows, ...group }) => ({ ...group, rows: rows.slice(0, mostRows) }));
+        const shown = groups.map(({ rows, ...group }) => ({ ...group, rows: rows.slice(0, maxRows) }));
         const whoOf = await nameSenders(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(whoIn)]);
         return {
           ...periodAround(step, { from, to }),

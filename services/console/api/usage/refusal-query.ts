@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
+import { findBeginning, nextBeginning } from '#shared/accounts/periods.ts';
 import { refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
 import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 
@@ -23,7 +23,7 @@ export const refusalQuery = z
   .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
   .refine(
     ({ from, to, step }) => {
-      const beginning = beginningOf(step, from);
+      const beginning = findBeginning(step, from);
       return to - beginning <= maxSteps * (nextBeginning(step, beginning) - beginning);
     },
     { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },

@@ -17,7 +17,7 @@ import type { UsageParts } from './usage-parts.ts';
 import { overviewQuery, requestsQuery } from './usage-query.ts';
 
 /** The number of models, keys and workers of each kind in an overview at most. */
-const mostThings = 10;
+const maxThings = 10;
 
 export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {
   const { usage, viewerOf, namesOf } = parts;
@@ -68,7 +68,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       query: overviewQuery,
       answer: usageOverviewSchema,
       handle: async ({ actor, query: { span } }) => {
-        const found = await usage.overview(viewerOf(actor), span, mostThings);
+        const found = await usage.overview(viewerOf(actor), span, maxThings);
         const { from, to, times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
         const whoOf = await nameSenders(parts, top.key.map(whoseKey));
         return {

@@ -1,4 +1,4 @@
-import type { NamesOf } from '#shared/accounts/ledger/name-requests.ts';
+import type { FindNames } from '#shared/accounts/ledger/name-requests.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -8,7 +8,7 @@ import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { Actor } from '../actor.ts';
 
-export interface LimitedThing extends PartyLimits {
+export interface LimitedParty extends PartyLimits {
   name: string;
   /**
    * The id as people know it, as `key:<id>`; absent: the party itself. The use of a rotated key counts for the first of the keys in its
@@ -24,9 +24,9 @@ export interface UsageParts {
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;
   /** Returns whose usage an actor may see. */
   viewerOf: (actor: Actor) => UsageViewer;
-  namesOf: NamesOf;
+  namesOf: FindNames;
   /** Returns every limited party that a person may see: themselves and their teams, with the keys of both; all for an administrator. */
-  limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedThing[]>;
+  limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedParty[]>;
   /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
   notePriceChange: (
     actor: Actor,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { purposes } from '#shared/core/purpose.ts';
 import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
-import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
+import { findBeginning, nextBeginning } from '#shared/accounts/periods.ts';
 
 /** The number of steps of a report at most: more than a year of days. */
 const maxSteps = 400;
@@ -34,7 +34,7 @@ export const reportQuery = z
   .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
   .refine(
     ({ from, to, step }) => {
-      const beginning = beginningOf(step, from);
+      const beginning = findBeginning(step, from);
       return to - beginning <= maxSteps * (nextBeginning(step, beginning) - beginning);
     },
     { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },

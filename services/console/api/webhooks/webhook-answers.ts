@@ -1,7 +1,7 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { WebhookDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
-import { accountOf } from '#shared/accounts/webhooks/webhook-event.ts';
+import { partyOfOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import type { Delivery, Webhook } from '../../contract/webhooks.ts';
 
 /** Returns endpoints as the pages see them: without their secrets. */
@@ -9,10 +9,10 @@ export async function webhookAnswers(
   { users, teams }: Pick<Accounts, 'users' | 'teams'>,
   endpoints: readonly WebhookEndpoint[],
 ): Promise<Webhook[]> {
-  const owners = endpoints.map(({ owner }) => accountOf(owner));
+  const owners = endpoints.map(({ owner }) => partyOfOwner(owner));
   const idsOf = (kind: 'user' | 'team'): string[] => owners.flatMap((each) => (each?.kind === kind ? [each.id] : []));
   const people = new Set([...idsOf('user'), ...endpoints.flatMap(({ createdBy }) => createdBy ?? [])]);
-  const [names, found] = await Promise.all([users.namesOf([...people]), teams.findAll([...new Set(idsOf('team'))])]);
+  const [names, found] = await Promise.all([users.readNames([...people]), teams.findAll([...new Set(idsOf('team'))])]);
   const teamNames = new Map(found.map(({ id, name }) => [id, name]));
   return endpoints.map((endpoint, at) => {
     const { id, url, events, description, disabledAt, disabledReason, createdAt, createdBy } = endpoint;

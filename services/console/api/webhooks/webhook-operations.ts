@@ -4,7 +4,7 @@ import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { deliveryStates } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { webhookSettingsSchema, type WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
 import type { WebhookWithSecret } from '#shared/accounts/webhooks/webhook-endpoints.ts';
-import { accountOf, type WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
+import { partyOfOwner, type WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { deliverySchema, webhookSchema, webhookWithSecretSchema, type Webhook } from '../../contract/webhooks.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
@@ -71,7 +71,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
           throw new ApiFailure(400, 'invalid_request', message, { field: 'userId' });
         }
         const owner = ownerOf(kind, teamId, userId);
-        requireAccess('webhook.manage', actor, accountOf(owner));
+        requireAccess('webhook.manage', actor, partyOfOwner(owner));
         const created = await endpoints.create(owner, settings, actor.id);
         if (typeof created === 'string') throw notCreated(created);
         await note('webhook.create', actor, created.endpoint, { kind, events: settings.events });
@@ -134,7 +134,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       command: 'webhooks remove',
       handle: async ({ actor, params: { id } }) => {
         const endpoint = await find(id, actor);
-        if (!(await endpoints.remove(endpoint.id))) throw notFound();
+        if (!(await endpoints.delete(endpoint.id))) throw notFound();
         await note('webhook.remove', actor, endpoint, {});
       },
     }),
@@ -196,7 +196,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
   async function find(id: string, actor: Actor): Promise<WebhookEndpoint> {
     const endpoint = isKeyId(id) ? await endpoints.find(id) : undefined;
     if (!endpoint) throw notFound();
-    requireAccess('webhook.manage', actor, accountOf(endpoint.owner));
+    requireAccess('webhook.manage', actor, partyOfOwner(endpoint.owner));
     return endpoint;
   }
 

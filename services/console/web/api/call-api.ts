@@ -45,7 +45,7 @@ export async function callApi<Answer>(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const response = await reach(`${apiBase}${path}`, {
+  const response = await fetchSameOrigin(`${apiBase}${path}`, {
     method,
     headers: {
       accept: 'application/json',
@@ -66,7 +66,7 @@ export async function callApi<Answer>(
 }
 
 /** Fetches from this page's host. @throws ApiFailure when there is no answer */
-export async function reach(path: string, init: RequestInit): Promise<Response> {
+export async function fetchSameOrigin(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, { credentials: 'same-origin', ...init });
   } catch (error) {

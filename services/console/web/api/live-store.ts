@@ -3,12 +3,12 @@ import type {
   LiveWorkerFacts,
   Overview,
   QueuedLane,
-  RefusedLately,
+  RefusalCounts,
   WorkersChange,
 } from '../../contract/live.ts';
 import { apiBase } from './call-api.ts';
-import { keepEqual } from './keep-equal.ts';
-import { withChange } from './with-change.ts';
+import { reuseUnchanged } from './reuse-unchanged.ts';
+import { applyWorkersChange } from './apply-workers-change.ts';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 
 /** The last event of each kind from the live feed. */
@@ -19,7 +19,7 @@ export interface LiveState {
   workers?: LiveWorkerFacts[];
   queue?: QueuedLane[];
   failures?: Failure[];
-  refused?: RefusedLately[];
+  refused?: RefusalCounts[];
 }
 
 const retryMs = 2_000;
@@ -67,14 +67,14 @@ export class LiveStore {
     source.addEventListener('open', () => this.#change({ connection: 'live' }));
     source.addEventListener('overview', ({ data }) => this.#change({ overview: JSON.parse(data) as Overview }));
     source.addEventListener('workers', ({ data }) =>
-      this.#change({ workers: keepEqual(this.#state.workers, JSON.parse(data) as LiveWorkerFacts[]) }),
+      this.#change({ workers: reuseUnchanged(this.#state.workers, JSON.parse(data) as LiveWorkerFacts[]) }),
     );
     source.addEventListener('workers-changed', ({ data }) =>
-      this.#change({ workers: withChange(this.#state.workers ?? [], JSON.parse(data) as WorkersChange) }),
+      this.#change({ workers: applyWorkersChange(this.#state.workers ?? [], JSON.parse(data) as WorkersChange) }),
     );
     source.addEventListener('queue', ({ data }) => this.#change({ queue: JSON.parse(data) as QueuedLane[] }));
     source.addEventListener('failures', ({ data }) => this.#change({ failures: JSON.parse(data) as Failure[] }));
-    source.addEventListener('refused', ({ data }) => this.#change({ refused: JSON.parse(data) as RefusedLately[] }));
+    source.addEventListener('refused', ({ data }) => this.#change({ refused: JSON.parse(data) as RefusalCounts[] }));
     source.addEventListener('error', () => {
       this.#change({ connection: 'lost' });
       // The browser retries a broken connection by itself, but not a refused one.

@@ -1,13 +1,13 @@
 import { createContext, useContext } from 'react';
-import type { Session } from '../../contract/account.ts';
+import type { SignInSession } from '../../contract/account.ts';
 import { localAccountsOff } from '../../contract/sign-in.ts';
 import { ApiFailure, callApi, setCsrfToken, whenSignedOut } from './call-api.ts';
 import { queryClient } from './use-api.ts';
 
 /** The signed-in person's session. Set wherever `useSession` is called. */
-export const SessionContext = createContext<Session | undefined>(undefined);
+export const SessionContext = createContext<SignInSession | undefined>(undefined);
 
-export function useSession(): Session {
+export function useSession(): SignInSession {
   const session = useContext(SessionContext);
   if (!session) throw new Error('nobody is signed in here');
   return session;
@@ -33,8 +33,8 @@ whenSignedOut((failure) => {
 });
 
 /** Sets the session. A change of person, or a sign-out, clears all cached answers. */
-export function setSession(session: Session | null): void {
-  begin(session);
+export function setSession(session: SignInSession | null): void {
+  applySession(session);
   queryClient.setQueryData(sessionKey, session);
 }
 
@@ -42,23 +42,23 @@ export function setSession(session: Session | null): void {
  * Reads the session from the API; null when nobody is signed in. Another tab may have signed somebody else in: this clears all cached
  * answers, as in `setSession`.
  */
-export async function fetchSession(): Promise<Session | null> {
+export async function fetchSession(): Promise<SignInSession | null> {
   const session = await readSession();
-  begin(session);
+  applySession(session);
   return session;
 }
 
-function begin(session: Session | null): void {
-  const before = queryClient.getQueryData<Session | null>(sessionKey);
+function applySession(session: SignInSession | null): void {
+  const before = queryClient.getQueryData<SignInSession | null>(sessionKey);
   setCsrfToken(session?.csrfToken);
   if (session) endedByPolicy = false;
   if (before !== undefined && before?.user.id !== session?.user.id)
     queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey !== sessionKey });
 }
 
-async function readSession(): Promise<Session | null> {
+async function readSession(): Promise<SignInSession | null> {
   try {
-    return await callApi<Session>('GET', '/session');
+    return await callApi<SignInSession>('GET', '/session');
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
     endedByPolicy ||= error.code === localAccountsOff;

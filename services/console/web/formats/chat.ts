@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Piece, Settings, Turn } from './conversation.ts';
-import { shellWord } from './curl-of.ts';
+import { shellWord } from './to-curl-command.ts';
 import { textOf } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 

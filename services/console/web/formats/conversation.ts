@@ -15,7 +15,7 @@ export interface ToolCall {
   result?: { text: string; isError: boolean };
 }
 
-export interface Served {
+export interface AnswerFacts {
   model?: string;
   tier?: string;
   worker?: string;
@@ -48,7 +48,7 @@ export interface AssistantTurn {
   toolCalls: ToolCall[];
   /** Whether the answer ended at its maximum length. */
   isCut?: boolean;
-  served: Served;
+  served: AnswerFacts;
   /** `stopped`: by the person. */
   state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
   error?: string;
@@ -87,7 +87,7 @@ export type Piece =
   /** A part of the tool call at this index: first its name and id, then its input in pieces. */
   | { kind: 'tool'; index: number; id?: string | undefined; name?: string | undefined; input?: string | undefined }
   | { kind: 'end'; isCut: boolean }
-  | { kind: 'served'; served: Partial<Served> }
+  | { kind: 'served'; served: Partial<AnswerFacts> }
   | { kind: 'error'; message: string };
 
 export function withPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
@@ -122,19 +122,19 @@ function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'too
  * Returns the tool calls that need a result before the conversation can continue. Excludes those of an answer that was stopped or has
  * failed.
  */
-export function openCalls(turns: readonly Turn[]): ToolCall[] {
+export function callsWithoutResult(turns: readonly Turn[]): ToolCall[] {
   const last = turns.at(-1);
   if (last?.role !== 'assistant' || last.state === 'stopped' || last.state === 'failed') return [];
   return last.toolCalls.filter(({ result }) => result === undefined);
 }
 
 /** Milliseconds below which an answer came as one piece, which does not show a model's speed. */
-const leastMs = 50;
+const minMs = 50;
 
 /** Returns the tokens per second of an answer after its first token; undefined where it is unknown. */
-export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: Served): number | undefined {
+export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: AnswerFacts): number | undefined {
   if (completionTokens === undefined || firstTokenMs === undefined || totalMs === undefined) return undefined;
   // The first token has come already at the start of this time.
   const [tokens, ms] = [completionTokens - 1, totalMs - firstTokenMs];
-  return tokens > 0 && ms >= leastMs ? (tokens / ms) * 1_000 : undefined;
+  return tokens > 0 && ms >= minMs ? (tokens / ms) * 1_000 : undefined;
 }

@@ -1,4 +1,4 @@
-import type { About } from '../../contract/live.ts';
+import type { RouterFacts } from '../../contract/live.ts';
 import { chat } from './chat.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
@@ -13,7 +13,7 @@ export interface ServedFormat extends WebFormat {
 }
 
 /** Returns the formats that both this router and these pages speak. */
-export function servedFormats({ formats }: Pick<About, 'formats'>): ServedFormat[] {
+export function servedFormats({ formats }: Pick<RouterFacts, 'formats'>): ServedFormat[] {
   const bases = new Map(formats.map(({ name, path }) => [name, path]));
   return webFormats.flatMap((format) => {
     const base = bases.get(format.name);

@@ -1,12 +1,12 @@
 import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { Session } from '../../contract/account.ts';
+import type { SignInSession } from '../../contract/account.ts';
 import type { SecondFactors } from '../../contract/second-factor.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { forgetConversations } from '../parts/conversations-of.ts';
+import { deleteConversations } from '../parts/conversation-database.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
 import { AlertEmails } from './account/alert-emails.tsx';
@@ -22,10 +22,10 @@ export function Account() {
   const { user } = useSession();
   const factors = useApi<SecondFactors>('/second-factor', { enabled: user.hasPassword === true });
   const isFree = user.hasPassword !== true || factors.data?.demanded === false || factors.error !== null;
-  const [asks, setAsks] = useState<'all'>();
+  const [shownDialog, setAsks] = useState<'all'>();
   const signOut = useChange<'all', void>(async () => {
     await callApi('DELETE', '/sessions');
-    forgetConversations(user.id);
+    deleteConversations(user.id);
     setSession(null);
   }, []);
   return (
@@ -78,7 +78,7 @@ export function Account() {
         title="Sign out everywhere?"
         action="Sign out everywhere"
         change={signOut}
-        input={asks}
+        input={shownDialog}
         onClose={() => setAsks(undefined)}
       >
         You have to sign in again, on this device too.
@@ -91,12 +91,12 @@ function Password({ email }: { email: string }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useChange(
-    (input: { current: string; next: string }) => callApi<Session>('POST', '/password', input),
+    (input: { current: string; next: string }) => callApi<SignInSession>('POST', '/password', input),
     [],
   );
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    const onSuccess = (session: Session): void => {
+    const onSuccess = (session: SignInSession): void => {
       setCurrent('');
       setNext('');
       setSession(session);

@@ -1,7 +1,7 @@
 import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { Link as Anchor, useLocation } from 'wouter';
-import type { Link, Session } from '../../contract/account.ts';
+import type { Link, SignInSession } from '../../contract/account.ts';
 import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
@@ -56,7 +56,7 @@ function NewAccount({ path, link: { kind, email: invited } }: { path: string; li
     [],
   );
   const [needed, setNeeded] = useState<SecondStepNeeded['secondStep']>();
-  const enter = (session: Session): void => {
+  const enter = (session: SignInSession): void => {
     setSession(session);
     go('/', { replace: true });
   };

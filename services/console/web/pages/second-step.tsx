@@ -1,7 +1,7 @@
 import { startAuthentication } from '@simplewebauthn/browser';
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { Session } from '../../contract/account.ts';
+import type { SignInSession } from '../../contract/account.ts';
 import type { PasskeyOptions, SecondStep as Step, SecondStepNeeded } from '../../contract/second-factor.ts';
 import { callApi } from '../api/call-api.ts';
 import { useChange } from '../api/use-api.ts';
@@ -9,17 +9,17 @@ import { Failure } from '../parts/failure.tsx';
 
 export interface SecondStepProps {
   needed: SecondStepNeeded['secondStep'];
-  onSession: (session: Session) => void;
+  onSession: (session: SignInSession) => void;
   onBack: () => void;
 }
 
 export function SecondStep({ needed, onSession, onBack }: SecondStepProps) {
   const [code, setCode] = useState('');
-  const send = useChange((step: Step) => callApi<Session>('POST', '/session/second', step), []);
-  const prove = useChange<void, Session>(async () => {
+  const send = useChange((step: Step) => callApi<SignInSession>('POST', '/session/second', step), []);
+  const prove = useChange<void, SignInSession>(async () => {
     const optionsJSON = await callApi<PasskeyOptions>('POST', '/session/second/passkey');
     const passkey = await startAuthentication({ optionsJSON });
-    return callApi<Session>('POST', '/session/second', { passkey } satisfies Step);
+    return callApi<SignInSession>('POST', '/session/second', { passkey } satisfies Step);
   }, []);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
-import { localAccountsOff, signInFailures, type WaysIn } from '../../contract/sign-in.ts';
+import { localAccountsOff, signInFailures, type SignInWays } from '../../contract/sign-in.ts';
 import { callApi } from '../api/call-api.ts';
 import { isEndedByPolicy, setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
@@ -18,7 +18,7 @@ export interface SignInProps {
 }
 
 export function SignIn({ waiting }: SignInProps) {
-  const ways = useApi<WaysIn>('/sign-in');
+  const ways = useApi<SignInWays>('/sign-in');
   const { to, reason: asked } = useRequestedPage();
   const reason = asked ?? (isEndedByPolicy() ? localAccountsOff : null);
   return (
@@ -27,7 +27,7 @@ export function SignIn({ waiting }: SignInProps) {
         <Title order={1}>Sign in</Title>
         {isFailure(reason) ? <Failure title="You are not signed in" error={new Error(signInFailures[reason])} /> : null}
         {waiting ? <Failure title="Your session has to wait" {...waiting} /> : null}
-        <Loaded query={ways} what="the ways to sign in">
+        <Loaded query={ways} contentName="the ways to sign in">
           {({ providers, localAccounts }) => (
             <>
               {providers.map(({ name, label }) => (

@@ -56,7 +56,7 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
 }
 
 /** Returns a ceiling without the fields that are not set, as the API answers it. */
-export function ceilingOf({ models, tiers: allowed, maxClass }: Ceiling): User['ceiling'] {
+export function toCeilingAnswer({ models, tiers: allowed, maxClass }: Ceiling): User['ceiling'] {
   return {
     ...(models === undefined ? {} : { models }),
     ...(allowed === undefined ? {} : { tiers: allowed }),
@@ -64,7 +64,7 @@ export function ceilingOf({ models, tiers: allowed, maxClass }: Ceiling): User['
   };
 }
 
-export function ceilingInWords({ models, tiers: allowed, maxClass }: Ceiling): string {
+export function describeCeiling({ models, tiers: allowed, maxClass }: Ceiling): string {
   const parts = [
     ...(models === undefined ? [] : [models.join(', ')]),
     ...(allowed === undefined ? [] : [`only ${allowed.join(', ')}`]),

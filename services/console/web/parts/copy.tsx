@@ -5,20 +5,20 @@ import { Icon } from './icon.tsx';
 import { CopiedContext } from './once-modal.tsx';
 
 /** Milliseconds for which a button shows whether copying worked. */
-const toldMs = 2_000;
+const shownMs = 2_000;
 
-const told = {
+const outcomes = {
   copied: { words: 'Copied', icon: 'check', color: 'green' },
   refused: { words: 'The browser does not let pages copy: select the text', icon: 'close', color: 'red' },
 } as const;
 
 /** A button that copies a text, and shows whether that worked. */
 export function Copy({ value, label }: { value: string; label: string }) {
-  const [outcome, setOutcome] = useState<keyof typeof told>();
+  const [outcome, setOutcome] = useState<keyof typeof outcomes>();
   const onCopied = useContext(CopiedContext);
   useEffect(() => {
     if (outcome === undefined) return undefined;
-    const timer = window.setTimeout(() => setOutcome(undefined), toldMs);
+    const timer = window.setTimeout(() => setOutcome(undefined), shownMs);
     return () => window.clearTimeout(timer);
   }, [outcome]);
   const copy = async (): Promise<void> => {
@@ -26,7 +26,7 @@ export function Copy({ value, label }: { value: string; label: string }) {
     setOutcome(isCopied ? 'copied' : 'refused');
     if (isCopied) onCopied();
   };
-  const { words, icon, color } = outcome ? told[outcome] : ({ words: label, icon: 'copy', color: 'gray' } as const);
+  const { words, icon, color } = outcome ? outcomes[outcome] : ({ words: label, icon: 'copy', color: 'gray' } as const);
   return (
     <Tooltip label={words}>
       <ActionIcon variant="subtle" color={color} aria-label={words} onClick={() => void copy()}>

@@ -35,10 +35,10 @@ export interface DataListProps<Row> {
 }
 
 /** The number of rows on a page. */
-const windowSize = 50;
+const pageSize = 50;
 
 /** The number of rows up to which a list has no search. */
-const glance = 7;
+const maxUnsearchedRows = 7;
 
 const { Code: TableBar } = lazyCode(
   () => import('./table/table-bar.tsx'),
@@ -75,7 +75,7 @@ export function DataList<Row>({
     () => arrangeRows(index, sought, order && { column: order.column, down: order.down }),
     [index, sought, order?.column, order?.down],
   );
-  const size = hasMore === undefined ? windowSize : Math.max(1, rows.length);
+  const size = hasMore === undefined ? pageSize : Math.max(1, rows.length);
   const pages = Math.max(1, Math.ceil(found.length / size));
   const at = Math.min(page, pages - 1);
   const shown = useMemo(() => found.slice(at * size, (at + 1) * size), [found, at, size]);
@@ -85,7 +85,7 @@ export function DataList<Row>({
   const hasSearch =
     isWhole &&
     !isNarrowed &&
-    (isSearched || rows.length > glance) &&
+    (isSearched || rows.length > maxUnsearchedRows) &&
     columns.some((column) => column.sortBy ?? column.search);
   const goTo = (next: number): void => {
     setPage(next);

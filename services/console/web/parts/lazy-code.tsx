@@ -17,7 +17,7 @@ export interface LazyCode<Props> {
 const failed = new Set<() => void>();
 
 /** Makes code that could not be loaded load again when it is shown next. Call it only after the failure is shown. */
-export function forgetFailedCode(): void {
+export function resetFailedCode(): void {
   for (const renew of failed) renew();
   failed.clear();
 }
@@ -32,7 +32,7 @@ export function lazyCode<Module extends object, Props extends object>(
 ): LazyCode<Props> {
   let loading: Promise<{ default: ComponentType<Props> }> | undefined;
   const once = (): Promise<{ default: ComponentType<Props> }> => {
-    loading ??= persist(load, componentOf).then(
+    loading ??= importWithRetries(load, componentOf).then(
       (component) => {
         failed.delete(renew);
         return { default: component };
@@ -58,7 +58,7 @@ export function lazyCode<Module extends object, Props extends object>(
 }
 
 /** Imports a module and returns the component in it. Tries again for a few seconds while the module cannot be fetched. */
-async function persist<Module, Component>(
+async function importWithRetries<Module, Component>(
   load: () => Promise<Module>,
   componentOf: (module: Module) => Component | undefined,
 ): Promise<Component> {

@@ -49,7 +49,7 @@ export function LimitsFields({
   );
 }
 
-export function limitsInWords(limits: Limits): string {
+export function describeLimits(limits: Limits): string {
   const parts = names.flatMap(({ field, label, isMoney }) => {
     const limit = limits[field];
     if (limit === undefined) return [];

@@ -7,12 +7,12 @@ import { Failure } from './failure.tsx';
 export interface LoadedProps<Answer> {
   query: UseQueryResult<Answer, ApiFailure>;
   /** The content that loads, as `the keys`. */
-  what: string;
+  contentName: string;
   children: (answer: Answer) => ReactNode;
 }
 
 /** Renders an answer of the API; until then a placeholder, or the failure. */
-export function Loaded<Answer>({ query, what, children }: LoadedProps<Answer>) {
+export function Loaded<Answer>({ query, contentName: what, children }: LoadedProps<Answer>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error)
     return <Failure title={`Could not load ${what}`} error={query.error} onRetry={() => void query.refetch()} />;

@@ -75,7 +75,7 @@ function MemberList({ team: { id, members } }: { team: Team }) {
         />
       )}
       {isAdmin ? (
-        <AddSomebody
+        <AddPerson
           members={members}
           isPending={change.isPending}
           onAdd={(user) => change.mutate({ user, role: 'member' })}
@@ -104,7 +104,7 @@ function wordsOf({ name, email }: Team['members'][number]): string {
   return `${name} ${email}`;
 }
 
-function AddSomebody({
+function AddPerson({
   members,
   isPending,
   onAdd,

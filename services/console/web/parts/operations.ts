@@ -19,6 +19,6 @@ export function operationLabels(operations: ServedModel['operations']): string {
 }
 
 /** Returns whether a model can hold conversations. */
-export function generates({ operations }: Pick<ServedModel, 'operations'>): boolean {
+export function canGenerate({ operations }: Pick<ServedModel, 'operations'>): boolean {
   return operations.includes('generate');
 }

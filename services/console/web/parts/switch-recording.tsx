@@ -1,4 +1,4 @@
-import type { About } from '../../contract/live.ts';
+import type { RouterFacts } from '../../contract/live.ts';
 import { callApi } from '../api/call-api.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Confirm } from './confirm.tsx';
@@ -23,7 +23,7 @@ export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps)
     ({ id, records }: Recordable) => callApi('PATCH', `/${of}/${encodeURIComponent(id)}`, { records: !records }),
     ['/keys', '/teams', '/recording-switches'],
   );
-  const { data: about } = useApi<About>('/about');
+  const { data: about } = useApi<RouterFacts>('/about');
   const isOn = switched?.records === true;
   return (
     <Confirm

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { About } from '../../contract/live.ts';
+import type { RouterFacts } from '../../contract/live.ts';
 import { ApiFailure } from '../api/call-api.ts';
 import { sendForm } from '../api/send-form.ts';
 import { useApi } from '../api/use-api.ts';
@@ -18,7 +18,7 @@ export interface Uploading {
 
 /** Uploads one file at a time at the API of a format that has files. */
 export function useUpload(): Uploading {
-  const about = useApi<About>('/about');
+  const about = useApi<RouterFacts>('/about');
   const [sending, setSending] = useState<{ share: number; stop: AbortController }>();
   const format = about.data && servedFormats(about.data).find(({ batches }) => batches !== undefined);
   const api = format?.batches && { ...format.batches, base: format.base };

@@ -8,11 +8,11 @@ export interface WeightFieldProps {
 }
 
 /** An input for a weight. An empty one means 1. */
-export function WeightField({ among, value, onChange }: WeightFieldProps) {
+export function WeightField({ among: othersName, value, onChange }: WeightFieldProps) {
   return (
     <NumberField
       label="Weight"
-      description={`Turns in the queue for each one of other ${among}`}
+      description={`Turns in the queue for each one of other ${othersName}`}
       min={1}
       max={100}
       allowDecimal={false}

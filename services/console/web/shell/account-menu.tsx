@@ -5,7 +5,7 @@ import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
-import { forgetConversations } from '../parts/conversations-of.ts';
+import { deleteConversations } from '../parts/conversation-database.ts';
 import { timeZones, type TimeZone } from '../parts/time-zone.ts';
 import { chooseTimeZone, localZoneName, useTimeZone } from '../parts/use-time-zone.ts';
 
@@ -14,7 +14,7 @@ export function AccountMenu() {
   const [, go] = useLocation();
   const signOut = useChange(() => callApi<SignOutAnswer | undefined>('DELETE', '/session'), []);
   const leave = (answer: SignOutAnswer | undefined): void => {
-    forgetConversations(user.id);
+    deleteConversations(user.id);
     // The provider has a session of its own.
     if (answer) window.location.assign(answer.url);
     else setSession(null);

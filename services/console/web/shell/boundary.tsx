@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { Failure } from '../parts/failure.tsx';
-import { forgetFailedCode } from '../parts/lazy-code.tsx';
+import { resetFailedCode } from '../parts/lazy-code.tsx';
 
 export interface BoundaryProps {
   /** The address that the content belongs to: at another address the content is rendered again. */
@@ -27,7 +27,7 @@ export class Boundary extends Component<BoundaryProps, State> {
   }
 
   override componentDidCatch(): void {
-    forgetFailedCode();
+    resetFailedCode();
   }
 
   override render(): ReactNode {

@@ -2,7 +2,7 @@ import type { ComponentType } from 'react';
 import type { IconName } from '../parts/icon.tsx';
 import { lazyCode } from '../parts/lazy-code.tsx';
 
-export interface Place {
+export interface PageEntry {
   /** The page's path; it also serves all paths below. */
   path: string;
   name: string;
@@ -18,13 +18,13 @@ export interface Place {
 function page<Module extends object>(
   load: () => Promise<Module>,
   componentOf: (module: Module) => ComponentType,
-): Pick<Place, 'Page' | 'preload'> {
+): Pick<PageEntry, 'Page' | 'preload'> {
   const { Code, preload } = lazyCode(load, componentOf);
   return { Page: Code, preload };
 }
 
 /** The pages in the order of the menu. Each loads on its first visit. */
-export const places: readonly Place[] = [
+export const pages: readonly PageEntry[] = [
   {
     path: '/',
     name: 'Overview',
@@ -75,7 +75,7 @@ export const places: readonly Place[] = [
     name: 'Connections',
     icon: 'connections',
     ...page(
-      () => import('../pages/connections/connections.tsx'),
+      () => import('../pages/connections/mcp-account-links.tsx'),
       ({ Connections }) => Connections,
     ),
   },
@@ -164,6 +164,6 @@ export const places: readonly Place[] = [
   },
 ];
 
-export function isAt({ path }: Place, address: string): boolean {
+export function isAt({ path }: PageEntry, address: string): boolean {
   return path === '/' ? address === '/' : address === path || address.startsWith(`${path}/`);
 }

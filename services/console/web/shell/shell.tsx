@@ -14,7 +14,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { Boundary } from './boundary.tsx';
 import { ColorSchemeMenu } from './color-scheme-menu.tsx';
 import { Brand } from './frame.tsx';
-import { isAt, places } from './places.ts';
+import { isAt, pages } from './places.ts';
 
 const { Code: Device } = lazyCode(
   () => import('../pages/device.tsx'),
@@ -40,7 +40,7 @@ export function Shell() {
     if (connection === 'lost') void queryClient.invalidateQueries({ queryKey: sessionKey });
   }, [connection]);
   const isInTeam = useSession().user.teams.length > 0;
-  const shown = places.filter(({ adminsOnly, teamsOnly }) => (!adminsOnly || isAdmin) && (!teamsOnly || isInTeam));
+  const shown = pages.filter(({ adminsOnly, teamsOnly }) => (!adminsOnly || isAdmin) && (!teamsOnly || isInTeam));
   return (
     <AppShell
       header={{ height: 52 }}

@@ -29,7 +29,7 @@ export class OutputBlocks {
   }
 
   /** Returns a block to the pool. Nothing may refer to it any more, the socket included. */
-  give(block: Buffer): void {
+  release(block: Buffer): void {
     this.#free.push(block);
     this.#used -= 1;
     if (this.#used > 0 || this.#free.length <= keptBlocks || this.#isReleasing) return;

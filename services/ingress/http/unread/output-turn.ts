@@ -9,7 +9,7 @@ export interface TurnOutput {
  * falls. Pieces that are sent at once, such as the first texts of other answers, overtake the gathered ones. See
  * docs/decisions/0006-outbox-priorities.md.
  */
-export class OutputTurn {
+export class OutputBatcher {
   #due: TurnOutput[] = [];
 
   /** Schedules `output.sendTurn` for the end of the turn. */

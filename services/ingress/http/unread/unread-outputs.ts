@@ -1,5 +1,5 @@
 import { OutputBlocks } from './output-blocks.ts';
-import { OutputTurn } from './output-turn.ts';
+import { OutputBatcher } from './output-turn.ts';
 
 /** Unread bytes of one stream beyond which the stream ends. */
 const maxBytesOfOne = 8 * 1024 * 1024;
@@ -9,7 +9,7 @@ export const unreadMs = 30_000;
 
 /** Default share of the container's memory for unread output, and the upper bound of the default in bytes. */
 const defaultShare = 1 / 8;
-const defaultMost = 32 * 1024 * 1024;
+const maxDefaultBytes = 32 * 1024 * 1024;
 
 /** An answer with bytes that its client has not read yet. */
 export interface UnreadOutput {
@@ -26,7 +26,7 @@ export interface UnreadOutput {
  */
 export class UnreadOutputs {
   readonly blocks = new OutputBlocks();
-  readonly turn = new OutputTurn();
+  readonly turn = new OutputBatcher();
   readonly #maxBytes: number;
   readonly #counted = new Map<UnreadOutput, number>();
   #bytes = 0;
@@ -55,9 +55,9 @@ export class UnreadOutputs {
     for (const each of this.#counted.keys()) this.#recount(each);
     // A single answer that is larger than the total bound must be sent nevertheless.
     while (this.#bytes > this.#maxBytes && this.#counted.size > 1) {
-      const most = this.#mostUnread();
-      if (!most) return;
-      this.#giveUp(most);
+      const largest = this.#findLargest();
+      if (!largest) return;
+      this.#giveUp(largest);
     }
   }
 
@@ -68,15 +68,15 @@ export class UnreadOutputs {
     else this.#counted.delete(output);
   }
 
-  #mostUnread(): UnreadOutput | undefined {
-    let most: UnreadOutput | undefined;
-    let mostBytes = 0;
+  #findLargest(): UnreadOutput | undefined {
+    let largest: UnreadOutput | undefined;
+    let largestBytes = 0;
     for (const [output, bytes] of this.#counted) {
-      if (bytes <= mostBytes) continue;
-      most = output;
-      mostBytes = bytes;
+      if (bytes <= largestBytes) continue;
+      largest = output;
+      largestBytes = bytes;
     }
-    return most;
+    return largest;
   }
 
   #giveUp(output: UnreadOutput): void {
@@ -91,5 +91,5 @@ export class UnreadOutputs {
  * @param memoryBytes the container's limit; 0 without one
  */
 export function defaultUnreadBytes(memoryBytes: number): number {
-  return memoryBytes === 0 ? defaultMost : Math.min(defaultMost, Math.floor(memoryBytes * defaultShare));
+  return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));
 }

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
-import { purposeNamed, type Purpose } from '#shared/core/purpose.ts';
+import { parsePurpose, type Purpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import type { ClientProgram } from './client-program.ts';
-import { agentTypeName, sessionName } from './session-name.ts';
+import { readAgentType, readSessionName } from './session-name.ts';
 import { readToolTimes } from './tool-times.ts';
 
 /** Beginning of the last message of a compaction. */
@@ -39,7 +39,7 @@ export const claudeCode: ClientProgram = {
 };
 
 function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
-  const said = purposeNamed(headers['x-claude-code-request-class']);
+  const said = parsePurpose(headers['x-claude-code-request-class']);
   if (said) return said;
   if (headers['x-claude-code-compaction'] !== undefined) return 'compaction';
   if (signs?.lastText.startsWith(compactionWords)) return 'compaction';
@@ -57,15 +57,15 @@ function judgesCall({ lastInstructions = [] }: RequestSigns): boolean {
 }
 
 function turnIn(headers: IncomingHttpHeaders): AgentTurn | undefined {
-  const session = sessionName(headers['x-claude-code-session-id']);
+  const session = readSessionName(headers['x-claude-code-session-id']);
   if (session === undefined) return undefined;
   return {
     program: 'claude-code',
     session,
-    agent: sessionName(headers['x-claude-code-agent-id']),
-    parent: sessionName(headers['x-claude-code-parent-agent-id']),
-    type: agentTypeName(headers['x-claude-code-agent-type']),
-    prompt: sessionName(headers['x-claude-code-prompt-id']),
+    agent: readSessionName(headers['x-claude-code-agent-id']),
+    parent: readSessionName(headers['x-claude-code-parent-agent-id']),
+    type: readAgentType(headers['x-claude-code-agent-type']),
+    prompt: readSessionName(headers['x-claude-code-prompt-id']),
     tools: readToolTimes(headers['x-claude-code-prev-tool-durations']),
   };
 }

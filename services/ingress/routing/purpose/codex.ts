@@ -3,7 +3,7 @@ import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
 import type { ClientProgram } from './client-program.ts';
-import { agentTypeName, sessionName } from './session-name.ts';
+import { readAgentType, readSessionName } from './session-name.ts';
 
 /** Values of `x-openai-subagent` for memories and for reviews of approvals. Other values name agents. */
 const backgroundAgents: ReadonlySet<unknown> = new Set(['memory_consolidation', 'guardian']);
@@ -35,17 +35,17 @@ function purposeIn(headers: IncomingHttpHeaders, { request_kind: kind, thread_so
 }
 
 function turnIn(headers: IncomingHttpHeaders, metadata: JsonObject): AgentTurn | undefined {
-  const session = sessionName(headers['session-id']);
+  const session = readSessionName(headers['session-id']);
   if (session === undefined) return undefined;
-  const besides = (thread: unknown): string | undefined => (thread === session ? undefined : sessionName(thread));
+  const besides = (thread: unknown): string | undefined => (thread === session ? undefined : readSessionName(thread));
   return {
     program: 'codex',
     session,
     agent: besides(headers['thread-id']),
     parent: besides(headers['x-codex-parent-thread-id']),
-    type: agentTypeName(headers['x-openai-subagent']),
+    type: readAgentType(headers['x-openai-subagent']),
     // An agent's turn has an id of its own; the root turn is the one of the person's prompt.
-    prompt: sessionName(metadata['root_turn_id']),
+    prompt: readSessionName(metadata['root_turn_id']),
   };
 }
 

@@ -3,7 +3,7 @@ import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import type { ClientProgram } from './client-program.ts';
-import { sessionName } from './session-name.ts';
+import { readSessionName } from './session-name.ts';
 
 /** Beginning of the instructions of a summary. */
 const compactionWords = 'You are a context summarization agent';
@@ -27,8 +27,8 @@ function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined
 }
 
 function turnIn(headers: IncomingHttpHeaders): AgentTurn | undefined {
-  const own = sessionName(headers['x-session-id']);
-  const root = sessionName(headers['x-parent-session-id']);
+  const own = readSessionName(headers['x-session-id']);
+  const root = readSessionName(headers['x-parent-session-id']);
   if (own === undefined) return undefined;
   return root === undefined
     ? { program: 'opencode', session: own }

@@ -5,11 +5,11 @@ const nameForm = /^[\w.:-]{1,128}$/;
 const typeForm = /^[\w.:-][\w .:-]{0,63}$/;
 
 /** Returns a valid name of a session, an agent or a prompt; undefined for any other value, which is no reason to refuse a request. */
-export function sessionName(value: unknown): string | undefined {
+export function readSessionName(value: unknown): string | undefined {
   return typeof value === 'string' && nameForm.test(value) ? value : undefined;
 }
 
 /** Returns a valid agent type; undefined for any other value. */
-export function agentTypeName(value: unknown): string | undefined {
+export function readAgentType(value: unknown): string | undefined {
   return typeof value === 'string' && typeForm.test(value) ? value : undefined;
 }

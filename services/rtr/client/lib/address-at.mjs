@@ -5,7 +5,7 @@
  * @param {string} origin origin of the router
  * @returns {string | undefined} undefined for a value that is not an address at this origin
  */
-export function addressAt(value, origin) {
+export function normalizeAddress(value, origin) {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   if (url?.origin !== origin || url.username !== '' || url.password !== '') return undefined;
   return url.href;

@@ -3,19 +3,19 @@ import { printable } from './printable.mjs';
 import { send } from './send.mjs';
 
 /** Thrown when the router cannot be reached, or gives no usable answer. */
-export class RouterAwayError extends ClientError {}
+export class RouterUnreachableError extends ClientError {}
 
 /**
  * Sends a request to the router.
  * @param {string} url
  * @param {import('./send.mjs').Outgoing} [request]
- * @throws {RouterAwayError} when there is no answer
+ * @throws {RouterUnreachableError} when there is no answer
  */
-export async function ask(url, request) {
+export async function request(url, request) {
   try {
     return await send(url, request);
   } catch (error) {
-    throw new RouterAwayError(`${new URL(url).origin} cannot be reached (${reasonOf(error)}).`);
+    throw new RouterUnreachableError(`${new URL(url).origin} cannot be reached (${reasonOf(error)}).`);
   }
 }
 
@@ -24,13 +24,13 @@ export async function ask(url, request) {
  * @param {string} text
  * @param {string} url
  * @returns {Record<string, unknown>}
- * @throws {RouterAwayError} for a text that is not JSON
+ * @throws {RouterUnreachableError} for a text that is not JSON
  */
 export function parse(text, url) {
   try {
     return Object(JSON.parse(text));
   } catch {
-    throw new RouterAwayError(`What answers at ${url} is no Model Router.`);
+    throw new RouterUnreachableError(`What answers at ${url} is no Model Router.`);
   }
 }
 

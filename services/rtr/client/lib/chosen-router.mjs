@@ -6,7 +6,7 @@ import { knownRouters } from './store/sign-ins.mjs';
  * @param {string | undefined} entered
  * @returns {string | undefined} undefined for the default router; the address itself where there is no sign-in to it
  */
-export function chosenRouter(entered) {
+export function findRouter(entered) {
   if (entered === undefined) return undefined;
   const address = routerAddress(entered);
   const known = knownRouters();

@@ -1,11 +1,11 @@
-import { addressAt } from './address-at.mjs';
-import { ask, RouterAwayError } from './ask.mjs';
+import { normalizeAddress } from './address-at.mjs';
+import { request, RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
 import { shellWord } from './programs/shell-word.mjs';
 import { withParents } from './router-address.mjs';
 
 /**
- * Addresses at which a router signs programs in, and addresses of its APIs. All are at the origin of the router, as `addressAt` spells
+ * Addresses at which a router signs programs in, and addresses of its APIs. All are at the origin of the router, as `normalizeAddress` spells
  * them.
  * @typedef {object} Endpoints
  * @property {string} router address at which they were found
@@ -33,8 +33,9 @@ export async function discover(entered) {
  * @param {string} router
  */
 async function find(router) {
-  const { status, text } = await ask(`${router}/.well-known/oauth-authorization-server`);
-  if (status >= 500) throw new RouterAwayError(`${router} cannot answer now (status ${status}). Try again soon.`);
+  const { status, text } = await request(`${router}/.well-known/oauth-authorization-server`);
+  if (status >= 500)
+    throw new RouterUnreachableError(`${router} cannot answer now (status ${status}). Try again soon.`);
   if (status !== 200) return undefined;
   const found = findObject(text);
   const { device_authorization_endpoint: device, token_endpoint: token } = found;
@@ -62,7 +63,7 @@ function endpointsOf(router, found) {
   const { origin } = new URL(router);
   /** @param {string} value */
   const own = (value) => {
-    const address = addressAt(value, origin);
+    const address = normalizeAddress(value, origin);
     if (address !== undefined) return address;
     const named = URL.canParse(value) ? shellWord(new URL(value).origin) : 'the address that its operator names';
     throw new ClientError(`${router} says that its address is another one. If that is right: rtr login ${named}`);
@@ -86,7 +87,7 @@ function endpointsOf(router, found) {
  */
 function apisOf({ model_router_apis: named }, origin) {
   const apis = Object.entries(Object(named)).flatMap(([name, value]) => {
-    const address = addressAt(value, origin);
+    const address = normalizeAddress(value, origin);
     // Paths are appended to the address.
     if (address === undefined || /[?#]/.test(address)) return [];
     return [[name, address.replace(/\/+$/, '')]];

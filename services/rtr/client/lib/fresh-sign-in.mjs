@@ -1,4 +1,4 @@
-import { RouterAwayError } from './ask.mjs';
+import { RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
 import { accepts, OAuthAnswer, refreshTokens } from './router-api.mjs';
 import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
@@ -17,10 +17,10 @@ const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
  * @param {string} [router] default: the last one
  * @returns {Promise<import('./store/sign-ins.mjs').SignIn>}
  */
-export async function freshSignIn(router) {
+export async function ensureFreshSignIn(router) {
   const known = readSignIn(router);
   if (lasts(known, freshMs) && (await isAccepted(known))) return known;
-  const refreshed = await undisturbed(() => withLock(fileOf(known.router, 'lock'), () => refresh(known)));
+  const refreshed = await withoutSignals(() => withLock(fileOf(known.router, 'lock'), () => refresh(known)));
   if (refreshed) return refreshed;
   const latest = readSignIn(known.router);
   if (lasts(latest, 0)) return latest;
@@ -38,7 +38,7 @@ async function refresh({ router, refreshToken: before }) {
     // A new sign-in may have replaced this one in the meantime; it ends this one at the router.
     return updateSignIn(next, known.refreshToken) ? next : readSignIn(router);
   } catch (error) {
-    if (error instanceof RouterAwayError && lasts(known, 0)) return known;
+    if (error instanceof RouterUnreachableError && lasts(known, 0)) return known;
     if (!(error instanceof OAuthAnswer)) throw error;
     throw new ClientError(
       error.code === 'invalid_grant'
@@ -58,7 +58,7 @@ async function isAccepted({ apis: { openai }, accessToken }) {
  * @template T
  * @param {() => Promise<T>} task
  */
-async function undisturbed(task) {
+async function withoutSignals(task) {
   for (const signal of signals) process.on(signal, ignore);
   try {
     return await task();

@@ -1,5 +1,5 @@
-import { addressAt } from './address-at.mjs';
-import { ask, parse, RouterAwayError } from './ask.mjs';
+import { normalizeAddress } from './address-at.mjs';
+import { request, parse, RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
 import { printable } from './printable.mjs';
 import { send } from './send.mjs';
@@ -39,7 +39,7 @@ export async function beginDevice({ device }, name) {
   }
   const { verification_uri_complete: whole, expires_in: seconds, interval } = others;
   const { origin } = new URL(device);
-  const ownPage = addressAt(page, origin);
+  const ownPage = normalizeAddress(page, origin);
   if (ownPage === undefined) {
     throw new ClientError(`${origin} names a page for the sign-in that is at another address, so it is not opened.`);
   }
@@ -48,7 +48,7 @@ export async function beginDevice({ device }, name) {
     userCode: printable(userCode),
     page: ownPage,
     /** The page with the code in its address. */
-    completePage: addressAt(whole, origin) ?? ownPage,
+    completePage: normalizeAddress(whole, origin) ?? ownPage,
     expiresMs: Math.min(Number(seconds) || 600, 3_600) * 1_000,
     intervalMs: Math.max(Number(interval) || 5, 1) * 1_000,
   };
@@ -112,7 +112,7 @@ export async function accepts(url, accessToken) {
  * @returns {Promise<unknown>}
  */
 export async function getJson(url, accessToken) {
-  const { status, text } = await ask(url, { headers: { authorization: `Bearer ${accessToken}` } });
+  const { status, text } = await request(url, { headers: { authorization: `Bearer ${accessToken}` } });
   return status === 200 ? parse(text, url) : undefined;
 }
 
@@ -124,12 +124,12 @@ export async function getJson(url, accessToken) {
  */
 async function postForm(url, fields, timeoutMs) {
   const form = new URLSearchParams(fields).toString();
-  const { status, text } = await ask(url, { form, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const { status, text } = await request(url, { form, ...(timeoutMs !== undefined && { timeoutMs }) });
   const body = text === '' ? {} : parse(text, url);
   if (status === 200) return body;
   const { error, error_description: description } = body;
   if (status >= 500 || typeof error !== 'string') {
-    throw new RouterAwayError(`${new URL(url).origin} cannot answer now (status ${status}). Try again soon.`);
+    throw new RouterUnreachableError(`${new URL(url).origin} cannot answer now (status ${status}). Try again soon.`);
   }
   throw new OAuthAnswer(error, printable(typeof description === 'string' ? description : error));
 }

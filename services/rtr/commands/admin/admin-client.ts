@@ -3,28 +3,28 @@ import { request, type Dispatcher } from 'undici';
 import { CallError } from '../client/call-error.ts';
 import { pathSegment } from '../path-segment.ts';
 import { bareAddress } from '../client/bare-address.ts';
-import { unreachable } from '../client/unreachable.ts';
+import { unreachableError } from '../client/unreachable.ts';
 import { refusalError } from './refusal-sentence.ts';
 
 /** Milliseconds to wait for the beginning of an answer, or for a piece of it. */
-const usualTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
 /** Items of a list per request. */
 const pageSize = 500;
 
 /** Maximum number of times that a request is sent, and maximum seconds of `retry-after` that are waited. */
-const mostAttempts = 4;
-const longestWait = 5;
+const maxAttempts = 4;
+const maxWaitSeconds = 5;
 
 /** Fields of a query; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-export interface AdminAddress {
+export interface AdminClientOptions {
   /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
   url: string;
   token: () => Promise<string>;
   /** Error message where the router rejects the token. */
-  unknownToken: string;
+  unknownTokenMessage: string;
   /** Milliseconds to wait for the beginning of an answer, or for a piece of it. Default 30 s. */
   timeoutMs?: number;
   /** Sends the requests; default: the global dispatcher. */
@@ -32,13 +32,13 @@ export interface AdminAddress {
 }
 
 /** An answer with its revision, which a change sends back. */
-export interface Revised<Answer> {
+export interface WithRevision<Answer> {
   value: Answer;
   /** Such as `"7"`; undefined where the operation returns none. */
   etag: string | undefined;
 }
 
-interface Asked {
+interface RequestOptions {
   query?: Query;
   body?: object;
   ifMatch?: string | undefined;
@@ -47,12 +47,18 @@ interface Asked {
 /** Client of a router's Admin API. Every method throws a CallError with a sentence for the user. */
 export class AdminClient {
   readonly url: string;
-  readonly #token: AdminAddress['token'];
+  readonly #token: AdminClientOptions['token'];
   readonly #unknownToken: string;
   readonly #timeoutMs: number;
   readonly #dispatcher: Dispatcher | undefined;
 
-  constructor({ url, token, unknownToken, timeoutMs = usualTimeoutMs, dispatcher }: AdminAddress) {
+  constructor({
+    url,
+    token,
+    unknownTokenMessage: unknownToken,
+    timeoutMs = defaultTimeoutMs,
+    dispatcher,
+  }: AdminClientOptions) {
     this.#timeoutMs = timeoutMs;
     this.#dispatcher = dispatcher;
     this.url = bareAddress(url);
@@ -65,7 +71,11 @@ export class AdminClient {
   }
 
   /** Sends a request and returns the answer; the value is undefined where the answer is empty. */
-  async send<Answer>(method: Dispatcher.HttpMethod, path: string, asked: Asked = {}): Promise<Revised<Answer>> {
+  async send<Answer>(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    asked: RequestOptions = {},
+  ): Promise<WithRevision<Answer>> {
     const { headers, body } = await this.#ask(method, path, asked);
     const text = await body.text().catch((cause: unknown) => {
       throw this.#unreachable(cause);
@@ -76,11 +86,11 @@ export class AdminClient {
 
   /**
    * Yields the items of a list, page after page.
-   * @param most maximum number of items
+   * @param limit maximum number of items
    */
-  async *list<Item>(path: string, query: Query = {}, most = Infinity): AsyncGenerator<Item> {
+  async *list<Item>(path: string, query: Query = {}, limit = Infinity): AsyncGenerator<Item> {
     let cursor: string | undefined;
-    let left = most;
+    let left = limit;
     do {
       const limit = Math.min(left, pageSize);
       const page = await this.get<{ data: Item[]; next?: string }>(path, { ...query, limit, cursor });
@@ -102,14 +112,14 @@ export class AdminClient {
   }
 
   /** Sends a request. Repeats it where the router answers with `retry-after`, except POST, which could create a second object. */
-  async #ask(method: Dispatcher.HttpMethod, path: string, asked: Asked): Promise<Dispatcher.ResponseData> {
+  async #ask(method: Dispatcher.HttpMethod, path: string, asked: RequestOptions): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#sendOnce(method, path, asked);
       const { statusCode, headers, body } = answer;
       if (statusCode < 300) return answer;
       const text = await body.text().catch(() => '');
       const wait = Number(headers['retry-after']);
-      if (method === 'POST' || attempt === mostAttempts || !(wait <= longestWait)) {
+      if (method === 'POST' || attempt === maxAttempts || !(wait <= maxWaitSeconds)) {
         const refusal = { status: statusCode, text, headers, url: this.url, path, unknownToken: this.#unknownToken };
         throw refusalError(refusal);
       }
@@ -120,7 +130,7 @@ export class AdminClient {
   async #sendOnce(
     method: Dispatcher.HttpMethod,
     path: string,
-    { query = {}, body, ifMatch }: Asked,
+    { query = {}, body, ifMatch }: RequestOptions,
   ): Promise<Dispatcher.ResponseData> {
     const url = new URL(`${this.url}/api/admin/v1${path}`);
     for (const [name, value] of Object.entries(query))
@@ -153,7 +163,7 @@ export class AdminClient {
   }
 
   #unreachable(cause: unknown): CallError {
-    return unreachable(this.url, { settings: 'RTR_URL (or --router)', timeoutMs: this.#timeoutMs }, cause);
+    return unreachableError(this.url, { settings: 'RTR_URL (or --router)', timeoutMs: this.#timeoutMs }, cause);
   }
 }
 
@@ -161,6 +171,6 @@ export class AdminClient {
  * Builds a path with parameters, each of which is one segment and may have any characters: at`/users/${id}`.
  * @throws RouterError `invalid_request` for a parameter that cannot be a segment, see `pathSegment`
  */
-export function at(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
+export function pathOf(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   return texts.reduce((path, text, index) => `${path}${pathSegment(values[index - 1] ?? '')}${text}`);
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { wholeNumber } from '../whole-number.ts';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
 import { minuteText, printDone, printFacts, printList } from './print-answers.ts';
@@ -27,7 +27,7 @@ const form = {
 };
 
 /** `rtr admin batches …`: the batches of everybody. */
-export function everybodysBatches(run: RunAdminCommand): Command {
+export function allBatchesCommand(run: RunAdminCommand): Command {
   const command = new Command('batches').description('see and cancel the batches of everybody');
   addCommand(command, 'list', 'list the batches of a person, a team or a router key, newest first')
     .argument('<owner>', 'user:<address>, team:<name> or key:<id>')
@@ -46,7 +46,7 @@ export function everybodysBatches(run: RunAdminCommand): Command {
   addCommand(command, 'show', 'show a batch, with what is wrong with it')
     .argument('<batch>', 'id of the batch')
     .action((id: string, options: AdminOptions) =>
-      run(options, async (context) => printBatch(context, await context.client.get<Batch>(at`/batches/${id}`))),
+      run(options, async (context) => printBatch(context, await context.client.get<Batch>(pathOf`/batches/${id}`))),
     );
   addCommand(command, 'cancel', 'run no more requests of a batch; those that are done keep their answers')
     .argument('<batch>', 'id of the batch')
@@ -73,7 +73,7 @@ async function listBatches(context: AdminContext, owner: string, limit: number):
 }
 
 async function cancelBatch(context: AdminContext, id: string): Promise<void> {
-  const { value } = await context.client.send<Batch>('POST', at`/batches/${id}/cancel`);
+  const { value } = await context.client.send<Batch>('POST', pathOf`/batches/${id}/cancel`);
   printDone(context, value, `Batch ${value.id} of ${value.owner.name} is being cancelled, or was over already.`);
 }
 

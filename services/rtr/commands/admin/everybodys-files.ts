@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { bytesText } from '../client/amounts.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { at, type AdminClient } from './admin-client.ts';
+import { pathOf, type AdminClient } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
 import { minuteText, printDone, printList } from './print-answers.ts';
@@ -17,7 +17,7 @@ interface OwnedFile {
 }
 
 /** `rtr admin files …`: the files of everybody. */
-export function everybodysFiles(run: RunAdminCommand): Command {
+export function allFilesCommand(run: RunAdminCommand): Command {
   const command = new Command('files').description('see and delete the files of everybody');
   const owner = ['<owner>', 'user:<address>, team:<name> or key:<id>'] as const;
   const file = ['<file>', 'id of the file'] as const;
@@ -34,7 +34,7 @@ export function everybodysFiles(run: RunAdminCommand): Command {
     .action((of: string, id: string, options: AdminOptions & { out?: string }) =>
       run(options, async (context) => {
         const query = { owner: await ownerOf(context.client, of) };
-        await writeFile(context, at`/files/${storedId(id)}/content`, query, options.out);
+        await writeFile(context, pathOf`/files/${storedId(id)}/content`, query, options.out);
       }),
     );
   addCommand(command, 'delete', 'delete a file for good')
@@ -43,7 +43,7 @@ export function everybodysFiles(run: RunAdminCommand): Command {
     .action((of: string, id: string, options: AdminOptions) =>
       run(options, async (context) => {
         const query = { owner: await ownerOf(context.client, of) };
-        await context.client.send('DELETE', at`/files/${storedId(id)}`, { query });
+        await context.client.send('DELETE', pathOf`/files/${storedId(id)}`, { query });
         printDone(context, { id, deleted: true }, `The file ${id} of ${of} is deleted.`);
       }),
     );

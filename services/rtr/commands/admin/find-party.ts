@@ -1,7 +1,7 @@
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { CallError } from '../client/call-error.ts';
-import { at, type AdminClient } from './admin-client.ts';
+import { pathOf, type AdminClient } from './admin-client.ts';
 import type { Key, Person, Team } from './admin-answers.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Key, Person, Team } from './admin-answers.ts';
  * @throws RouterError `not_found`, or a CallError
  */
 export async function findPerson(client: AdminClient, text: string): Promise<Person> {
-  if (!text.includes('@')) return client.get<Person>(at`/users/${text}`);
+  if (!text.includes('@')) return client.get<Person>(pathOf`/users/${text}`);
   for await (const person of client.list<Person>('/users', { email: text })) return person;
   throw new RouterError('not_found', `Nobody has an account with the address ${text}.`);
 }
@@ -36,7 +36,7 @@ export function unconfirmed({ id, email }: Person): string {
  */
 export async function findTeam(client: AdminClient, text: string): Promise<Team> {
   if (isKeyId(text)) {
-    const team = await client.get<Team>(at`/teams/${text}`).catch((error: unknown) => {
+    const team = await client.get<Team>(pathOf`/teams/${text}`).catch((error: unknown) => {
       if (error instanceof CallError && error.status === 404) return undefined;
       throw error;
     });
@@ -57,22 +57,22 @@ export type FoundParty =
 
 /**
  * Finds the party named by `user:<address>`, `team:<name>` or `key:<id>`.
- * @param gives whether the party is about to get something
+ * @param isReceiver whether the party is about to get something
  * @throws RouterError for another text, or as the functions above
  */
-export async function findParty(client: AdminClient, text: string, gives = false): Promise<FoundParty> {
+export async function findParty(client: AdminClient, text: string, isReceiver = false): Promise<FoundParty> {
   const [, kind, name = ''] = /^(user|team|key):(.+)$/.exec(text) ?? [];
   if (kind === 'user') {
-    const value = await (gives ? findReceiver : findPerson)(client, name);
-    return { kind, path: at`/users/${value.id}`, name: value.email, value };
+    const value = await (isReceiver ? findReceiver : findPerson)(client, name);
+    return { kind, path: pathOf`/users/${value.id}`, name: value.email, value };
   }
   if (kind === 'team') {
     const value = await findTeam(client, name);
-    return { kind, path: at`/teams/${value.id}`, name: `team ${value.name}`, value };
+    return { kind, path: pathOf`/teams/${value.id}`, name: `team ${value.name}`, value };
   }
   if (kind === 'key') {
-    const value = await client.get<Key>(at`/keys/${name}`);
-    return { kind, path: at`/keys/${value.id}`, name: `key ${value.name}`, value };
+    const value = await client.get<Key>(pathOf`/keys/${name}`);
+    return { kind, path: pathOf`/keys/${value.id}`, name: `key ${value.name}`, value };
   }
   const message = `${text} is none of user:<address>, team:<name> and key:<id>.`;
   throw new RouterError('invalid_request', message);

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { userRoles, type UserRole } from '#shared/accounts/people/user.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { at, type AdminClient } from './admin-client.ts';
+import { pathOf, type AdminClient } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
 import { dayText, printDone, printList } from './print-answers.ts';
@@ -38,7 +38,7 @@ export function invitationsCommand(run: RunAdminCommand): Command {
     .action((text: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, email } = await findInvitation(context.client, text);
-        await context.client.send('DELETE', at`/invitations/${id}`);
+        await context.client.send('DELETE', pathOf`/invitations/${id}`);
         printDone(context, { id, email, deleted: true }, `The invitation of ${email} is withdrawn.`);
       }),
     );

@@ -1,6 +1,6 @@
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import type { Key } from './admin-answers.ts';
 import type { AdminContext } from './admin-context.ts';
 import { findParty, findReceiver, findTeam } from './find-party.ts';
@@ -41,7 +41,7 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
     row: (key) => {
       const { id, masked, createdAt, name, classInForce: priority = key.class, recording } = key;
       const isRecorded = recording === undefined ? 'no' : 'yes';
-      return [id, masked, ownerText(key) || 'router', priority, dayText(createdAt), stateOf(key), isRecorded, name];
+      return [id, masked, ownerText(key) || 'router', priority, dayText(createdAt), keyState(key), isRecorded, name];
     },
     none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
     toJson: keyJson,
@@ -49,7 +49,7 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
 }
 
 export async function showApiKey(context: AdminContext, id: string): Promise<void> {
-  printKey(context, await context.client.get<Key>(at`/keys/${id}`));
+  printKey(context, await context.client.get<Key>(pathOf`/keys/${id}`));
 }
 
 export async function setApiKey(
@@ -58,14 +58,14 @@ export async function setApiKey(
   { name, ...options }: KeySettings & RecordsOption & { name?: string },
 ): Promise<void> {
   const { client } = context;
-  const { value: now, etag } = await client.send<Key>('GET', at`/keys/${id}`);
+  const { value: now, etag } = await client.send<Key>('GET', pathOf`/keys/${id}`);
   const body = { ...(name !== undefined && { name }), ...keyChange(now, options) };
-  printKey(context, (await client.send<Key>('PATCH', at`/keys/${id}`, { body, ifMatch: etag })).value);
+  printKey(context, (await client.send<Key>('PATCH', pathOf`/keys/${id}`, { body, ifMatch: etag })).value);
 }
 
 /** `rtr keys rotate`: creates a successor and prints it, once. */
 export async function rotateApiKey(context: AdminContext, id: string, hours: number): Promise<void> {
-  const path = at`/keys/${id}/rotate`;
+  const path = pathOf`/keys/${id}/rotate`;
   const { value } = await context.client.send<CreatedKey>('POST', path, { body: { overlapMs: hours * hourMs } });
   printCreated(context, value, `The successor of key ${id} is ${value.key.id}`);
 }
@@ -75,7 +75,7 @@ export async function revokeApiKey(context: AdminContext, idOrRawKey: string): P
   const id = parseKey(idOrRawKey)?.id ?? idOrRawKey;
   // The message does not repeat the text, which may be a mistyped secret.
   if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither a key nor the id of a key.');
-  await context.client.send('DELETE', at`/keys/${id}`);
+  await context.client.send('DELETE', pathOf`/keys/${id}`);
   printDone(context, { id, outcome: 'revoked' }, `Key ${id} is revoked.`);
 }
 
@@ -107,7 +107,7 @@ function printKey(context: AdminContext, key: Key): void {
     kind,
     owner: ownerText(key),
     issued: issued && `by an administrator: it has files and batches of its own, those of ${issued.storesAs}`,
-    state: stateOf(key),
+    state: keyState(key),
     class: key.classInForce === undefined ? priority : `${priority}, in force: ${key.classInForce}`,
     weight,
     models: models?.join(', '),
@@ -128,7 +128,7 @@ function keyJson({ createdAt, revokedAt, expiresAt, lastUsedAt, ...key }: Key): 
   return { ...key, ...Object.fromEntries(Object.entries(times).map(([name, time]) => [name, timeOf(time)])) };
 }
 
-function stateOf({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string {
+function keyState({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string {
   if (revokedAt !== undefined) return 'revoked';
   if (expiresAt <= Date.now()) return 'expired';
   return replacedBy === undefined ? 'usable' : 'replaced';

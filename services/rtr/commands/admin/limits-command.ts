@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { at, type AdminClient } from './admin-client.ts';
+import { pathOf, type AdminClient } from './admin-client.ts';
 import { findParty } from './find-party.ts';
 import { changedLimits } from './party-settings.ts';
 import { kebab, minuteText, printDone, printList, valuesText } from './print-answers.ts';
@@ -32,7 +32,7 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
   const { client, json } = context;
   const found = text === undefined ? undefined : await findParty(client, text);
   const all = await client.get<LimitUse[]>('/usage/now');
-  const id = found?.kind === 'key' ? await newestInPlaceOf(client, found.value) : found?.value.id;
+  const id = found?.kind === 'key' ? await findNewestSuccessor(client, found.value) : found?.value.id;
   const uses = found ? all.filter(({ party: whose }) => whose === `${found.kind}:${id}`) : all;
   if (json) return printList(context, uses, { head: [], row: () => [], none: '' });
   const rows = uses.flatMap((use) => use.limits.map((limit) => ({ ...limit, use })));
@@ -46,9 +46,9 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
 }
 
 /** Returns the id of the newest successor of a key: its limits apply, and the use of all these keys is counted together. */
-async function newestInPlaceOf(client: AdminClient, key: Key): Promise<string> {
+async function findNewestSuccessor(client: AdminClient, key: Key): Promise<string> {
   let newest = key;
-  while (newest.replacedBy !== undefined) newest = await client.get<Key>(at`/keys/${newest.replacedBy}`);
+  while (newest.replacedBy !== undefined) newest = await client.get<Key>(pathOf`/keys/${newest.replacedBy}`);
   return newest.id;
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import type { Price } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { namedValues, numberOrNone } from './named-values.ts';
@@ -19,7 +19,7 @@ export function pricesCommand(run: RunAdminCommand): Command {
     .action((model: string, values: string[], options: AdminOptions) =>
       run(options, async (context) => {
         const body = namedValues(values, fields, (text, name) => (name === 'asOf' ? text : numberOrNone(text, name)));
-        const { value } = await context.client.send<Price>('PUT', at`/prices/${model}`, { body });
+        const { value } = await context.client.send<Price>('PUT', pathOf`/prices/${model}`, { body });
         printDone(context, value, `The price of ${value.model} is ${priceText(value)}.`);
       }),
     );
@@ -27,7 +27,7 @@ export function pricesCommand(run: RunAdminCommand): Command {
     .argument('<model>', 'name of the model')
     .action((model: string, options: AdminOptions) =>
       run(options, async (context) => {
-        await context.client.send('DELETE', at`/prices/${model}`);
+        await context.client.send('DELETE', pathOf`/prices/${model}`);
         printDone(context, { model, reset: true }, `The price of ${model} is the shipped one again, if there is one.`);
       }),
     );

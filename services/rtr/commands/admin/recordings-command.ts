@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { tableLines } from '../table-lines.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { at, type AdminClient, type Query } from './admin-client.ts';
+import { pathOf, type AdminClient, type Query } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
 import { minuteText, printDone, printFacts, printList } from './print-answers.ts';
@@ -80,7 +80,7 @@ export function recordingsCommand(run: RunAdminCommand): Command {
     .action((id: string, options: OneOptions) =>
       run(options, async (context) => {
         const { storedAs } = options;
-        await context.client.send('DELETE', at`/recordings/${id}`, { query: { storedAs } });
+        await context.client.send('DELETE', pathOf`/recordings/${id}`, { query: { storedAs } });
         printDone(context, { id, deleted: true }, `The recording of ${id} is deleted.`);
       }),
     );
@@ -131,7 +131,7 @@ async function listRecordings(context: AdminContext, options: ListOptions): Prom
 }
 
 async function showRecording(context: AdminContext, id: string, { storedAs }: OneOptions): Promise<void> {
-  const recording = await context.client.get<WholeRecording>(at`/recordings/${id}`, { storedAs });
+  const recording = await context.client.get<WholeRecording>(pathOf`/recordings/${id}`, { storedAs });
   const { request: asked, answer, answerEncoding, ...facts } = recording;
   printFacts(context, recording, {
     request: facts.id,

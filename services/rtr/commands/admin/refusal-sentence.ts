@@ -11,7 +11,7 @@ export interface Refusal {
   unknownToken: string;
 }
 
-interface Said {
+interface ErrorBody {
   code?: unknown;
   message?: unknown;
   field?: unknown;
@@ -40,9 +40,9 @@ function refusalSentence({ status, text, headers, url, path, unknownToken }: Ref
   return `${place}${message}${again}`;
 }
 
-function readError(text: string): Said {
+function readError(text: string): ErrorBody {
   try {
-    return (JSON.parse(text) as { error?: Said } | null)?.error ?? {};
+    return (JSON.parse(text) as { error?: ErrorBody } | null)?.error ?? {};
   } catch {
     return {};
   }

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { isMap, parseDocument, stringify } from 'yaml';
 import { RouterError } from '#shared/core/errors.ts';
-import { problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
+import { formatProblem, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { minuteText, printDone, printList } from './print-answers.ts';
 import { readText } from './read-text.ts';
@@ -42,7 +42,7 @@ export function registryCommand(run: RunAdminCommand): Command {
     .action((version: number | undefined, options: AdminOptions) =>
       run(options, async ({ client, print, json }) => {
         const found = await client.get<Registry>(
-          version === undefined ? '/registry' : at`/registry/versions/${version}`,
+          version === undefined ? '/registry' : pathOf`/registry/versions/${version}`,
         );
         if (!json && found.source === 'none') return print('No registry is stored, and none is a file.');
         print(json ? JSON.stringify(found) : (found.text ?? stringify(found.config)).trimEnd());
@@ -109,5 +109,5 @@ async function checkRegistry(context: AdminContext, { file: path }: FileOptions)
   if (!value.ok) endWith(1);
   if (json) print(JSON.stringify(value));
   else if (value.ok) print(`${path} can be stored.`);
-  else for (const problem of value.problems) print(`${path}: ${problemSentence(problem)}`);
+  else for (const problem of value.problems) print(`${path}: ${formatProblem(problem)}`);
 }

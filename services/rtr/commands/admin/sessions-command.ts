@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { inTreeOrder } from '#shared/core/in-tree-order.ts';
+import { sortAsTree } from '#shared/core/sort-as-tree.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { at, type AdminClient, type Query } from './admin-client.ts';
+import { pathOf, type AdminClient, type Query } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { minuteText, printList } from './print-answers.ts';
 import { filterOf, withOwners, type UsageOptions } from './usage-options.ts';
@@ -112,7 +112,7 @@ async function listSessions(context: AdminContext, options: ListOptions): Promis
 
 async function showSession(context: AdminContext, id: string): Promise<void> {
   const { client, print, json } = context;
-  const session = await client.get<Tree>(at`/agent-sessions/${id}`);
+  const session = await client.get<Tree>(pathOf`/agent-sessions/${id}`);
   if (json) return print(JSON.stringify(session));
   const rows = [{ name: 'all', sums: session.sums }, ...treeRows({ tree: session.tree, main: session.main })];
   await printList(context, rows, {
@@ -123,14 +123,14 @@ async function showSession(context: AdminContext, id: string): Promise<void> {
 }
 
 function treeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string; sums: Sums }[] {
-  const agents = inTreeOrder(tree).map(({ each: { id = 'others', type = '', sums }, depth }) => {
+  const agents = sortAsTree(tree).map(({ each: { id = 'others', type = '', sums }, depth }) => {
     return { name: `${'  '.repeat(depth + 1)}${id} ${type}`.trimEnd(), sums };
   });
   return [{ name: 'main', sums: main }, ...agents];
 }
 
 async function listTurns(context: AdminContext, id: string, limit: number): Promise<void> {
-  const found = context.client.list<Turn>(at`/agent-sessions/${id}/turns`, {}, limit);
+  const found = context.client.list<Turn>(pathOf`/agent-sessions/${id}/turns`, {}, limit);
   await printList(context, found, {
     head: [
       'AT (UTC)',

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { teamRoles, type TeamRole } from '#shared/accounts/people/team-store.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import type { Team } from './admin-answers.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
@@ -18,7 +18,7 @@ export function membersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const { id, name } = await findTeam(context.client, text);
         const body = { email, role: options.role };
-        const { value } = await context.client.send<Team>('POST', at`/teams/${id}/members`, { body });
+        const { value } = await context.client.send<Team>('POST', pathOf`/teams/${id}/members`, { body });
         printDone(context, value, `${email} is in team ${name}, as ${options.role}.`);
       }),
     );
@@ -28,7 +28,7 @@ export function membersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const team = await findTeam(context.client, text);
         const { id, email } = memberOf(team, user);
-        const path = at`/teams/${team.id}/members/${id}`;
+        const path = pathOf`/teams/${team.id}/members/${id}`;
         const { value } = await context.client.send<Team>('PUT', path, { body: { role: options.role } });
         printDone(context, value, `${email} is in team ${team.name}, as ${options.role}.`);
       }),
@@ -38,7 +38,7 @@ export function membersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const team = await findTeam(context.client, text);
         const { id, email } = memberOf(team, user);
-        const { value } = await context.client.send<Team>('DELETE', at`/teams/${team.id}/members/${id}`);
+        const { value } = await context.client.send<Team>('DELETE', pathOf`/teams/${team.id}/members/${id}`);
         printDone(context, value, `${email} is not in team ${team.name} any more.`);
       }),
   );

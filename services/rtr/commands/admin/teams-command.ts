@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import type { Team } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
@@ -48,7 +48,7 @@ export function teamsCommand(run: RunAdminCommand): Command {
     .action((text: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, name } = await findTeam(context.client, text);
-        await context.client.send('DELETE', at`/teams/${id}`);
+        await context.client.send('DELETE', pathOf`/teams/${id}`);
         printDone(context, { id, name, deleted: true }, `Team ${name} is deleted, and its keys are revoked.`);
       }),
     );
@@ -61,7 +61,7 @@ async function createTeam(context: AdminContext, name: string, options: TeamSett
   const { value: made } = await client.send<Team>('POST', '/teams', { body: { name } });
   const body = partyChange(made, options);
   const isMore = Object.keys(body).length > 0;
-  const team = isMore ? (await client.send<Team>('PATCH', at`/teams/${made.id}`, { body })).value : made;
+  const team = isMore ? (await client.send<Team>('PATCH', pathOf`/teams/${made.id}`, { body })).value : made;
   printDone(context, team, `Team ${team.name} has the id ${team.id}.`);
 }
 
@@ -72,9 +72,9 @@ async function setTeam(
 ): Promise<void> {
   const { client } = context;
   const { id } = await findTeam(client, text);
-  const { value: now, etag } = await client.send<Team>('GET', at`/teams/${id}`);
+  const { value: now, etag } = await client.send<Team>('GET', pathOf`/teams/${id}`);
   const body = { name, ...partyChange(now, options), ...recordsChange({ records }) };
-  printTeam(context, (await client.send<Team>('PATCH', at`/teams/${id}`, { body, ifMatch: etag })).value);
+  printTeam(context, (await client.send<Team>('PATCH', pathOf`/teams/${id}`, { body, ifMatch: etag })).value);
 }
 
 export function printTeam(context: AdminContext, team: Team): void {

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { dayText, minuteText, printDone, printFacts, printList } from './print-answers.ts';
 
@@ -64,7 +64,7 @@ export function tokensCommand(run: RunAdminCommand): Command {
     .argument('<token>', 'id of the token')
     .action((id: string, options: AdminOptions) =>
       run(options, async (context) => {
-        await context.client.send('DELETE', at`/tokens/${id}`);
+        await context.client.send('DELETE', pathOf`/tokens/${id}`);
         printDone(context, { id, revoked: true }, `The admin token ${id} is revoked.`);
       }),
     );

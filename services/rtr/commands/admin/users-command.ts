@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { userRoles } from '#shared/accounts/people/user.ts';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import type { Person } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findPerson, findReceiver } from './find-party.ts';
@@ -57,7 +57,7 @@ export function usersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const { id, email } = await findPerson(context.client, user);
         const body = { name: options.name, email: options.email };
-        await context.client.send('PATCH', at`/users/${id}/profile`, { body });
+        await context.client.send('PATCH', pathOf`/users/${id}/profile`, { body });
         printDone(context, { id, ...body }, `${email} is changed.`);
       }),
     );
@@ -70,7 +70,7 @@ export function usersCommand(run: RunAdminCommand): Command {
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, email } = await findPerson(context.client, user);
-        await context.client.send('DELETE', at`/users/${id}`);
+        await context.client.send('DELETE', pathOf`/users/${id}`);
         printDone(context, { id, email, deleted: true }, `${email} is deleted, with all that was theirs.`);
       }),
     );
@@ -101,10 +101,10 @@ async function setUser(
   const { client } = context;
   const isBlocked = block && !role && Object.keys(partyChange({ limits: {}, ceiling: {} }, options)).length === 0;
   const { id } = await (isBlocked ? findPerson : findReceiver)(client, user);
-  const { value: now, etag } = await client.send<Person>('GET', at`/users/${id}`);
+  const { value: now, etag } = await client.send<Person>('GET', pathOf`/users/${id}`);
   const blocked = block ? true : unblock ? false : undefined;
   const body = { role, blocked, ...partyChange(now, options) };
-  const { value } = await client.send<Person>('PATCH', at`/users/${id}`, { body, ifMatch: etag });
+  const { value } = await client.send<Person>('PATCH', pathOf`/users/${id}`, { body, ifMatch: etag });
   printPerson(context, value);
 }
 

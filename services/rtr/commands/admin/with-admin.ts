@@ -30,14 +30,14 @@ export async function withAdmin(
 ): Promise<void> {
   const named = namedRouter(config, options) ?? ownRouter(config, folder).url;
   const json = options.json ?? false;
-  const given = givenToken(config, options);
+  const given = readGivenToken(config, options);
   if (given !== undefined) {
     const token = () => Promise.resolve(given);
-    const client = new AdminClient({ url: named, token, unknownToken: refusedToken(named) });
+    const client = new AdminClient({ url: named, token, unknownTokenMessage: refusedToken(named) });
     await command({ client, json, ...others });
     return;
   }
-  const url = ownAddress(named, config, folder);
+  const url = requireLoopbackAddress(named, config, folder);
   const { REDIS_URL } = storeAddress(config, folder);
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
   await withRedis({ REDIS_URL, REDIS_CA: config.REDIS_CA, log }, async (redis) => {
@@ -47,7 +47,12 @@ export async function withAdmin(
       'for each command: set RTR_ADMIN_TOKEN to an admin token of the router.';
     // The global dispatcher may use a proxy of the environment, which would see the token.
     const dispatcher = new Agent();
-    const client = new AdminClient({ url, token: () => token.current(), unknownToken, dispatcher });
+    const client = new AdminClient({
+      url,
+      token: () => token.current(),
+      unknownTokenMessage: unknownToken,
+      dispatcher,
+    });
     try {
       await command({ client, json, ...others });
     } finally {
@@ -61,7 +66,7 @@ export async function withAdmin(
  * @throws RouterError for a file that cannot be read
  * @throws UpError for the token of the environment and a router other than that of RTR_URL
  */
-export function givenToken(
+export function readGivenToken(
   { RTR_ADMIN_TOKEN, RTR_URL }: Pick<AdminConfig, 'RTR_ADMIN_TOKEN' | 'RTR_URL'>,
   { router, tokenFile }: AdminOptions,
 ): string | undefined {
@@ -95,7 +100,7 @@ export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: Ad
  * started with, whatever the environment says. For a store that REDIS_URL names it must be the address that the settings name.
  * @throws UpError for another router
  */
-function ownAddress(named: string, config: AdminConfig, folder: string): string {
+function requireLoopbackAddress(named: string, config: AdminConfig, folder: string): string {
   const own = config.REDIS_URL === undefined ? startedRouter(folder) : named;
   if (own !== undefined && isLoopback(own) && isSameRouter(named, own)) return own;
   // For an address of this machine, a missing store is reported first.

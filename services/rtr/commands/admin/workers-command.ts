@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { at } from './admin-client.ts';
+import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { minuteText, printDone, printList } from './print-answers.ts';
 
@@ -82,7 +82,7 @@ export function workersCommand(run: RunAdminCommand): Command {
       .argument('<worker>', 'id of the worker')
       .action((id: string, options: AdminOptions) =>
         run(options, async (context) => {
-          const { value } = await context.client.send<Worker>('POST', `${at`/workers/${id}`}/${name}`);
+          const { value } = await context.client.send<Worker>('POST', `${pathOf`/workers/${id}`}/${name}`);
           const { state, busy, slots, safeToStop, lastFor } = value;
           const rest = safeToStop
             ? 'it has no job left and can be stopped'

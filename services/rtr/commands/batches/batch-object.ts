@@ -31,6 +31,6 @@ export function isOver({ status }: Pick<BatchObject, 'status'>): boolean {
 }
 
 /** Returns the number of lines that have a result. */
-export function doneOf({ request_counts: { completed, failed } }: Pick<BatchObject, 'request_counts'>): number {
+export function countDone({ request_counts: { completed, failed } }: Pick<BatchObject, 'request_counts'>): number {
   return completed + failed;
 }

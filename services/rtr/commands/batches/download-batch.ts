@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RouterError } from '#shared/core/errors.ts';
-import { linesOf } from '#shared/formats/batches/lines-of.ts';
+import { readLines } from '#shared/formats/batches/read-lines.ts';
 import { localFileError, type ClientContext } from '../client/client-context.ts';
 import { contentOf, fetchFile } from '../client/fetch-file.ts';
 import { CallError } from '../client/call-error.ts';
@@ -41,7 +41,7 @@ export async function downloadBatch(
 async function printResults({ client, print }: ClientContext, id: string, sides: readonly Side[]): Promise<void> {
   await eachSide(id, sides, async ({ file }) => {
     const { content } = await client.open(`/files/${pathSegment(file)}/content`);
-    for await (const { bytes } of linesOf(contentOf(file, content), Infinity)) print(bytes.toString());
+    for await (const { bytes } of readLines(contentOf(file, content), Infinity)) print(bytes.toString());
   });
 }
 

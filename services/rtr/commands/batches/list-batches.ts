@@ -1,7 +1,7 @@
 import { countText, timeText } from '../client/amounts.ts';
 import type { ClientContext } from '../client/client-context.ts';
 import { tableLines } from '../table-lines.ts';
-import { doneOf, type BatchObject } from './batch-object.ts';
+import { countDone, type BatchObject } from './batch-object.ts';
 
 interface BatchPage {
   data: BatchObject[];
@@ -32,7 +32,7 @@ function table(batches: readonly BatchObject[]): string[] {
   const rows = batches.map((batch) => {
     const { total, failed } = batch.request_counts;
     const { id, status, paused, created_at: created, model = '-' } = batch;
-    const done = `${countText(doneOf(batch))} of ${countText(total)}`;
+    const done = `${countText(countDone(batch))} of ${countText(total)}`;
     return [id, paused ? 'paused' : status, done, countText(failed), timeText(created), model];
   });
   return tableLines([['ID', 'STATUS', 'DONE', 'FAILED', 'CREATED (UTC)', 'MODEL'], ...rows]);

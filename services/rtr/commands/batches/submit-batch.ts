@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { RouterError } from '#shared/core/errors.ts';
-import { linesOf } from '#shared/formats/batches/lines-of.ts';
+import { readLines } from '#shared/formats/batches/read-lines.ts';
 import { localFileError, type ClientContext } from '../client/client-context.ts';
 import { CallError } from '../client/call-error.ts';
 import { sendFile } from '../client/send-file.ts';
@@ -40,7 +40,7 @@ export async function submitBatch(
 async function endpointOf({ path, shown }: LocalInput): Promise<string> {
   const content = createReadStream(path);
   try {
-    for await (const { bytes, number } of linesOf(content, Infinity)) {
+    for await (const { bytes, number } of readLines(content, Infinity)) {
       const endpoint = urlOf(bytes.toString());
       if (endpoint !== undefined) return endpoint;
       const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import { ProgressRate } from '#shared/core/progress-rate.ts';
 import { countText, durationText } from '../client/amounts.ts';
-import { askPatiently, type ClientContext } from '../client/client-context.ts';
+import { retryWhileUnavailable, type ClientContext } from '../client/client-context.ts';
 import type { CallError } from '../client/call-error.ts';
 import { pathSegment } from '../path-segment.ts';
-import { doneOf, isOver, type BatchObject, type BatchStatus } from './batch-object.ts';
+import { countDone, isOver, type BatchObject, type BatchStatus } from './batch-object.ts';
 
 /** Milliseconds between two requests for the state of a batch. */
-const lookEveryMs = 2_000;
+const pollMs = 2_000;
 
 /** Maximum number of input mistakes that are shown. */
 const shownProblems = 5;
@@ -27,7 +27,7 @@ const endings: Partial<Record<BatchStatus, string>> = {
 export async function watchBatch(
   context: Pick<ClientContext, 'client' | 'bar' | 'print' | 'json'>,
   id: string,
-  everyMs = lookEveryMs,
+  everyMs = pollMs,
 ): Promise<void> {
   const { client, bar, print, json } = context;
   let rate: ProgressRate | undefined;
@@ -37,7 +37,7 @@ export async function watchBatch(
   const onFailure = ({ message }: CallError): void => bar.show(share, message, message);
   try {
     for (;;) {
-      const batch = await askPatiently(ask, { pauseMs: everyMs, onFailure });
+      const batch = await retryWhileUnavailable(ask, { pauseMs: everyMs, onFailure });
       const text = JSON.stringify(batch);
       if (json && text !== printed) {
         bar.end();
@@ -53,7 +53,7 @@ export async function watchBatch(
       }
       const { status, paused, in_progress_at: beganAt } = batch;
       const { total } = batch.request_counts;
-      const done = doneOf(batch);
+      const done = countDone(batch);
       if (beganAt !== null) rate ??= new ProgressRate(beganAt * 1_000);
       rate?.note(done);
       share = total === 0 ? 0 : done / total;
@@ -69,7 +69,7 @@ export async function watchBatch(
 export function progressText(batch: BatchObject, rate: ProgressRate | undefined, now = Date.now()): string {
   const { total, failed } = batch.request_counts;
   if (total === 0) return batch.status.replace('_', ' ');
-  const done = doneOf(batch);
+  const done = countDone(batch);
   const failures = failed > 0 ? `, ${countText(failed)} failed` : '';
   const numbers = `${countText(done)} of ${countText(total)} (${Math.floor((done / total) * 100)} %)${failures}`;
   if (batch.status !== 'in_progress') return `${numbers} · ${batch.status}`;

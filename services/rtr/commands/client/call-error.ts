@@ -20,7 +20,7 @@ export class CallError extends Error {
   }
 
   /** Whether the same request may succeed later. */
-  get mayPass(): boolean {
+  get mayBeTemporary(): boolean {
     return (
       this.status === 0 || this.status === 408 || this.status === 429 || (this.status >= 500 && this.status !== 507)
     );

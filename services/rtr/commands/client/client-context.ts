@@ -22,10 +22,10 @@ export type RunClientCommand = (
 ) => Promise<void>;
 
 /** Milliseconds to wait for a router that restarts, and between two tries. */
-const patienceMs = 120_000;
-const againMs = 2_000;
+const retryForMs = 120_000;
+const retryEveryMs = 2_000;
 
-export interface Patience {
+export interface RetryOptions {
   /** Milliseconds between two tries. */
   pauseMs?: number;
   /** Called with each failure after which the request is repeated. */
@@ -36,16 +36,16 @@ export interface Patience {
  * Repeats a request for two minutes while its failure may pass.
  * @throws CallError
  */
-export async function askPatiently<Answer>(
+export async function retryWhileUnavailable<Answer>(
   ask: () => Promise<Answer>,
-  { pauseMs = againMs, onFailure }: Patience = {},
+  { pauseMs = retryEveryMs, onFailure }: RetryOptions = {},
 ): Promise<Answer> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + retryForMs;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof CallError && error.mayPass) || performance.now() > deadline) throw error;
+      if (!(error instanceof CallError && error.mayBeTemporary) || performance.now() > deadline) throw error;
       onFailure?.(error);
       await sleep(pauseMs);
     }
@@ -53,7 +53,7 @@ export async function askPatiently<Answer>(
 }
 
 /** What is wrong with a file, by the code of its error. */
-const fileWords: Readonly<Record<string, string>> = {
+const fileErrorTexts: Readonly<Record<string, string>> = {
   ENOENT: 'it is not there',
   EEXIST: 'it is there already',
   EACCES: 'you may not use it',
@@ -68,7 +68,7 @@ export function localFileError(path: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new RouterError(
     'invalid_request',
-    `${path} cannot be used: ${fileWords[String(error.code)] ?? error.message}.`,
+    `${path} cannot be used: ${fileErrorTexts[String(error.code)] ?? error.message}.`,
     { cause: error },
   );
 }

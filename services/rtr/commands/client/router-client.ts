@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
 import { bareAddress } from './bare-address.ts';
 import { CallError } from './call-error.ts';
-import { unreachable } from './unreachable.ts';
+import { unreachableError } from './unreachable.ts';
 
 /**
  * Milliseconds to wait for the beginning of an answer, or for a piece of it. After an upload the router checks the whole file, which takes
@@ -99,7 +99,7 @@ export class RouterClient {
   }
 
   #unreachable(cause: unknown, timeoutMs = this.#timeoutMs): CallError {
-    return unreachable(this.#url, { settings: 'RTR_URL', timeoutMs }, cause);
+    return unreachableError(this.#url, { settings: 'RTR_URL', timeoutMs }, cause);
   }
 }
 

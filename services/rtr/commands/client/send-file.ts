@@ -38,7 +38,7 @@ export async function sendFile(
   };
   const reading: { error?: unknown } = {};
   try {
-    return await client.send<FileObject>('/files', formOf({ path, name, size, purpose, onPiece, reading }));
+    return await client.send<FileObject>('/files', formOf({ path, name, size, purpose, onPiece, readError: reading }));
   } catch (error) {
     throw localFileError(path, reading.error ?? error);
   } finally {
@@ -53,11 +53,11 @@ interface FormOptions {
   purpose: string;
   onPiece: (bytes: number) => void;
   /** Receives the error of reading the file. */
-  reading: { error?: unknown };
+  readError: { error?: unknown };
 }
 
 /** Creates a form with the file (RFC 7578), without holding the file in memory. */
-function formOf({ path, name: given, size, purpose, onPiece, reading }: FormOptions): SentBody {
+function formOf({ path, name: given, size, purpose, onPiece, readError: reading }: FormOptions): SentBody {
   const boundary = randomBytes(16).toString('hex');
   const name = given.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
   const head = Buffer.from(

@@ -2,7 +2,7 @@ import { errors } from 'undici';
 import { CallError } from './call-error.ts';
 
 /** What is wrong with a connection, by the code of its error. */
-const words: Readonly<Record<string, string>> = {
+const connectionErrorTexts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'its name cannot be looked up now',
@@ -24,7 +24,7 @@ const words: Readonly<Record<string, string>> = {
  * @param settings names of settings that may be wrong, such as `RTR_URL`
  * @param timeoutMs milliseconds that were waited for the beginning of the answer, or for a piece of it
  */
-export function unreachable(
+export function unreachableError(
   url: string,
   { settings, timeoutMs }: { settings: string; timeoutMs: number },
   cause: unknown,
@@ -40,5 +40,5 @@ function whyOf(cause: unknown): string {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   if (!(first instanceof Error)) return String(first);
   const code = 'code' in first ? String(first.code) : '';
-  return words[code] ?? (first.message || code || first.name);
+  return connectionErrorTexts[code] ?? (first.message || code || first.name);
 }

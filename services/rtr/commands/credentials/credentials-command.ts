@@ -3,7 +3,7 @@ import type { Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { defaultFolder } from '#shared/broker/authority/authority-folder.ts';
 import { initCredentials } from './init-credentials.ts';
-import { issueWorker } from './issue-worker.ts';
+import { issueCredentialFile } from './issue-worker.ts';
 import { listCredentials } from './list-credentials.ts';
 import { revokeCredential } from './revoke-credential.ts';
 
@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const units: Record<string, number> = { h: hourMs, d: 24 * hourMs };
 
 /** The roles other than workers. */
-const partRoles = ['ingress', 'runner'] as const satisfies readonly Role[];
+const componentRoles = ['ingress', 'runner'] as const satisfies readonly Role[];
 
 /** `rtr credentials …`: the credentials with which the components of a cluster connect to NATS. */
 export function credentialsCommand(prefix: () => string, print: (line: string) => void): Command {
@@ -41,12 +41,12 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .addOption(from)
     .action(
       (options: { tier: Tier; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
-        issueWorker({ ...options, role: options.tier, validMs: options.expires, print }),
+        issueCredentialFile({ ...options, role: options.tier, validMs: options.expires, print }),
     );
   command
     .command('part')
     .description('create a credential for one more ingress or batch runner, or for several that share it')
-    .addOption(new Option('--role <role>', 'what it is').choices(partRoles).makeOptionMandatory())
+    .addOption(new Option('--role <role>', 'what it is').choices(componentRoles).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
     .requiredOption('--out <file>', 'file to write; - prints the credential')
     .option('--force', 'replace a file that exists')
@@ -55,7 +55,7 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .addOption(from)
     .action(
       (options: { role: Role; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
-        issueWorker({ ...options, validMs: options.expires, print }),
+        issueCredentialFile({ ...options, validMs: options.expires, print }),
     );
   command
     .command('revoke')

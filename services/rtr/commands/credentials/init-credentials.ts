@@ -34,11 +34,11 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
   await writeAuthority(out, authority);
   print(`${out} holds:`);
   print('  nats-auth.conf   for every NATS server: include it in the configuration');
-  for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${partsOf(role)}`);
+  for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${componentsOfRole(role)}`);
   print('  authority.json   signs further credentials: keep it where no server and no worker can read it');
 }
 
-function partsOf(role: Role): string {
+function componentsOfRole(role: Role): string {
   switch (role) {
     case 'ingress':
       return 'the ingresses';

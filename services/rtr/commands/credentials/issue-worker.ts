@@ -22,7 +22,7 @@ export interface IssueOptions {
  * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change.
  * @throws ConfigError for an invalid name, or one in use; RouterError `invalid_request` where a file exists already
  */
-export async function issueWorker({
+export async function issueCredentialFile({
   from,
   role,
   name,

@@ -1,4 +1,4 @@
-import { connectBroker, isRefusal } from '#shared/broker/connection/connect-broker.ts';
+import { connectBroker, isCredentialRefusal } from '#shared/broker/connection/connect-broker.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/broker-settings.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
@@ -33,7 +33,8 @@ export async function diagnoseCredential({ role, ...settings }: CredentialToDiag
     return { subject, state: 'ok', detail: `${whose}: the broker accepts it${until}` };
   } catch (error) {
     if (error instanceof ConfigError) return wrong(error.message);
-    if (isRefusal(error)) return wrong('the broker does not accept it: it was revoked, or belongs to another cluster');
+    if (isCredentialRefusal(error))
+      return wrong('the broker does not accept it: it was revoked, or belongs to another cluster');
     // A WebSocket that fails to open gives no reason.
     const reason = (error instanceof Error ? error.message : String(error)) || 'no connection';
     return wrong(`the broker cannot be reached with it: ${reason}`);

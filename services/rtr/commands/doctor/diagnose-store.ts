@@ -3,7 +3,7 @@ import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { StoreMarker } from '#shared/accounts/redis/store-marker.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
-import { readStore } from '../../up/read-health.ts';
+import { readStoreState } from '../../up/read-health.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
 export interface StoreToDiagnose {
@@ -31,7 +31,7 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
     const { keys, people } = await new StoreMarker(connection.redis, `${prefix}:`).count();
     const held = `${keys} keys, ${people} people`;
     const confirm = 'restore its backup, or confirm it with `rtr store accept`';
-    if ((await readStore(`http://127.0.0.1:${port}`)) === 'lost')
+    if ((await readStoreState(`http://127.0.0.1:${port}`)) === 'lost')
       return { subject, state: 'missing', detail: `it was emptied or replaced, and holds ${held}: ${confirm}` };
     if (keys === 0 && people === 0)
       return { subject, state: 'missing', detail: `it holds no key: run \`rtr setup\`; if it held any, ${confirm}` };

@@ -28,7 +28,7 @@ export class Children {
    */
   async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
     if (this.#closed) throw new UpError(`${name} is not started: the cluster is stopping.`);
-    const child = await SupervisedChild.begin({
+    const child = await SupervisedChild.start({
       name,
       start,
       onTrouble: (sentence) => this.#logs.write('error', sentence),

@@ -46,7 +46,7 @@ export class SupervisedChild {
    * Starts the program and keeps it running.
    * @throws the errors of its first start
    */
-  static async begin(options: SupervisionOptions): Promise<SupervisedChild> {
+  static async start(options: SupervisionOptions): Promise<SupervisedChild> {
     const supervised = new SupervisedChild(options);
     supervised.#supervise(await options.start());
     return supervised;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
  * Sends bytes to a TCP port and resolves with the answer as text once it matches `until`; undefined when it does not within `timeoutMs`, or
  * when nothing listens.
  */
-export function askPort(
+export function queryPort(
   where: { host: string; port: number },
   request: string,
   until: RegExp,

@@ -11,13 +11,13 @@ export const serverPrograms: Record<ServerKind, readonly string[]> = {
 };
 
 /** Folders into which package managers install servers, even if they are not on the PATH. */
-const usualFolders = ['/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin'];
+const defaultFolders = ['/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin'];
 
 /** Returns the path of an installed program for this server, from the PATH or the usual folders; undefined when there is none. */
 export async function findServer(
   kind: ServerKind,
   path: string | undefined,
-  further = usualFolders,
+  further = defaultFolders,
 ): Promise<string | undefined> {
   const folders = [...(path ?? '').split(delimiter).filter((folder) => folder !== ''), ...further];
   for (const program of serverPrograms[kind]) {

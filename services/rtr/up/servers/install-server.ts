@@ -24,7 +24,7 @@ export class ServerMissingError extends Error {
  * (apt-get as root or through `sudo -n`, or brew).
  * @throws ServerMissingError
  */
-export async function provideServer(
+export async function ensureServer(
   kind: ServerKind,
   environment: Environment,
   say: (line: string) => void,

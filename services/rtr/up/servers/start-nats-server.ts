@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '#shared/core/load-config.ts';
-import { askPort } from './ask-port.ts';
+import { queryPort } from './ask-port.ts';
 import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
@@ -43,7 +43,7 @@ export function startNatsServer(options: NatsServerOptions): Promise<Started> {
         return spawnGuarded(program, ['-c', configFile], { env });
       },
       isReady: async (port) =>
-        (await askPort({ host: '127.0.0.1', port }, '', /\r\n/))?.includes(`"server_name":"${serverName}"`) ?? false,
+        (await queryPort({ host: '127.0.0.1', port }, '', /\r\n/))?.includes(`"server_name":"${serverName}"`) ?? false,
     },
     wantedPort,
   );

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { askPort } from './ask-port.ts';
+import { queryPort } from './ask-port.ts';
 import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
@@ -31,7 +31,7 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
       },
       // PONG means that the data are loaded; the process id identifies this Redis.
       isReady: async (port, child) => {
-        const answer = await askPort(
+        const answer = await queryPort(
           { host: '127.0.0.1', port },
           `${login}INFO server\r\nPING\r\n`,
           /(\+PONG|-LOADING.*|-NOAUTH.*)\r\n$/,

@@ -1,8 +1,8 @@
 import type { Environment } from '#shared/core/load-config.ts';
 import type { UpConfig } from '../../config.ts';
-import { askPort } from './ask-port.ts';
+import { queryPort } from './ask-port.ts';
 import { localNatsUrl, localRedisUrl, type ClusterState } from '../cluster-state.ts';
-import { provideServer } from './install-server.ts';
+import { ensureServer } from './install-server.ts';
 import type { Child } from '../children/child.ts';
 import { startNatsServer } from './start-nats-server.ts';
 import type { Started } from './start-on-port.ts';
@@ -40,8 +40,8 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   const children: SupervisedChild[] = [];
   if (config.NATS_URL) await checkNats(config.NATS_URL);
   // One after the other: two runs of the package manager would lock each other out.
-  const natsProgram = config.NATS_URL ? undefined : await provideServer('nats', environment, say);
-  const redisProgram = config.REDIS_URL ? undefined : await provideServer('redis', environment, say);
+  const natsProgram = config.NATS_URL ? undefined : await ensureServer('nats', environment, say);
+  const redisProgram = config.REDIS_URL ? undefined : await ensureServer('redis', environment, say);
 
   const run = async (name: 'nats' | 'redis', start: (wantedPort: number | undefined) => Promise<Started>) => {
     let port: number | undefined;
@@ -80,6 +80,6 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
 
 async function checkNats(urls: string): Promise<void> {
   const { hostname, port, host } = new URL(urls.split(',')[0] ?? urls);
-  const greeting = await askPort({ host: hostname, port: Number(port || 4222) }, '', /^INFO /, 3_000);
+  const greeting = await queryPort({ host: hostname, port: Number(port || 4222) }, '', /^INFO /, 3_000);
   if (greeting === undefined) throw new UpError(`NATS does not answer at ${host} (NATS_URL).`);
 }

@@ -44,7 +44,7 @@ export class EngineWorkers {
   }
 
   /** Starts the first workers. Resolves with their engines; empty with the demo engine. */
-  async begin(local: readonly Engine[]): Promise<Engine[]> {
+  async start(local: readonly Engine[]): Promise<Engine[]> {
     const started = await this.#startMissing([...this.#options.named, ...local]);
     const { startDemo } = this.#options;
     if (started.length === 0 && startDemo) {

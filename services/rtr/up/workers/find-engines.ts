@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const usualEngines = [
+const defaultEnginePorts = [
   { name: 'Ollama', port: 11_434 },
   { name: 'vLLM', port: 8000 },
   { name: 'SGLang', port: 30_000 },
@@ -26,7 +26,7 @@ export function namedEngines(urls: readonly string[]): Engine[] {
  * Returns the local engines that answer on their default ports within half a second. Tries all ports at once.
  * @param without ports to leave out, because the cluster listens there
  */
-export async function findLocalEngines(without: readonly number[], engines = usualEngines): Promise<Engine[]> {
+export async function findLocalEngines(without: readonly number[], engines = defaultEnginePorts): Promise<Engine[]> {
   const candidates = engines
     .filter(({ port }) => !without.includes(port))
     .map(({ name, port }) => ({ origin: `default port of ${name}`, url: `http://127.0.0.1:${port}` }));

@@ -1,5 +1,5 @@
 import type { Decimal } from 'decimal.js';
-import { constants, factorial, functions, Num } from './functions.ts';
+import { constants, factorial, functions, PreciseDecimal } from './functions.ts';
 import { tokenize, type Token } from './tokenize.ts';
 
 /**
@@ -74,7 +74,7 @@ export function evaluate(expression: string): Decimal {
   function primary(): Decimal {
     const token = peek();
     next += 1;
-    if (token.kind === 'number') return finite(new Num(token.text));
+    if (token.kind === 'number') return finite(new PreciseDecimal(token.text));
     if (token.kind === 'name') return take('(') ? call(token.text) : constant(token.text);
     if (token.kind === 'sign' && token.text === '(') {
       const value = sum();
@@ -129,5 +129,5 @@ export function evaluate(expression: string): Decimal {
 function finite(value: Decimal): Decimal {
   if (value.isNaN()) throw new Error('the result is not a real number');
   if (!value.isFinite() || value.e > maxExponent) throw new Error('the result is too large');
-  return value.e < -maxExponent ? new Num(0) : value;
+  return value.e < -maxExponent ? new PreciseDecimal(0) : value;
 }

@@ -1,42 +1,42 @@
 import { Decimal } from 'decimal.js';
 
 /** Numbers of 40 significant digits. `evaluate` bounds their range. */
-export const Num = Decimal.clone({ defaults: true, precision: 40 });
+export const PreciseDecimal = Decimal.clone({ defaults: true, precision: 40 });
 
 /**
  * Largest angle: beyond it an angle has no meaning at this precision. The library lacks the digits of π, and the error that it throws in
  * the middle of a calculation leaves its settings wrong.
  */
-const maxAngle = new Num('1e30');
+const maxAngle = new PreciseDecimal('1e30');
 
 /** Largest argument of a factorial; bounds the digits of a result. */
 const maxFactorial = 400;
 
 export const constants: Record<string, Decimal> = {
-  pi: Num.acos(-1),
-  π: Num.acos(-1),
-  tau: Num.acos(-1).times(2),
-  e: Num.exp(1),
+  pi: PreciseDecimal.acos(-1),
+  π: PreciseDecimal.acos(-1),
+  tau: PreciseDecimal.acos(-1).times(2),
+  e: PreciseDecimal.exp(1),
 };
 
 /** Functions by name, each with its minimum and maximum number of arguments. Angles are in radians. */
 export const functions: Record<string, { from: number; to: number; call: (...values: Decimal[]) => Decimal }> = {
   abs: one((x) => x.abs()),
-  sign: one((x) => new Num(Decimal.sign(x))),
+  sign: one((x) => new PreciseDecimal(Decimal.sign(x))),
   floor: one((x) => x.floor()),
   ceil: one((x) => x.ceil()),
   trunc: one((x) => x.trunc()),
   round: {
     from: 1,
     to: 2,
-    call: (x, places = new Num(0)) => x.toDecimalPlaces(wholeWithin(places, 0, 40), Decimal.ROUND_HALF_UP),
+    call: (x, places = new PreciseDecimal(0)) => x.toDecimalPlaces(wholeWithin(places, 0, 40), Decimal.ROUND_HALF_UP),
   },
   sqrt: one((x) => x.sqrt()),
   '√': one((x) => x.sqrt()),
   cbrt: one((x) => x.cbrt()),
   exp: one((x) => x.exp()),
   ln: one((x) => x.ln()),
-  log: { from: 1, to: 2, call: (x, base = new Num(10)) => x.log(base) },
+  log: { from: 1, to: 2, call: (x, base = new PreciseDecimal(10)) => x.log(base) },
   log10: one((x) => x.log(10)),
   log2: one((x) => x.log(2)),
   sin: one((x) => angle(x).sin()),
@@ -45,21 +45,21 @@ export const functions: Record<string, { from: number; to: number; call: (...val
   asin: one((x) => x.asin()),
   acos: one((x) => x.acos()),
   atan: one((x) => x.atan()),
-  atan2: { from: 2, to: 2, call: (y = nan, x = nan) => Num.atan2(y, x) },
-  hypot: { from: 1, to: 100, call: (...values) => Num.hypot(...values) },
-  min: { from: 1, to: 100, call: (...values) => Num.min(...values) },
-  max: { from: 1, to: 100, call: (...values) => Num.max(...values) },
-  sum: { from: 1, to: 100, call: (...values) => Num.sum(...values) },
-  mean: { from: 1, to: 100, call: (...values) => Num.sum(...values).div(values.length) },
+  atan2: { from: 2, to: 2, call: (y = nan, x = nan) => PreciseDecimal.atan2(y, x) },
+  hypot: { from: 1, to: 100, call: (...values) => PreciseDecimal.hypot(...values) },
+  min: { from: 1, to: 100, call: (...values) => PreciseDecimal.min(...values) },
+  max: { from: 1, to: 100, call: (...values) => PreciseDecimal.max(...values) },
+  sum: { from: 1, to: 100, call: (...values) => PreciseDecimal.sum(...values) },
+  mean: { from: 1, to: 100, call: (...values) => PreciseDecimal.sum(...values).div(values.length) },
   mod: { from: 2, to: 2, call: (x = nan, y = nan) => x.minus(y.times(x.div(y).floor())) },
   factorial: one(factorial),
 };
 
-const nan = new Num(NaN);
+const nan = new PreciseDecimal(NaN);
 
 /** @throws Error when the number is not whole, negative or too large */
 export function factorial(x: Decimal): Decimal {
-  let product = new Num(1);
+  let product = new PreciseDecimal(1);
   for (let factor = wholeWithin(x, 0, maxFactorial); factor > 1; factor -= 1) product = product.times(factor);
   return product;
 }

@@ -9,17 +9,17 @@
 local mails = {}
 
 -- Maximum of mails that wait. Further events are not mailed.
-local mostWaiting = 5000
+local maxWaiting = 5000
 
 -- Maximum of mails to one recipient in an hour, which begins with the first of them: workers may come and go all the time.
-local mostPerHour = 30
+local maxPerHour = 30
 local hourMs = 3600000
 
 -- How long a mail is kept, which is longer than it is tried. Runners may have no mail server any more, and nobody wants last week's alerts.
 local keptMs = 2 * 24 * hourMs
 
 -- Maximum of recipients of one event.
-local mostRecipients = 100
+local maxRecipients = 100
 
 -- Returns whether a person exists, is not blocked, and has not switched alerts off.
 function mails.wants(prefix, user)
@@ -72,18 +72,18 @@ function mails.send(prefix, event, owners)
       local id = redis.sha1hex(event.id .. ' ' .. to)
       local mail, sent = prefix .. 'alert-mail:' .. id, prefix .. 'alert-mails-to:' .. to
       local isWanted = string.sub(to, 1, 5) ~= 'user:' or mails.wants(prefix, to)
-      local hasRoom = count < mostRecipients and redis.call('ZCARD', due) < mostWaiting
+      local hasRoom = count < maxRecipients and redis.call('ZCARD', due) < maxWaiting
       if isWanted and hasRoom and redis.call('EXISTS', mail) == 0 then
         local number = redis.call('INCR', sent)
         if number == 1 then
           redis.call('PEXPIRE', sent, hourMs)
         end
-        if number <= mostPerHour then
+        if number <= maxPerHour then
           local at = webhooks.whole(now)
           redis.call('HSET', mail, 'id', id, 'event', event.id, 'type', event.type, 'data', event.data, 'to', to)
           redis.call('HSET', mail, 'attempts', 0, 'createdAt', at)
           redis.call('PEXPIRE', mail, keptMs)
-          if number == mostPerHour then
+          if number == maxPerHour then
             redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + redis.call('PTTL', sent)))
           end
           -- In the order of creation, also within a millisecond.

@@ -5,7 +5,7 @@
 --   attempt     id of the run
 --   from        number of the first event, or of one before it that may be there already
 --   last        number of the last event
---   mostBytes   bytes of the events of one response
+--   maxBytes   bytes of the events of one response
 --   ownerBytes  bytes of an owner's responses here
 --   totalBytes  the same of all
 -- ARGV[2]  the events, sealed
@@ -20,7 +20,7 @@ end
 local owner, bytes = field('owner'), #ARGV[2]
 if not field('eventsGone') then
   local follows = args.from <= number('next')
-  local fits = number('eventBytes') + bytes <= args.mostBytes
+  local fits = number('eventBytes') + bytes <= args.maxBytes
   if not (follows and fits and makeRoom(owner, bytes, args.ownerBytes, args.totalBytes)) then
     loseEvents(owner)
   end

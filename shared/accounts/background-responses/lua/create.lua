@@ -4,7 +4,7 @@
 --   fields      of the record
 --   owner, createdAt  the same as in `fields`
 --   last        number of the last of the first events
---   mostOpen    maximum of unfinished responses of an owner
+--   maxOpen    maximum of unfinished responses of an owner
 --   ownerBytes  bytes of an owner's responses here
 --   totalBytes  the same of all
 --   keepMs      milliseconds after which it expires even if no run has ended it
@@ -19,7 +19,7 @@ if redis.call('EXISTS', record) == 1 then
   return math.max(1, redis.call('ZCARD', openOf))
 end
 local requestBytes = #ARGV[2] + #ARGV[3]
-if redis.call('ZCARD', openOf) >= args.mostOpen then
+if redis.call('ZCARD', openOf) >= args.maxOpen then
   return 0
 end
 if not makeRoom(owner, requestBytes + #ARGV[4], args.ownerBytes, args.totalBytes) then

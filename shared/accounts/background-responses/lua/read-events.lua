@@ -4,14 +4,14 @@
 --   owner
 --   after  number of the last event that the reader has; -1 for none
 --   most   maximum of stream entries
---   mostBytes  bytes after which no more entries are read
+--   maxBytes  bytes after which no more entries are read
 -- Returns {} for an unknown response, or {state, opening, begun, next, 1 if its events are gone else 0, and the events, sealed}.
 local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
 if owner ~= args.owner or isDeleted then
   return {}
 end
 local reply = { field('state'), number('opening'), number('begun'), number('next'), field('eventsGone') and 1 or 0 }
-eachAfter(events, args.after, args.most, args.mostBytes, function(_, sealed)
+eachAfter(events, args.after, args.most, args.maxBytes, function(_, sealed)
   table.insert(reply, sealed)
 end)
 return reply

@@ -3,7 +3,7 @@
 -- ARGV[1]  JSON, besides prefix and id:
 --   fields     of the record
 --   owner, api, createdAt, expiresAt  the same as in `fields`
---   mostOpen   maximum of unfinished batches of an owner
+--   maxOpen   maximum of unfinished batches of an owner
 --   keepMs     milliseconds for which a batch is kept after it has expired
 -- Returns 1, or 0 if there are too many.
 local openOf = prefix .. 'batches-open-of:' .. args.owner
@@ -12,7 +12,7 @@ if redis.call('EXISTS', record) == 1 then
 end
 -- Batches whose records have expired by now: no runner has worked on them to their end.
 redis.call('ZREMRANGEBYSCORE', openOf, '-inf', whole(now - args.keepMs))
-if redis.call('ZCARD', openOf) >= args.mostOpen then
+if redis.call('ZCARD', openOf) >= args.maxOpen then
   return 0
 end
 for name, value in pairs(args.fields) do

@@ -6,7 +6,7 @@
 --   followerMs  milliseconds for which the follower counts as waiting
 --   after       number of the last event that the follower has; -1 for none
 --   most        maximum of entries
---   mostBytes   bytes after which no more entries are read
+--   maxBytes   bytes after which no more entries are read
 --   wasAway     see answers.lua
 -- Returns {} if the answer no longer exists, or {state, kind, number, next, 1 if its entries are not kept else 0, 1 if the executing node
 -- is gone else 0, facts and head, which are empty after an event, and of each entry the number of its last event and the events, sealed}.
@@ -30,7 +30,7 @@ local reply = {
   args.after < 0 and field('facts') or '',
   args.after < 0 and field('head') or '',
 }
-eachAfter(events, args.after, args.most, args.mostBytes, function(last, sealed)
+eachAfter(events, args.after, args.most, args.maxBytes, function(last, sealed)
   table.insert(reply, last)
   table.insert(reply, sealed)
 end)

@@ -11,8 +11,8 @@
 --   note         JSON of what happened
 --   maxEntries   of the quota
 --   keptMs       milliseconds for which an entry is kept
---   mostMerged   maximum of notes in an entry
---   mostBetween  bytes of the notes between from which on no other note is merged
+--   maxMerged   maximum of notes in an entry
+--   maxBetween  bytes of the notes between from which on no other note is merged
 --   mergeMs      milliseconds after the first of several merged actions within which others are merged; absent: none is
 -- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every id before.
 local removedAtOnce = 100
@@ -27,7 +27,7 @@ local entry = args.entryPrefix .. id
 
 local function hasRoom(old)
   local count = tonumber(redis.call('HGET', old, 'count') or '0')
-  return count > 0 and count < args.mostMerged and redis.call('HSTRLEN', old, 'between') < args.mostBetween
+  return count > 0 and count < args.maxMerged and redis.call('HSTRLEN', old, 'between') < args.maxBetween
 end
 
 local before = args.mergeMs and redis.call('GET', latest)

@@ -9,13 +9,13 @@
 --   now             ms since 1970
 --   liveMs          milliseconds for which the sign-in can be approved
 --   most            maximum of waiting sign-ins, in all
---   mostPerAddress  the same of one address
+--   maxPerAddress  the same of one address
 --   fields          of the sign-in
 -- Returns {'begun'}, {'taken'} when the person's code is in use, or {'too many', milliseconds until a waiting sign-in expires}.
 local device, code, waiting, fromAddress = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local waitMs = 0
-for set, most in pairs({ [waiting] = args.most, [fromAddress] = args.mostPerAddress }) do
+for set, most in pairs({ [waiting] = args.most, [fromAddress] = args.maxPerAddress }) do
   redis.call('ZREMRANGEBYSCORE', set, '-inf', args.now)
   local over = redis.call('ZCARD', set) - most
   if over >= 0 then

@@ -12,7 +12,7 @@
 --   programId         id of the program, if the sign-in becomes one now
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   revokedUntil      ms since 1970, until which access tokens that exist may last
---   mostPerUser       maximum of programs of one person
+--   maxPerUser       maximum of programs of one person
 --   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  of names
 -- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the program, id of the person, id of the team or '',
 -- ids of the programs that were signed out for it, ...}.
@@ -63,7 +63,7 @@ redis.call('PEXPIRE', program, args.idleMs)
 local programs = args.programsOfPrefix .. userId
 redis.call('ZADD', programs, args.now, args.programId)
 local signedOut = {}
-for _, old in ipairs(redis.call('ZRANGE', programs, 0, -(args.mostPerUser + 1))) do
+for _, old in ipairs(redis.call('ZRANGE', programs, 0, -(args.maxPerUser + 1))) do
   if redis.call('DEL', args.programPrefix .. old) == 1 then
     redis.call('ZADD', revoked, args.revokedUntil, old)
     table.insert(signedOut, old)

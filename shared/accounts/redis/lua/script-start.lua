@@ -23,14 +23,14 @@ local function fieldsOf(hash)
 end
 
 -- Reads the events after event `after` from a stream. The id of an entry is the number of its last event plus 1; its field `e` has the
--- events. Reads at most `most` entries, and no more after `mostBytes` bytes. Calls a function with the number of the last event and the
+-- events. Reads at most `most` entries, and no more after `maxBytes` bytes. Calls a function with the number of the last event and the
 -- events of each entry.
-local function eachAfter(stream, after, most, mostBytes, call)
+local function eachAfter(stream, after, most, maxBytes, call)
   local bytes = 0
   for _, entry in ipairs(redis.call('XRANGE', stream, whole(after + 2), '+', 'COUNT', most)) do
     call(tonumber(string.match(entry[1], '^%d+')) - 1, entry[2][2])
     bytes = bytes + #entry[2][2]
-    if bytes >= mostBytes then
+    if bytes >= maxBytes then
       break
     end
   end

@@ -2,7 +2,7 @@
 --
 -- ARGV[1]  JSON, besides prefix and owner:
 --   items      ids of the items
---   mostBytes  maximum bytes of the responses
+--   maxBytes  maximum bytes of the responses
 -- Returns {'found', the position of each item's response among the responses, from 0 on and separated by commas, the sealed responses},
 -- {'missing', id} for an item that is not stored, or {'long'}.
 local reply, places, placeOf, bytes = { 'found', '' }, {}, {}, 0
@@ -29,7 +29,7 @@ for _, item in ipairs(args.items) do
   end
   if content then
     bytes = bytes + #content
-    if bytes > args.mostBytes then
+    if bytes > args.maxBytes then
       return { 'long' }
     end
     placeOf[id] = #reply - 2

@@ -5,7 +5,7 @@
 --
 --   of       owner, id and:
 --     previous    id of the response that this one continues; absent for none
---     mostLinks   maximum of responses that it continues
+--     maxLinks   maximum of responses that it continues
 --     keepMs      milliseconds for which the response is kept
 --     ownerBytes  maximum bytes that are stored of an owner
 --     totalBytes  maximum bytes that are stored in all
@@ -59,7 +59,7 @@ local function keepStored(of, content, known)
   end
 
   local previous = of.previous
-  for _ = 1, of.mostLinks do
+  for _ = 1, of.maxLinks do
     local entry = previous and not lasts(previous) and entryOf(owner, previous)
     if not entry then
       break

@@ -2,8 +2,8 @@
 --
 -- ARGV[1]  JSON, besides prefix and owner:
 --   id
---   mostLinks  maximum of responses
---   mostBytes  maximum bytes of the responses
+--   maxLinks  maximum of responses
+--   maxBytes  maximum bytes of the responses
 -- Returns {'found', the sealed responses, newest first}, {'missing', id} for a response that is not stored, or {'long'}.
 local reply, bytes, id = { 'found' }, 0, args.id
 while id do
@@ -12,7 +12,7 @@ while id do
     return { 'missing', id }
   end
   bytes = bytes + #content
-  if #reply > args.mostLinks or bytes > args.mostBytes then
+  if #reply > args.maxLinks or bytes > args.maxBytes then
     return { 'long' }
   end
   table.insert(reply, content)

@@ -47,7 +47,7 @@ end
 
 -- Maximum of responses by which an item is found: the newest ones. The item is unknown once they are gone, even if an older one contains
 -- it.
-local mostHolders = 16
+local maxHolders = 16
 
 -- Returns the ids of the responses by which an item is found, oldest first.
 local function holdersOf(owner, item)
@@ -69,7 +69,7 @@ local function setHolder(owner, item, id, isHolder)
   if isHolder then
     table.insert(holders, id)
   end
-  if #holders > mostHolders then
+  if #holders > maxHolders then
     table.remove(holders, 1)
   end
   if #holders == 0 then

@@ -15,13 +15,13 @@
 local webhooks = {}
 
 -- Maximum of unfinished deliveries of one endpoint.
-local mostPending = 1000
+local maxPending = 1000
 
 -- Maximum of deliveries of one endpoint that runners have at once: a slow receiver delays only its own.
-local mostRunning = 4
+local maxRunning = 4
 
 -- Maximum of ended deliveries of one endpoint that are kept, and for how long: 30 days.
-local mostKept = { delivered = 100, dead = 500 }
+local maxKept = { delivered = 100, dead = 500 }
 local keptMs = 30 * 86400000
 
 function webhooks.now()
@@ -44,7 +44,7 @@ function webhooks.schedule(prefix, endpoint, now)
     return
   end
   local at = tonumber(first)
-  if redis.call('ZCARD', running) >= mostRunning then
+  if redis.call('ZCARD', running) >= maxRunning then
     at = math.max(at, tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]))
   end
   redis.call('ZADD', prefix .. 'webhook-due', webhooks.whole(at), endpoint)
@@ -66,7 +66,7 @@ function webhooks.finish(prefix, endpoint, id, state, now)
   redis.call('ZADD', list, webhooks.whole(now), id)
   redis.call('PEXPIRE', list, keptMs)
   redis.call('ZREMRANGEBYSCORE', list, '-inf', webhooks.whole(now - keptMs))
-  while redis.call('ZCARD', list) > mostKept[state] do
+  while redis.call('ZCARD', list) > maxKept[state] do
     redis.call('DEL', prefix .. 'webhook-delivery:' .. redis.call('ZPOPMIN', list)[1])
   end
 end
@@ -74,7 +74,7 @@ end
 -- Queues a delivery that is due now. Returns false if the endpoint has too many.
 function webhooks.wait(prefix, endpoint, id, now)
   local pending = prefix .. 'webhook-pending:' .. endpoint
-  if redis.call('ZCARD', pending) >= mostPending then
+  if redis.call('ZCARD', pending) >= maxPending then
     return false
   end
   redis.call('ZADD', pending, webhooks.whole(now), id)

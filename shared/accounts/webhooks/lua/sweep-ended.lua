@@ -7,7 +7,7 @@
 local args = cjson.decode(ARGV[1])
 local oldest, count = webhooks.whole(webhooks.now() - keptMs), 0
 for _, endpoint in ipairs(args.endpoints) do
-  for state in pairs(mostKept) do
+  for state in pairs(maxKept) do
     local list = args.prefix .. 'webhook-' .. state .. ':' .. endpoint
     count = count + redis.call('ZREMRANGEBYSCORE', list, '-inf', oldest)
   end

@@ -1,5 +1,5 @@
 import type { Job } from '../job.ts';
-import { freeSlots, type LiveWorker, type Placement } from '../workers/live-pool.ts';
+import { countFreeSlots, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 import { chooseWorker } from './choose-worker.ts';
 import { openPlacements } from './placements.ts';
 
@@ -27,7 +27,8 @@ export function chooseOffer(
   hasWaited = false,
 ): Offer | undefined {
   const open = job.request.operation === 'execute_tool' ? [] : openPlacements(job, placements).open;
-  const isFree = ({ pool, model }: Placement): boolean => freeSlots(pool, model) + (hasWaited ? pool.waiting : 0) > 0;
+  const isFree = ({ pool, model }: Placement): boolean =>
+    countFreeSlots(pool, model) + (hasWaited ? pool.waiting : 0) > 0;
   const comesFirst = ({ pool }: Placement): boolean => hasWaited || pool.waiting === 0;
   const first = open.find(isFree);
   if (!first || !comesFirst(first)) return undefined;

@@ -1,5 +1,5 @@
 import type { Job } from '../job.ts';
-import { isLeftOut, isServing, nobody, type LiveWorker } from '../workers/live-pool.ts';
+import { isLeftOut, isServing, noWorkers, type LiveWorker } from '../workers/live-pool.ts';
 
 export interface Recipient {
   /** The worker's subject for offers, which takes tickets, too. */
@@ -17,7 +17,7 @@ export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boole
   const able: Recipient[] = [];
   for (const [pool, { place, placement }] of job.tickets.placed) {
     if (place.isHeld || pool.contract === undefined) continue;
-    const avoid = isServing(pool, job.avoid) ? job.avoid : nobody;
+    const avoid = isServing(pool, job.avoid) ? job.avoid : noWorkers;
     for (const worker of pool.workers) {
       const { offersAt } = worker.announcement;
       if (offersAt === undefined || !hasFreeSlot(worker) || avoid.has(worker.id)) continue;
@@ -28,6 +28,10 @@ export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boole
   return able[Math.floor(Math.random() * able.length)];
 }
 
-function hasFreeSlot({ announcement, held, others }: Pick<LiveWorker, 'announcement' | 'held' | 'others'>): boolean {
+function hasFreeSlot({
+  announcement,
+  held,
+  otherJobs: others,
+}: Pick<LiveWorker, 'announcement' | 'held' | 'otherJobs'>): boolean {
   return announcement.accepting && announcement.slots > held + others;
 }

@@ -4,16 +4,16 @@ import { isLeftOut, type LiveWorker, type Placement } from '../workers/live-pool
 import { rendezvousScore } from '../workers/rendezvous.ts';
 
 /** The share of its slots up to which a worker always takes the requests of its conversations, however idle the other workers are. */
-const roomyPart = 0.5;
+const affinityShare = 0.5;
 
 /** Above that share, a worker takes them while its load is at most this many times the mean. */
-const mostOfMean = 1.25;
+const maxOfMean = 1.25;
 
 /** The factor by which the first token may take longer at the conversation's worker than at the next one. */
-const mostTimesLater = 3;
+const maxTimesLater = 3;
 
 /** Milliseconds added to all times to the first token, so that imperceptible differences decide nothing. */
-const unnoticedMs = 100;
+const toleranceMs = 100;
 
 /**
  * Chooses the worker that a job is offered to, with its placement. A conversation's own worker comes first, because it has the prompt
@@ -40,7 +40,7 @@ export function chooseWorker(
     for (const worker of pool.workers) {
       if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker, model, now)) continue;
       slots += worker.announcement.slots;
-      busy += worker.held + worker.others;
+      busy += worker.held + worker.otherJobs;
       if (isAble(worker) && mayTake(worker)) (isProbing(worker.announcement) ? probing : able).push(worker);
     }
   }
@@ -49,10 +49,10 @@ export function chooseWorker(
     const recent = worker.health.find(placementOf(worker)?.model ?? '')?.outcomes;
     return recent && recent.firstTokens(now) >= 1 ? recent.firstTokenMs : undefined;
   };
-  const mostLoad = Math.max(roomyPart, (mostOfMean * busy) / slots);
+  const maxLoad = Math.max(affinityShare, (maxOfMean * busy) / slots);
   // A probing worker gets its share of the jobs, one at a time, even if other workers are better: its upstream may have recovered.
   const probe = probing[Math.floor(Math.random() * (able.length + probing.length))];
-  const own = affinity === undefined || probe ? undefined : ofConversation(able, affinity, mostLoad, firstTokenMs);
+  const own = affinity === undefined || probe ? undefined : chooseByAffinity(able, affinity, maxLoad, firstTokenMs);
   const worker = probe ?? own ?? betterOfTwo(able, firstTokenMs);
   const placement = worker && placementOf(worker);
   return placement && { worker, placement };
@@ -66,13 +66,13 @@ function isAble(worker: LiveWorker): boolean {
 }
 
 /**
- * Returns the first worker in a conversation's order whose load, as a share of its slots, is below `mostLoad`; the second one if the
+ * Returns the first worker in a conversation's order whose load, as a share of its slots, is below `maxLoad`; the second one if the
  * first is slow.
  */
-function ofConversation(
+function chooseByAffinity(
   able: readonly LiveWorker[],
   affinity: number,
-  mostLoad: number,
+  maxLoad: number,
   firstTokenMs: FirstTokenMs,
 ): LiveWorker | undefined {
   let first: LiveWorker | undefined;
@@ -80,8 +80,8 @@ function ofConversation(
   let [best, nextBest] = [0, 0];
   for (const worker of able) {
     const { slots } = worker.announcement;
-    if (worker.held + worker.others >= mostLoad * slots) continue;
-    const score = rendezvousScore(affinity, worker.point, slots);
+    if (worker.held + worker.otherJobs >= maxLoad * slots) continue;
+    const score = rendezvousScore(affinity, worker.affinityPoint, slots);
     if (score > best) {
       [second, nextBest] = [first, best];
       [first, best] = [worker, score];
@@ -90,7 +90,7 @@ function ofConversation(
   if (!first || !second) return first;
   const [ms, msOfSecond] = [firstTokenMs(first), firstTokenMs(second)];
   if (ms === undefined || msOfSecond === undefined) return first;
-  return ms + unnoticedMs > mostTimesLater * (msOfSecond + unnoticedMs) ? second : first;
+  return ms + toleranceMs > maxTimesLater * (msOfSecond + toleranceMs) ? second : first;
 }
 
 /**
@@ -104,10 +104,10 @@ function betterOfTwo(able: readonly LiveWorker[], firstTokenMs: FirstTokenMs): L
   if (!one || !other) return one;
   const [ms, msOfOther] = [firstTokenMs(one), firstTokenMs(other)];
   // If the time of one worker is unknown, the free slots decide.
-  const slower = ms === undefined || msOfOther === undefined ? 1 : (ms + unnoticedMs) / (msOfOther + unnoticedMs);
+  const slower = ms === undefined || msOfOther === undefined ? 1 : (ms + toleranceMs) / (msOfOther + toleranceMs);
   return spare(other) * slower > spare(one) ? other : one;
 }
 
-function spare({ announcement, held, others }: LiveWorker): number {
+function spare({ announcement, held, otherJobs: others }: LiveWorker): number {
   return announcement.slots - others - held;
 }

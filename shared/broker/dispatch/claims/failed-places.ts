@@ -1,4 +1,4 @@
-import { nobody, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
+import { noWorkers, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
 
 /** Milliseconds for which a job avoids a worker that failed on it, while there are others. After that it may have recovered. */
 const avoidMs = 5_000;
@@ -7,10 +7,10 @@ const avoidMs = 5_000;
  * Remembers the workers that failed on one job, each for a few seconds, and counts the failures by pool. Times are milliseconds of
  * `performance.now()`.
  */
-export class FailedPlaces {
+export class FailedWorkers {
   readonly #until = new Map<string, number>();
   readonly #pools = new Map<LivePool, number>();
-  #workers = nobody;
+  #workers = noWorkers;
   #nextEnd = Number.POSITIVE_INFINITY;
 
   /** Records a failure. @param hasAnswered whether the worker reported the failure, which its whole pool may share */
@@ -31,7 +31,7 @@ export class FailedPlaces {
 
   #look(now: number): void {
     for (const [id, until] of this.#until) if (now >= until) this.#until.delete(id);
-    this.#workers = this.#until.size === 0 ? nobody : new Set(this.#until.keys());
+    this.#workers = this.#until.size === 0 ? noWorkers : new Set(this.#until.keys());
     this.#nextEnd = Math.min(...this.#until.values());
   }
 }

@@ -1,12 +1,12 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { classOfTicket } from '../../contract/ack.ts';
-import { bodyPartBytes, decodeClaim, handedOver, type Claim } from '../../contract/claim.ts';
-import { areOfOneProcess, isInboxOf } from '../../contract/subjects.ts';
-import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
+import { readTicketClass } from '../../contract/ack.ts';
+import { bodyPartBytes, decodeClaim, noAckSubject, type Claim } from '../../contract/claim.ts';
+import { belongToSameProcess, isOwnInbox } from '../../contract/subjects.ts';
+import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
-import type { Suspects } from '../deaths/suspects.ts';
+import type { Quarantine } from '../deaths/quarantine.ts';
 import type { JobTable } from '../job-table.ts';
 import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
 import type { Tickets } from '../queue/tickets.ts';
@@ -22,7 +22,7 @@ import { placementsOf } from './placements.ts';
 const maxRefusals = 2;
 
 /** Milliseconds until the next check whether a quarantined job may be offered. */
-const apartMs = 20;
+const quarantineRetryMs = 20;
 
 /** Milliseconds for a worker to claim a job with a large body whose ticket it was sent, before the job's tickets are published. */
 const claimMs = 50;
@@ -34,7 +34,7 @@ export interface JobPlacerParts {
   tickets: Tickets;
   link: WorkerLink;
   jetStreamProxy: JetStreamProxy;
-  suspects: Suspects;
+  quarantine: Quarantine;
   /** Schedules a new look at a job that has no tickets yet, after this many milliseconds. */
   lookAgain: (job: Job, ms: number) => void;
 }
@@ -80,18 +80,18 @@ export class JobPlacer {
 
   /** Sends a ticket of a waiting job straight to a worker, which claims the job as with any other ticket. Once a second at most. */
   handOver(job: Job): void {
-    const { broker, link, suspects } = this.#parts;
-    if (!broker.connected || !job.tickets.mayHandOver(performance.now())) return;
-    const to = chooseRecipient(job, (worker) => suspects.mayTake(worker, job));
-    if (to) link.handOver(job, to);
+    const { broker, link, quarantine } = this.#parts;
+    if (!broker.connected || !job.tickets.tryHandOver(performance.now())) return;
+    const to = chooseRecipient(job, (worker) => quarantine.mayTake(worker, job));
+    if (to) link.sendTicket(job, to);
   }
 
   /** Sends only a ticket, past the broker's queue, because a refused offer of a large body would cost more than it saves. */
   #sendTicket(job: Job, placements: Placement[], offer: Offer): void {
     const { tickets, link, lookAgain } = this.#parts;
-    if (!job.tickets.mayHandOver(performance.now())) return tickets.place(job, placements);
-    job.foundWorkers(true);
-    link.handOver(job, offer);
+    if (!job.tickets.tryHandOver(performance.now())) return tickets.place(job, placements);
+    job.recordWorkerSearch(true);
+    link.sendTicket(job, offer);
     lookAgain(job, claimMs);
   }
 
@@ -101,20 +101,20 @@ export class JobPlacer {
     // A worker that has begun the job cannot refuse it any more.
     if (!attempt?.isOffered || attempt.isConfirmed) return;
     attempt.worker.hasRefused = true;
-    this.#parts.jobs.takeBack(job);
+    this.#parts.jobs.endAttempt(job);
     job.refused();
     this.place(job);
   }
 
   /** Handles a claim. The claim's subject names the worker, which limits the inboxes for the answer. */
   onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
-    const { broker, jobs, tickets, link, jetStreamProxy, suspects } = this.#parts;
+    const { broker, jobs, tickets, link, jetStreamProxy, quarantine } = this.#parts;
     const claim = decodeClaim(data);
-    const address = addressAtEnd(subject);
-    if (!claim || !address || !isInboxOf(broker.subjects, address, replyTo)) return;
+    const address = parseWorkerAddress(subject);
+    if (!claim || !address || !isOwnInbox(broker.subjects, address, replyTo)) return;
     const job = jobs.get(claim.job);
     const worker = this.#claimant(address, replyTo);
-    const mayTake = !job || !worker || suspects.mayTake(worker, job);
+    const mayTake = !job || !worker || quarantine.mayTake(worker, job);
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
     const granted = worker && this.#jobInTurn(job, verdict, worker, claim);
     if (granted) {
@@ -129,7 +129,7 @@ export class JobPlacer {
     }
     if (verdict === 'ejected' && worker) {
       jetStreamProxy.ack(address, claim.ticket, 'back');
-      return link.refuseSlowly(replyTo, worker);
+      return link.refuseDelayed(replyTo, worker);
     }
     link.refuse(replyTo, verdict === 'taken' || verdict === 'later' ? verdict : 'gone');
     jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
@@ -146,7 +146,7 @@ export class JobPlacer {
     const { broker, workers } = this.#parts;
     const worker = workers.at(address);
     const { offersAt } = worker?.announcement ?? {};
-    const isAnother = offersAt !== undefined && !areOfOneProcess(broker.subjects, address, offersAt, replyTo);
+    const isAnother = offersAt !== undefined && !belongToSameProcess(broker.subjects, address, offersAt, replyTo);
     return isAnother ? undefined : worker;
   }
 
@@ -160,17 +160,17 @@ export class JobPlacer {
     worker: LiveWorker,
     { v, ticket }: Claim,
   ): { job: Job; placement: Placement } | undefined {
-    const { tickets, suspects } = this.#parts;
+    const { tickets, quarantine } = this.#parts;
     const mayTake = (other: Job): boolean =>
-      suspects.mayTake(worker, other) && typeof judgeClaim(other, worker, v) !== 'string';
+      quarantine.mayTake(worker, other) && typeof judgeClaim(other, worker, v) !== 'string';
     let job: Job | undefined;
     if (claimed && typeof verdict !== 'string') {
-      if (ticket === handedOver) return { job: claimed, placement: verdict };
-      job = tickets.laneOf(worker.pool, claimed.request.class).turn(claimed, mayTake);
+      if (ticket === noAckSubject) return { job: claimed, placement: verdict };
+      job = tickets.getLane(worker.pool, claimed.request.class).turn(claimed, mayTake);
       if (job === claimed) return { job, placement: verdict };
     } else if (verdict === 'taken' || !claimed) {
-      const priority = classOfTicket(ticket, worker.pool.pool);
-      job = priority && tickets.laneOf(worker.pool, priority).turnOfSpare(mayTake);
+      const priority = readTicketClass(ticket, worker.pool.pool);
+      job = priority && tickets.getLane(worker.pool, priority).chooseJobForSpareTicket(mayTake);
     }
     const placement = job && judgeClaim(job, worker, v);
     return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
@@ -178,27 +178,27 @@ export class JobPlacer {
 
   /** Whether the quarantine is the only reason not to offer the job to a worker. It lasts only a moment. */
   #isKeptApart(job: Job, placements: readonly Placement[]): boolean {
-    const { broker, suspects } = this.#parts;
-    if (!suspects.isWaiting(job) || !broker.connected || job.refusals >= maxRefusals) return false;
+    const { broker, quarantine } = this.#parts;
+    if (!quarantine.isWaiting(job) || !broker.connected || job.refusals >= maxRefusals) return false;
     return chooseOffer(job, placements, () => true) !== undefined;
   }
 
   /** Waits for the end of the quarantine without tickets: a claim for a ticket would take longer, and would delay the jobs behind it. */
   #waitApart(job: Job): void {
-    job.foundWorkers(true);
-    this.#parts.lookAgain(job, apartMs);
+    job.recordWorkerSearch(true);
+    this.#parts.lookAgain(job, quarantineRetryMs);
   }
 
   #chooseOffer(job: Job, placements: readonly Placement[], hasWaited = false): Offer | undefined {
-    const { broker, suspects } = this.#parts;
+    const { broker, quarantine } = this.#parts;
     if (!broker.connected || job.refusals >= maxRefusals) return undefined;
-    return chooseOffer(job, placements, (worker) => suspects.mayTake(worker, job), hasWaited);
+    return chooseOffer(job, placements, (worker) => quarantine.mayTake(worker, job), hasWaited);
   }
 
-  #give(job: Job, attempt: Attempt): ReturnType<Job['give']> {
-    const context = job.give(attempt);
-    this.#parts.jobs.give(job, attempt);
-    this.#parts.suspects.gave(attempt.worker, job);
+  #give(job: Job, attempt: Attempt): ReturnType<Job['beginAttempt']> {
+    const context = job.beginAttempt(attempt);
+    this.#parts.jobs.recordAttempt(job, attempt);
+    this.#parts.quarantine.gave(attempt.worker, job);
     return context;
   }
 }

@@ -1,5 +1,5 @@
 import type { Job } from '../job.ts';
-import { nobody, type LivePool, type Placement } from '../workers/live-pool.ts';
+import { noWorkers, type LivePool, type Placement } from '../workers/live-pool.ts';
 
 /** A pool that answered a job with this many failures comes after all others, whatever its other workers do. */
 const maxFailures = 2;
@@ -11,7 +11,7 @@ const maxFailures = 2;
 export function placementsOf(job: Job): Placement[] {
   const { avoid, failedPlaces } = job;
   let placements = job.place(avoid);
-  if (placements.length === 0 && avoid.size > 0) placements = job.place(nobody);
+  if (placements.length === 0 && avoid.size > 0) placements = job.place(noWorkers);
   if (!failedPlaces || placements.length < 2) return placements;
   const isSpent = ({ pool, model }: Placement): boolean => {
     const failures = failedPlaces.failuresOf(pool);
@@ -28,7 +28,7 @@ function hasHealthyWorker({ workers }: LivePool, model: string, avoid: ReadonlyS
   for (const { id, announcement, health } of workers) {
     if (!announcement.accepting || health.isEjected(model) || avoid.has(id)) continue;
     const average = health.find(model)?.outcomes;
-    if (!average || average.row('failure') + average.row('refusal') > 0) continue;
+    if (!average || average.faultsInRow('failure') + average.faultsInRow('refusal') > 0) continue;
     if (average.weight(now) >= 0.5) return true;
   }
   return false;

@@ -2,7 +2,7 @@ import { KeptStream } from './kept-stream.ts';
 
 /** The share of the container's memory that kept streams may take by default, and the maximum of that default. */
 const defaultShare = 1 / 8;
-const defaultMost = 256 * 1024 * 1024;
+const maxDefaultBytes = 256 * 1024 * 1024;
 
 /** The share of this memory that one stream may take, and the share that the copies of all answers may take together. */
 const shareOfOne = 1 / 4;
@@ -10,7 +10,7 @@ const shareOfAnswers = 1 / 4;
 
 /** Computes the default of `CONTINUE_BYTES`. @param memoryBytes the container's memory limit; 0 if it is not known */
 export function defaultContinueBytes(memoryBytes: number): number {
-  return memoryBytes === 0 ? defaultMost : Math.min(defaultMost, Math.floor(memoryBytes * defaultShare));
+  return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));
 }
 
 /**
@@ -36,7 +36,7 @@ export class ContinuationMemory {
   }
 
   /** Keeps a stream that begins. @returns undefined if there is no room for the body of its request */
-  open(body: Buffer): KeptStream | undefined {
+  keep(body: Buffer): KeptStream | undefined {
     const most = Math.floor(this.#maxBytes * shareOfOne);
     if (body.length > most || this.#bytes + body.length > this.#maxBytes) return undefined;
     let answerBytes = 0;
@@ -63,7 +63,7 @@ export class ContinuationMemory {
     while (this.#answerBytes + bytes > this.#maxAnswerBytes) {
       const longest = this.#longest(of);
       if (longest === of) return false;
-      longest.letGo();
+      longest.drop();
     }
     return this.#bytes + bytes <= this.#maxBytes;
   }

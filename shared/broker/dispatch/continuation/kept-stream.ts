@@ -4,7 +4,7 @@ import type { Payload } from './payload.ts';
 const firstBlock = 4 * 1024;
 const largestBlock = 128 * 1024;
 
-const mostRelayed = 4 * 1024 * 1024;
+const maxRelayed = 4 * 1024 * 1024;
 
 /**
  * Keeps what one stream needs to continue on another worker: the body of its request, and a copy of all relayed bytes of the answer, in
@@ -30,7 +30,7 @@ export class KeptStream implements Payload {
     this.#release = release;
   }
 
-  get isLetGo(): boolean {
+  get isDropped(): boolean {
     return this.#isLetGo;
   }
 
@@ -51,11 +51,11 @@ export class KeptStream implements Payload {
   /** Copies a relayed piece. Drops the stream if there is no room for it. */
   add(piece: Uint8Array): void {
     if (this.#isLetGo) return;
-    if (this.#relayedBytes + piece.length > mostRelayed) return this.letGo();
+    if (this.#relayedBytes + piece.length > maxRelayed) return this.drop();
     let rest = piece;
     while (rest.length > 0) {
       const block = this.#blockWithRoom();
-      if (!block) return this.letGo();
+      if (!block) return this.drop();
       const part = rest.length <= block.length - this.#used ? rest : rest.subarray(0, block.length - this.#used);
       block.set(part, this.#used);
       this.#used += part.length;
@@ -70,7 +70,7 @@ export class KeptStream implements Payload {
   }
 
   /** Drops the stream and releases its memory. May be called again. */
-  letGo(): void {
+  drop(): void {
     if (this.#isLetGo) return;
     this.#isLetGo = true;
     this.#body = undefined;

@@ -9,8 +9,8 @@ export interface Payload {
   bytes(): Buffer;
 }
 
-const nothing: Buffer = Buffer.alloc(0);
+const emptyBytes: Buffer = Buffer.alloc(0);
 
-export function payloadOf(body = nothing): Payload {
+export function createPayload(body = emptyBytes): Payload {
   return { length: body.length, relayedBytes: undefined, bytes: () => body };
 }

@@ -17,7 +17,7 @@ import type { KeptStream } from './kept-stream.ts';
 export const continuationOutcomes = ['continued', 'refused', 'mismatch', 'no_worker', 'failed', 'not_kept'] as const;
 export type ContinuationOutcome = (typeof continuationOutcomes)[number];
 
-const none: readonly ContinuationOutcome[] = [];
+const noOutcomes: readonly ContinuationOutcome[] = [];
 
 /** Milliseconds for which a continued stream must put out text until it counts as not the cause of the earlier death. */
 const provenMs = 5_000;
@@ -35,7 +35,7 @@ export class StreamContinuation {
   #model: string | undefined;
   #broken: RouterError | undefined;
   #provenAt = Number.POSITIVE_INFINITY;
-  #outcomes = none;
+  #outcomes = noOutcomes;
 
   constructor(memory: ContinuationMemory) {
     this.#memory = memory;
@@ -46,7 +46,7 @@ export class StreamContinuation {
     this.#model = placement.model;
     if (!body || !continues(placement)) return;
     this.#wasWanted = true;
-    this.#kept = this.#memory.open(body);
+    this.#kept = this.#memory.keep(body);
   }
 
   add(piece: Uint8Array): void {
@@ -55,7 +55,7 @@ export class StreamContinuation {
 
   /** The data that another worker needs; undefined if the stream cannot continue. */
   get kept(): KeptStream | undefined {
-    return this.#kept?.isLetGo === false ? this.#kept : undefined;
+    return this.#kept?.isDropped === false ? this.#kept : undefined;
   }
 
   canBeAt(placement: Placement): boolean {
@@ -66,7 +66,7 @@ export class StreamContinuation {
    * The error of the lost worker. It is set while the stream waits for another worker or for the first piece of that worker; undefined
    * otherwise.
    */
-  get broken(): RouterError | undefined {
+  get lossError(): RouterError | undefined {
     return this.#broken;
   }
 
@@ -74,14 +74,14 @@ export class StreamContinuation {
     this.#broken ??= error;
   }
 
-  continued(now: number): void {
+  recordContinued(now: number): void {
     this.#broken = undefined;
     this.#provenAt = now + provenMs;
     this.#outcomes = [...this.#outcomes, 'continued'];
   }
 
   /** Whether the stream has continued for so long that it is not the cause of the earlier worker's death. */
-  hasProvenItself(now: number): boolean {
+  isCleared(now: number): boolean {
     return this.#broken === undefined && now > this.#provenAt;
   }
 
@@ -102,7 +102,7 @@ export class StreamContinuation {
   }
 
   close(): void {
-    this.#kept?.letGo();
+    this.#kept?.drop();
     this.#kept = undefined;
   }
 }

@@ -31,7 +31,7 @@ const togetherMs = 500;
 const reconnectMs = 2_000;
 
 /** Times are milliseconds of `performance.now()`. */
-interface Contact {
+interface ConnectionState {
   askedAt: number;
   isAsking: boolean;
   /** When the broker first and last reported that the connection is closed. */
@@ -46,13 +46,13 @@ interface Contact {
  */
 export class ClosedConnections {
   readonly #broker: Broker;
-  readonly #contacts = new WeakMap<LiveWorker, Contact>();
+  readonly #contacts = new WeakMap<LiveWorker, ConnectionState>();
   /** Subject prefix of the broker's answers. Their last token is the question's number. */
   readonly #answers: string;
   readonly #stopListening: () => void;
-  readonly #asked = new Map<number, { contact: Contact; at: number }>();
+  readonly #asked = new Map<number, { contact: ConnectionState; at: number }>();
   #questions = 0;
-  readonly #closed = new Set<Contact>();
+  readonly #closed = new Set<ConnectionState>();
   #closedAt = Number.NEGATIVE_INFINITY;
 
   constructor(broker: Broker) {
@@ -70,7 +70,7 @@ export class ClosedConnections {
    * Whether a worker's connection has been closed for long enough. Asks the broker when a question is due.
    * @param cameAt when the last frame of one of the worker's jobs came, or when it was given the job
    */
-  has(worker: LiveWorker, cameAt: number, now: number): boolean {
+  isClosed(worker: LiveWorker, cameAt: number, now: number): boolean {
     const isQuiet = now - Math.max(cameAt, worker.lastFrameAt) >= quietMs;
     // Workers that lost their server together with a worker found closed must be known before that worker's limit passes.
     if (!isQuiet && now - this.#closedAt > closedTogetherMs) return false;
@@ -87,7 +87,7 @@ export class ClosedConnections {
   }
 
   /** Waits longer if the lost server may have served this dispatcher or other workers, too. */
-  #certainMs(contact: Contact, closedSince: number): number {
+  #certainMs(contact: ConnectionState, closedSince: number): number {
     if (closedSince - this.#broker.connectedSince < reconnectMs) return closedTogetherMs;
     for (const other of this.#closed) {
       if (other !== contact && Math.abs((other.closedSince ?? 0) - closedSince) < togetherMs) return closedTogetherMs;
@@ -95,7 +95,7 @@ export class ClosedConnections {
     return closedMs;
   }
 
-  #ask(worker: LiveWorker, contact: Contact, now: number): void {
+  #ask(worker: LiveWorker, contact: ConnectionState, now: number): void {
     contact.askedAt = now;
     contact.isAsking = true;
     for (const [number, { at }] of this.#asked) {
@@ -118,13 +118,13 @@ export class ClosedConnections {
     this.#close(contact, performance.now());
   }
 
-  #open(contact: Contact): void {
+  #open(contact: ConnectionState): void {
     contact.isAsking = false;
     contact.closedSince = undefined;
     this.#closed.delete(contact);
   }
 
-  #close(contact: Contact, now: number): void {
+  #close(contact: ConnectionState, now: number): void {
     contact.closedAt = now;
     if (contact.closedSince !== undefined) return;
     for (const other of this.#closed) {

@@ -56,7 +56,7 @@ export class DeathChecks {
   }
 
   /** Starts a check of a job's death. Does nothing if the check is under way. */
-  begin(job: Job, death: Death, { isWanted, isRefuted, onVerdict }: DeathCheck): void {
+  start(job: Job, death: Death, { isWanted, isRefuted, onVerdict }: DeathCheck): void {
     const { grant, worker, at } = death;
     if (this.#checks.has(grant)) return;
     const { requestId } = job.request;
@@ -73,7 +73,7 @@ export class DeathChecks {
       const known = this.#workers.get(worker.id)?.announcement.startedAt;
       const isReplaced = known !== undefined && known !== worker.announcement.startedAt;
       if (isReplaced || now >= until) return this.#decide(grant, true);
-      this.#link.askWhetherAlive(death);
+      this.#link.sendDeathCheck(death);
     };
     this.#checks.set(grant, { death, timer: setInterval(look, askMs), onVerdict });
     setImmediate(look);

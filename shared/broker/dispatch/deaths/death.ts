@@ -5,7 +5,7 @@ import type { LiveWorker } from '../workers/live-pool.ts';
  * Milliseconds between two heartbeats, plus a margin. If an offer was made later than this after the last heartbeat, its worker was dead
  * already.
  */
-export const heartbeatMs = 1_100;
+export const maxHeartbeatIntervalMs = 1_100;
 
 export interface Death {
   worker: LiveWorker;
@@ -18,7 +18,7 @@ export interface Death {
 }
 
 /** The evidence of a worker's death besides its silence: its connection is closed, or another process has taken its place. */
-export type EndOfWorker = 'closed' | 'replaced' | undefined;
+export type DeathEvidence = 'closed' | 'replaced' | undefined;
 
 /**
  * Whether the dead worker may have had the job: it claimed the job, has sent a frame, or was alive when the job was offered. The broker
@@ -26,9 +26,9 @@ export type EndOfWorker = 'closed' | 'replaced' | undefined;
  * @param end evidence that the worker's connection is closed, or that another process has taken its place. Such a worker does not begin
  * later what it has not confirmed
  */
-export function hadTaken(attempt: Attempt, end?: EndOfWorker): boolean {
+export function mayHaveTaken(attempt: Attempt, end?: DeathEvidence): boolean {
   const { isOffered, hasBegun, isConfirmed, claimedAt, worker } = attempt;
   if (!isOffered || isConfirmed) return true;
   if (end && worker.announcement.confirms) return false;
-  return hasBegun || end !== undefined || claimedAt < worker.lastHeartbeatAt + heartbeatMs;
+  return hasBegun || end !== undefined || claimedAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
 }

@@ -37,7 +37,7 @@ export class RefusedBodies {
 
   /** Whether two workers have died on this body. Costs nothing while there is no such body. */
   has(request: JobRequest, body: Buffer): boolean {
-    return this.#digests.size > 0 && this.hasDigest(digestOf(request, body));
+    return this.#digests.size > 0 && this.hasDigest(computeBodyDigest(request, body));
   }
 
   hasDigest(digest: string): boolean {
@@ -52,7 +52,7 @@ export class RefusedBodies {
 }
 
 /** Computes the digest of a request of one owner from operation, format and body, in 43 characters. */
-export function digestOf({ sender, operation, format }: JobRequest, body: Buffer): string {
+export function computeBodyDigest({ sender, operation, format }: JobRequest, body: Buffer): string {
   const facts = JSON.stringify([sender.owner, operation, format]);
   return createHash('sha256').update(facts).update(body).digest('base64url');
 }

@@ -6,7 +6,7 @@ import type { Job } from '../job.ts';
 import type { JobRequest } from '../job-request.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import type { Death } from './death.ts';
-import { digestOf, RefusedBodies } from './refused-bodies.ts';
+import { computeBodyDigest, RefusedBodies } from './refused-bodies.ts';
 
 /** Maximum milliseconds since the last heartbeat of any worker for which the broker counts as delivering heartbeats. */
 const deliveredMs = 1_000;
@@ -31,7 +31,7 @@ export class WorkerDeaths {
   }
 
   /** Returns the error of a request on whose body two workers have died already; undefined for other requests. */
-  refusalOf(request: JobRequest, body: Buffer): RouterError | undefined {
+  checkRefused(request: JobRequest, body: Buffer): RouterError | undefined {
     return this.#refused.has(request, body) ? refused() : undefined;
   }
 
@@ -39,11 +39,11 @@ export class WorkerDeaths {
    * Whether a worker has died with this job. A worker whose connection was closed, or that was silent, may have come back: its
    * heartbeats then show that it lived afterwards.
    */
-  hasOne({ death }: Job): boolean {
+  hasDeath({ death }: Job): boolean {
     if (!death) return false;
     const { id, announcement } = death.worker;
     const known = this.#workers.get(id);
-    return known?.announcement.startedAt !== announcement.startedAt || known.life.provenAt <= death.at;
+    return known?.announcement.startedAt !== announcement.startedAt || known.proofOfLife.provenAt <= death.at;
   }
 
   /** Whether heartbeats of any worker arrive now: otherwise the silence of one worker proves nothing. */
@@ -60,9 +60,9 @@ export class WorkerDeaths {
     const { canMove, death, body, request, traceId } = job;
     // The job has put out a part of an answer that cannot continue. It ends for that reason and is not quarantined.
     if (!canMove) return undefined;
-    const digest = death?.digest ?? (body && digestOf(request, body));
+    const digest = death?.digest ?? (body && computeBodyDigest(request, body));
     if (digest === undefined) return undefined;
-    job.diedWith({ worker, grant, at: now, afterMs: now - claimedAt, digest });
+    job.recordDeath({ worker, grant, at: now, afterMs: now - claimedAt, digest });
     this.#log.warn(
       { requestId: request.requestId, traceId, worker: worker.id, digest },
       'a worker died with a request',

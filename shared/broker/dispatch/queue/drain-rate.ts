@@ -37,6 +37,6 @@ export class DrainRate {
 }
 
 /** Converts an expected wait to whole seconds for `Retry-After`, between 1 and 30. */
-export function retryAfterOf(waitMs: number | undefined): number {
+export function computeRetryAfter(waitMs: number | undefined): number {
   return Math.min(30, Math.max(1, Math.ceil(waitMs === undefined ? unknownSeconds : waitMs / 1000)));
 }

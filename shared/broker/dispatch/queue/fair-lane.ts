@@ -1,9 +1,9 @@
 import type { JobRequest } from '../job-request.ts';
 import { DrainRate } from './drain-rate.ts';
-import { TurnOrder } from './turn-order.ts';
+import { WeightedOrder } from './weighted-order.ts';
 
 /** Milliseconds of work that the tickets of a dispatcher in a lane stand for, so that no worker waits for the next ticket. */
-const aheadMs = 50;
+const bufferedWorkMs = 50;
 
 /** Minimum tickets of a dispatcher in a lane, for a lane that drains slowly. */
 const minTickets = 2;
@@ -15,15 +15,15 @@ const stuckMs = 250;
 const maxStuckTickets = 4;
 
 /** Milliseconds without a claim after which the jobs with tickets are offered, because workers may be unable to pull the tickets. */
-const stillMs = 1_000;
+const stalledMs = 1_000;
 
 const maxLooks = 16;
 
-interface Sent {
+interface QueuedJob {
   readonly request: { readonly sender: Readonly<JobRequest['sender']> };
 }
 
-export interface LanePlace<Job extends Sent> {
+export interface LanePlace<Job extends QueuedJob> {
   readonly job: Job;
   /** Whether the job has no ticket yet. */
   isHeld: boolean;
@@ -34,12 +34,12 @@ export interface FairLaneOptions<Job> {
   onLeave: (job: Job) => void;
 }
 
-interface KeyPlaces<Job extends Sent> {
+interface KeyPlaces<Job extends QueuedJob> {
   held: Set<LanePlace<Job>>;
   published: number;
 }
 
-type OwnerPlaces<Job extends Sent> = TurnOrder<KeyPlaces<Job>>;
+type OwnerPlaces<Job extends QueuedJob> = WeightedOrder<KeyPlaces<Job>>;
 
 /**
  * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, regardless
@@ -47,12 +47,12 @@ type OwnerPlaces<Job extends Sent> = TurnOrder<KeyPlaces<Job>>;
  * put everybody else behind the longest queue. A claim goes to the next job in line, even if the ticket's own job has ended: its ticket
  * stands for the next job, so that cancelled jobs do not fill the queue with tickets.
  */
-export class FairLane<Job extends Sent> {
+export class FairLane<Job extends QueuedJob> {
   readonly #publish: FairLaneOptions<Job>['publish'];
   readonly #onLeave: FairLaneOptions<Job>['onLeave'];
   /** By owner and key, next in line first: owners that have just come, and owners that have had a claim. */
-  readonly #newcomers = new TurnOrder<OwnerPlaces<Job>>();
-  readonly #regulars = new TurnOrder<OwnerPlaces<Job>>();
+  readonly #newcomers = new WeightedOrder<OwnerPlaces<Job>>();
+  readonly #regulars = new WeightedOrder<OwnerPlaces<Job>>();
   /** Whether the last claim went to a newcomer. If so, the next one does not, so that an owner gains nothing by leaving and coming back. */
   #wasNewcomer = false;
   #published = 0;
@@ -93,7 +93,7 @@ export class FairLane<Job extends Sent> {
    * Adds a job. If the job is not held, the caller publishes its ticket.
    * @param isUrgent whether the job gets a ticket in any case
    */
-  enter(job: Job, isUrgent: boolean): LanePlace<Job> {
+  add(job: Job, isUrgent: boolean): LanePlace<Job> {
     if (this.#held + this.#published === 0) {
       this.#waitingSince = performance.now();
       this.#drainRate.restart(this.#waitingSince);
@@ -115,7 +115,7 @@ export class FairLane<Job extends Sent> {
    * Removes a job that was claimed or has ended, and publishes the next tickets.
    * @param leavesTicket whether the job's ticket stays in the lane
    */
-  leave(place: LanePlace<Job>, leavesTicket: boolean): void {
+  remove(place: LanePlace<Job>, leavesTicket: boolean): void {
     const { owner, key } = place.job.request.sender;
     const owners = this.#newcomers.get(owner) ? this.#newcomers : this.#regulars;
     const keys = owners.get(owner);
@@ -149,7 +149,7 @@ export class FairLane<Job extends Sent> {
    * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up. @returns undefined if no job without
    * a ticket may be taken
    */
-  turnOfSpare(mayTake: (job: Job) => boolean): Job | undefined {
+  chooseJobForSpareTicket(mayTake: (job: Job) => boolean): Job | undefined {
     this.#spare = Math.max(0, this.#spare - 1);
     const taken = this.#jobInTurn(undefined, mayTake);
     if (taken) this.#count(taken);
@@ -158,14 +158,14 @@ export class FairLane<Job extends Sent> {
   }
 
   /** Stops counting tickets without a job, because the lane may have lost its tickets. */
-  forgetSpare(): void {
+  clearSpareTickets(): void {
     this.#spare = 0;
     this.#publishNext();
   }
 
   /** Whether jobs wait and none was claimed for a second. */
   standsStill(now: number): boolean {
-    return now - Math.max(this.#claimedAt, this.#waitingSince) >= stillMs;
+    return now - Math.max(this.#claimedAt, this.#waitingSince) >= stalledMs;
   }
 
   /**
@@ -217,7 +217,7 @@ export class FairLane<Job extends Sent> {
 
   #hasRoom(): boolean {
     const rate = this.ratePerSecond(performance.now());
-    return this.#published + this.#spare < Math.max(minTickets, Math.ceil((rate * aheadMs) / 1000));
+    return this.#published + this.#spare < Math.max(minTickets, Math.ceil((rate * bufferedWorkMs) / 1000));
   }
 
   /**
@@ -249,7 +249,7 @@ export class FairLane<Job extends Sent> {
   #placesOf({ request }: Job): KeyPlaces<Job> {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
     const known = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
-    const keys = known ?? new TurnOrder<KeyPlaces<Job>>();
+    const keys = known ?? new WeightedOrder<KeyPlaces<Job>>();
     if (!known) this.#newcomers.add(owner, keys, ownerWeight);
     for (const owners of [this.#newcomers, this.#regulars]) owners.reweigh(owner, ownerWeight);
     const keyed = keys.get(key);

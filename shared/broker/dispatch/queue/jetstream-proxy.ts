@@ -1,9 +1,9 @@
 import { nanos, type Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { decodePull } from '../../contract/pull.ts';
-import { decodeAck, isTicketOf, ackPayloads, type AckKind } from '../../contract/ack.ts';
-import { consumerName, isInboxOf } from '../../contract/subjects.ts';
-import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
+import { decodeAck, isTicketAckSubject, ackPayloads, type AckKind } from '../../contract/ack.ts';
+import { consumerName, isOwnInbox } from '../../contract/subjects.ts';
+import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
 /**
@@ -44,7 +44,7 @@ export class JetStreamProxy {
   /** Acks a ticket for a worker. Ignores a ticket of another tier, and a subject that is no ticket's. */
   ack({ tier }: WorkerAddress, ticket: string, as: AckKind): void {
     const { subjects } = this.#broker;
-    if (!isTicketOf(subjects, tier, ticket)) return;
+    if (!isTicketAckSubject(subjects, tier, ticket)) return;
     if (as === 'back') this.#broker.publish(ticket, ackPayloads[as]);
     else this.#broker.publishUnhurried(ticket, ackPayloads[as]);
   }
@@ -52,9 +52,9 @@ export class JetStreamProxy {
   /** Passes a pull on. Confirms a waiting pull at once, with a payload if the server will send heartbeats for it. */
   #onPull({ subject, data, reply = '' }: Msg): void {
     const { subjects } = this.#broker;
-    const worker = addressAtEnd(subject);
+    const worker = parseWorkerAddress(subject);
     const pull = decodePull(data);
-    if (!worker || !pull || !isInboxOf(subjects, worker, reply)) return;
+    if (!worker || !pull || !isOwnInbox(subjects, worker, reply)) return;
     const { batch, expiresMs } = pull;
     const isBeating = Math.random() * (this.#workers.at(worker)?.pool.workers.size ?? 1) < withHeartbeats;
     const heartbeatMs = isBeating ? pull.heartbeatMs : undefined;
@@ -67,7 +67,7 @@ export class JetStreamProxy {
   }
 
   #onAck(subject: string, payload: Uint8Array): void {
-    const worker = addressAtEnd(subject);
+    const worker = parseWorkerAddress(subject);
     const ack = decodeAck(payload);
     if (worker && ack) this.ack(worker, ack.ticket, ack.as);
   }

@@ -16,7 +16,7 @@ export interface PlacedTicket {
   seq: number | undefined;
 }
 
-const none: ReadonlyMap<LivePool, PlacedTicket> = new Map();
+const noTickets: ReadonlyMap<LivePool, PlacedTicket> = new Map();
 
 /** The tickets of one job. Each counts as waiting in its pool until it is withdrawn. */
 export class JobTickets {
@@ -24,11 +24,11 @@ export class JobTickets {
   #placed: Map<LivePool, PlacedTicket> | undefined;
   #count = 0;
   #isAdmitted = false;
-  #spillAt = Number.POSITIVE_INFINITY;
+  #overflowAt = Number.POSITIVE_INFINITY;
   #handedAt = Number.NEGATIVE_INFINITY;
 
   get placed(): ReadonlyMap<LivePool, Readonly<PlacedTicket>> {
-    return this.#placed ?? none;
+    return this.#placed ?? noTickets;
   }
 
   get count(): number {
@@ -41,19 +41,19 @@ export class JobTickets {
   }
 
   /** When a ticket overflows into the next lane, in milliseconds of `performance.now()`. */
-  get spillAt(): number {
-    return this.#spillAt;
+  get overflowAt(): number {
+    return this.#overflowAt;
   }
 
   /** Whether a ticket may be sent straight to a worker, because none was in the last second. If so, records that one is sent. */
-  mayHandOver(now: number): boolean {
+  tryHandOver(now: number): boolean {
     if (now - this.#handedAt < handOverMs) return false;
     this.#handedAt = now;
     return true;
   }
 
-  spillsAt(time: number): void {
-    this.#spillAt = time;
+  overflowsAt(time: number): void {
+    this.#overflowAt = time;
   }
 
   /** Adds a ticket, which is held or published next. */
@@ -76,7 +76,7 @@ export class JobTickets {
   }
 
   /** Records that the ticket of a pool goes to the broker, for the first time or again. */
-  publish(pool: LivePool): Readonly<PlacedTicket> | undefined {
+  recordPublished(pool: LivePool): Readonly<PlacedTicket> | undefined {
     const ticket = this.#placed?.get(pool);
     if (!ticket) return undefined;
     ticket.publishedAt = performance.now();
@@ -87,7 +87,7 @@ export class JobTickets {
   }
 
   /** Records the broker's answer to a ticket. @returns whether all tickets of a job that was never admitted are refused */
-  answered(number: number, answer: 'stored' | 'full', seq?: number): boolean {
+  recordAnswer(number: number, answer: 'stored' | 'full', seq?: number): boolean {
     if (answer === 'stored') this.#isAdmitted = true;
     const tickets = [...(this.#placed?.values() ?? [])];
     const answered = tickets.find((ticket) => ticket.number === number);

@@ -13,7 +13,7 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { consumerName, type Lane } from '../../contract/subjects.ts';
-import { isApiError, onEnoughNodes } from '../../connection/on-enough-nodes.ts';
+import { isApiError, withReplicas } from '../../connection/on-enough-nodes.ts';
 
 /** The same limits for all nodes of a cluster. */
 export interface QueueSettings {
@@ -24,7 +24,7 @@ export interface QueueSettings {
 }
 
 /** The range of ticket numbers that a stream holds. */
-export interface HeldTickets {
+export interface StoredTicketRange {
   /** When the stream was created: a stream of another time has none of the tickets that were published before. */
   created: string;
   firstSeq: number;
@@ -56,8 +56,12 @@ const leaderless = [10008, 10009];
  * Creates a tier's stream of tickets if there is none. Safe to call from many nodes at once, and often. The stream is a work queue in
  * memory: tickets are only hints, and their dispatcher publishes them again if the server has lost them.
  */
-export async function ensureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<HeldTickets> {
-  const manager = await managerOf(broker);
+export async function ensureJobsStream(
+  broker: Broker,
+  tier: Tier,
+  settings: QueueSettings,
+): Promise<StoredTicketRange> {
+  const manager = await openManager(broker);
   const config = jobsStream(broker, tier, settings);
   const askedAt = performance.now();
   try {
@@ -65,20 +69,20 @@ export async function ensureJobsStream(broker: Broker, tier: Tier, settings: Que
   } catch (error) {
     if (!isApiError(error, streamNotFound)) throw error;
   }
-  return onEnoughNodes(broker, async (copies) => {
+  return withReplicas(broker, async (copies) => {
     return heldTickets(await manager.streams.add({ ...config, num_replicas: copies }), askedAt);
   });
 }
 
-function heldTickets({ created, state }: StreamInfo, askedAt: number): HeldTickets {
+function heldTickets({ created, state }: StreamInfo, askedAt: number): StoredTicketRange {
   return { created, firstSeq: state.first_seq, lastSeq: state.last_seq, askedAt };
 }
 
 /** Creates a tier's stream of tickets, or updates an existing one to these settings. @returns when the stream was created */
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
-  const manager = await managerOf(broker);
+  const manager = await openManager(broker);
   const config = jobsStream(broker, tier, settings);
-  return onEnoughNodes(broker, async (copies) => {
+  return withReplicas(broker, async (copies) => {
     try {
       return (await manager.streams.add({ ...config, num_replicas: copies })).created;
     } catch (error) {
@@ -107,7 +111,7 @@ export function isLeaderless(error: unknown): boolean {
 
 /** Creates the durable consumers of a pool's lanes. @throws if there is no stream, or no answer within two seconds */
 export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
-  const manager = await managerOf(broker);
+  const manager = await openManager(broker);
   await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));
 }
 
@@ -129,6 +133,6 @@ async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lan
   });
 }
 
-function managerOf(broker: Broker): Promise<JetStreamManager> {
+function openManager(broker: Broker): Promise<JetStreamManager> {
   return jetstreamManager(broker.nc, { checkAPI: false, timeout: answerMs });
 }

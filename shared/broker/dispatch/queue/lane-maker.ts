@@ -3,8 +3,8 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { ensurePoolConsumers, idleLaneMs } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { isInboxOf } from '../../contract/subjects.ts';
-import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { isOwnInbox } from '../../contract/subjects.ts';
+import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { OwnerRates, payerOf } from '../workers/owner-rates.ts';
 
@@ -70,10 +70,10 @@ export class LaneMaker {
 
   /** Makes the requested queues. Without an answer, the worker requests them again: its announcement may not have come yet. */
   #onRequest({ subject, data, reply = '' }: Msg): void {
-    const address = addressAtEnd(subject);
+    const address = parseWorkerAddress(subject);
     const worker = address && this.#workers.at(address);
     const pool = Buffer.from(data).toString();
-    if (worker?.pool.pool !== pool || !isInboxOf(this.#broker.subjects, address, reply)) return;
+    if (worker?.pool.pool !== pool || !isOwnInbox(this.#broker.subjects, address, reply)) return;
     const { tier } = worker.pool;
     this.#lanesOf(worker.address, pool)
       .then((isMade) => isMade && this.#broker.publish(reply, this.#ingress))
@@ -100,7 +100,7 @@ export class LaneMaker {
   #make(worker: WorkerAddress, pool: string, rates: OwnerRates): Promise<void> | undefined {
     const verdict = rates.take(worker, 1);
     if (verdict === 'report') {
-      const facts = { worker: workerIdOf(worker), pool };
+      const facts = { worker: formatWorkerId(worker), pool };
       this.#log.error(facts, 'the workers of an owner have too many pools: they get queues late');
     }
     if (verdict !== 'allowed') return undefined;

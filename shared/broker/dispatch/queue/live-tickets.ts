@@ -24,7 +24,7 @@ export interface LiveTicketsOptions {
  * Reports jobs of live requests that wait for a slot, from the tickets that dispatchers publish for them. Of several subscribed
  * processes, one gets each ticket; if it cannot free a slot, it passes the ticket's pool on to all of them.
  */
-export class LiveTickets {
+export class LiveTicketWatcher {
   readonly #options: LiveTicketsOptions;
   readonly #seen = new Map<string, number>();
   readonly #stop: () => void;

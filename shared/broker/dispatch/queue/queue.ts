@@ -26,7 +26,7 @@ export interface QueueOptions {
   /** The name of this dispatching process, as a subject token. */
   ingress: string;
   settings: QueueSettings;
-  spillMs: number;
+  overflowMs: number;
   log: Logger;
   jobs: JobTable;
   /** See `TicketsOptions`. */
@@ -52,19 +52,19 @@ export class Queue {
   constructor(
     broker: Broker,
     workers: LiveWorkers,
-    { ingress, settings, spillMs, log, jobs, offer, handOver, onFull }: QueueOptions,
+    { ingress, settings, overflowMs, log, jobs, offer, handOver, onFull }: QueueOptions,
   ) {
     this.#log = log;
     this.#jobs = jobs;
     this.#onFull = onFull;
-    this.tickets = new Tickets(broker, { ingress, spillMs, settings, offer, handOver, onFull });
+    this.tickets = new Tickets(broker, { ingress, overflowMs, settings, offer, handOver, onFull });
     this.#streams = new TicketStreams(broker, {
       queue: settings,
       log,
       onGone: (tier) => this.#ofQueued((job) => this.tickets.publishAgain(job, tier)),
       onChecked: (tier, held) => this.#ofQueued((job) => this.tickets.publishLost(job, tier, held)),
     });
-    this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.suspect(tier) });
+    this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.checkNow(tier) });
     const answers = broker.subscribe(this.tickets.answers, (message) => this.#onAnswer(message));
     this.#stopListening = () => answers.unsubscribe();
   }
@@ -78,8 +78,8 @@ export class Queue {
    * Checks all streams after the connection was lost, and with it the tickets on their way; the broker may have lost stored tickets,
    * too.
    */
-  suspect(): void {
-    this.#streams.suspectAll();
+  checkStreams(): void {
+    this.#streams.checkAllNow();
   }
 
   /** Maintains what a waiting job needs: its tickets, and the streams that they are in. Called at every sweep. */
@@ -98,9 +98,9 @@ export class Queue {
     const job = this.#jobs.get(id);
     if (job?.state !== 'queued') return;
     const { answer, seq } = readTicketAnswer(message);
-    if (answer === 'no-stream') for (const { tier } of job.tickets.placed.keys()) this.#streams.suspect(tier);
+    if (answer === 'no-stream') for (const { tier } of job.tickets.placed.keys()) this.#streams.checkNow(tier);
     else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
-    else if (job.tickets.answered(Number(number), answer, seq)) this.#onFull(job);
+    else if (job.tickets.recordAnswer(Number(number), answer, seq)) this.#onFull(job);
   }
 
   #ofQueued(act: (job: Job) => void): void {

@@ -5,7 +5,7 @@ import {
   configureJobsStream,
   ensureJobsStream,
   isLeaderless,
-  type HeldTickets,
+  type StoredTicketRange,
   type QueueSettings,
 } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -22,7 +22,7 @@ export interface TicketStreamOptions {
   /** Called if the tickets in the stream were lost and the stream exists again. */
   onGone: () => void;
   /** Called after any other check, with the tickets that the stream holds. */
-  onChecked: (held: HeldTickets) => void;
+  onChecked: (held: StoredTicketRange) => void;
 }
 
 /**
@@ -35,7 +35,7 @@ export class TicketStream {
   readonly #queue: QueueSettings;
   readonly #log: Logger;
   readonly #onGone: () => void;
-  readonly #onChecked: (held: HeldTickets) => void;
+  readonly #onChecked: (held: StoredTicketRange) => void;
   #created: string | undefined;
   #nextCheckAt = 0;
   #isChecking = false;
@@ -69,7 +69,7 @@ export class TicketStream {
   }
 
   /** Checks at once, because tickets may be lost even if the stream is the same. Calls `onGone` when the stream exists. */
-  suspect(): void {
+  checkNow(): void {
     this.#isSuspected = true;
     this.#nextCheckAt = 0;
     this.maintain(performance.now());

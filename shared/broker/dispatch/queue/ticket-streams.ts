@@ -1,5 +1,5 @@
 import type { Broker } from '../../connection/connect-broker.ts';
-import type { HeldTickets } from './jobs-stream.ts';
+import type { StoredTicketRange } from './jobs-stream.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { TicketStream, type TicketStreamOptions } from './ticket-stream.ts';
 
@@ -7,7 +7,7 @@ export interface TicketStreamsOptions extends Pick<TicketStreamOptions, 'queue' 
   /** Called if tickets of a tier were lost and its stream exists again. */
   onGone: (tier: Tier) => void;
   /** Called after any other check, with the tickets that the tier's stream holds. */
-  onChecked: (tier: Tier, held: HeldTickets) => void;
+  onChecked: (tier: Tier, held: StoredTicketRange) => void;
 }
 
 /** The streams of tickets, one for each tier, so that the broker can keep each tier's workers out of the others. */
@@ -33,12 +33,12 @@ export class TicketStreams {
     await Promise.all(Array.from(this.#streams.values(), (stream) => stream.prepare()));
   }
 
-  suspect(tier: Tier): void {
-    this.#streams.get(tier)?.suspect();
+  checkNow(tier: Tier): void {
+    this.#streams.get(tier)?.checkNow();
   }
 
-  suspectAll(): void {
-    for (const stream of this.#streams.values()) stream.suspect();
+  checkAllNow(): void {
+    for (const stream of this.#streams.values()) stream.checkNow();
   }
 
   /** Call it from time to time while jobs wait in a tier. */

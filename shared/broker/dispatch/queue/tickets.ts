@@ -4,9 +4,9 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { encodeTicket } from '../../contract/ticket.ts';
 import { openPlacements, placementsOf } from '../claims/placements.ts';
 import type { Job } from '../job.ts';
-import { freeSlots, type LivePool, type Placement } from '../workers/live-pool.ts';
+import { countFreeSlots, type LivePool, type Placement } from '../workers/live-pool.ts';
 import type { PlacedTicket } from './job-tickets.ts';
-import type { HeldTickets, QueueSettings } from './jobs-stream.ts';
+import type { StoredTicketRange, QueueSettings } from './jobs-stream.ts';
 import { FairLane } from './fair-lane.ts';
 import { WaitingJobs } from './waiting-jobs.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -22,7 +22,7 @@ export interface TicketsOptions {
   ingress: string;
   settings: QueueSettings;
   /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
-  spillMs: number;
+  overflowMs: number;
   /** Offers a job that waits in a stalled lane. Returns false if no worker is known to wait for a job. */
   offer: (job: Job) => boolean;
   /** Sends a job's ticket straight to a worker, once a second at most. */
@@ -59,13 +59,13 @@ function leastBusy(placements: readonly Placement[], count: number): readonly Pl
 }
 
 function isOverdue(pool: LivePool, { waitingSince }: Pick<PlacedTicket, 'waitingSince'>, now: number): boolean {
-  return waitingSince !== undefined && now - waitingSince > overdueMs && freeSlots(pool) > -pool.waiting;
+  return waitingSince !== undefined && now - waitingSince > overdueMs && countFreeSlots(pool) > -pool.waiting;
 }
 
 export class Tickets {
   readonly #broker: Broker;
   readonly #ingress: string;
-  readonly #spillMs: number;
+  readonly #overflowMs: number;
   /** A token of the subject at which the broker answers. No worker knows it, so none can forge an answer. */
   readonly #secret = randomUUID();
   readonly #waiting = new Map<Tier, WaitingJobs>(tiers.map((tier) => [tier, new WaitingJobs()]));
@@ -75,14 +75,14 @@ export class Tickets {
   readonly #handOver: TicketsOptions['handOver'];
   readonly #lanes = new WeakMap<LivePool, Map<PriorityClass, FairLane<Job>>>();
 
-  constructor(broker: Broker, { ingress, spillMs, settings, offer, handOver, onFull }: TicketsOptions) {
+  constructor(broker: Broker, { ingress, overflowMs, settings, offer, handOver, onFull }: TicketsOptions) {
     this.#maxQueued = settings.maxQueued;
     this.#onFull = onFull;
     this.#offer = offer;
     this.#handOver = handOver;
     this.#broker = broker;
     this.#ingress = ingress;
-    this.#spillMs = spillMs;
+    this.#overflowMs = overflowMs;
   }
 
   /** The subject of the broker's answers to tickets. Its last two tokens are the job and the ticket's number. */
@@ -92,35 +92,35 @@ export class Tickets {
 
   /** Publishes tickets for a queued job: into the first lane with a free slot, otherwise into the first few lanes that are open to it. */
   place(job: Job, placements = placementsOf(job)): void {
-    job.foundWorkers(placements.length > 0);
+    job.recordWorkerSearch(placements.length > 0);
     if (placements.length === 0) return;
     const { open, nextAt } = openPlacements(job, placements);
-    const free = open.find(({ pool, model }) => freeSlots(pool, model) > 0);
+    const free = open.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
     const isNew = !job.tickets.isAdmitted && job.attempts === 0;
     if (isNew && !free && (this.#areFull(job, open) || this.#isTooLong(job, placements))) return this.#onFull(job);
     if (free) this.#add(job, free, true);
     else for (const placement of leastBusy(open, firstLanes)) this.#add(job, placement, false);
-    this.#planSpill(job, open, nextAt);
+    this.#planOverflow(job, open, nextAt);
   }
 
   /** Publishes a ticket into one more lane: the first with a free slot, otherwise the next lane, while the job waits in few. */
-  spill(job: Job): void {
+  overflow(job: Job): void {
     const { open, nextAt } = openPlacements(job, placementsOf(job));
     const { placed } = job.tickets;
     const further = open.filter(({ pool }) => !placed.has(pool));
-    const free = further.find(({ pool, model }) => freeSlots(pool, model) > 0);
+    const free = further.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
     const [next] = free || placed.size >= maxLanes ? [free] : leastBusy(further, 1);
     if (next) this.#add(job, next, next === free);
-    this.#planSpill(job, open, nextAt);
+    this.#planOverflow(job, open, nextAt);
   }
 
   /** Looks again at a waiting job after workers came, left or changed. */
-  replace(job: Job): void {
+  review(job: Job): void {
     const { tickets } = job;
     for (const pool of tickets.placed.keys()) if (pool.workers.size === 0) tickets.withdraw(pool);
     if (tickets.placed.size === 0) return this.place(job);
-    job.foundWorkers(placementsOf(job).length > 0);
-    tickets.spillsAt(Math.min(tickets.spillAt, performance.now() + this.#spillMs));
+    job.recordWorkerSearch(placementsOf(job).length > 0);
+    tickets.overflowsAt(Math.min(tickets.overflowAt, performance.now() + this.#overflowMs));
   }
 
   /**
@@ -129,11 +129,11 @@ export class Tickets {
    * overdue ticket is sent straight to a worker. Each job that leaves makes the next one publish its ticket.
    */
   maintain(job: Job, now: number): void {
-    if (now > job.tickets.spillAt) this.spill(job);
+    if (now > job.tickets.overflowAt) this.overflow(job);
     for (const [pool, ticket] of job.tickets.placed) {
-      const lane = this.laneOf(pool, job.request.class);
+      const lane = this.getLane(pool, job.request.class);
       if (ticket.place.isHeld) {
-        lane.maintain(now, () => freeSlots(pool) + pool.waiting);
+        lane.maintain(now, () => countFreeSlots(pool) + pool.waiting);
         continue;
       }
       if (lane.standsStill(now) && this.#offer(job)) return;
@@ -143,7 +143,7 @@ export class Tickets {
   }
 
   /** Publishes again those of a job's tickets that the broker had stored before a time, and does not hold any more. */
-  publishLost(job: Job, tier: Tier, { firstSeq, lastSeq, askedAt }: HeldTickets): void {
+  publishLost(job: Job, tier: Tier, { firstSeq, lastSeq, askedAt }: StoredTicketRange): void {
     for (const [pool, { answer, seq, publishedAt }] of job.tickets.placed) {
       if (pool.tier !== tier || answer !== 'stored' || seq === undefined || publishedAt >= askedAt) continue;
       if (seq < firstSeq || seq > lastSeq) this.#publish(job, pool);
@@ -154,14 +154,14 @@ export class Tickets {
   publishAgain(job: Job, tier: Tier): void {
     for (const [pool, { place }] of job.tickets.placed) {
       if (pool.tier !== tier) continue;
-      this.laneOf(pool, job.request.class).forgetSpare();
+      this.getLane(pool, job.request.class).clearSpareTickets();
       if (!place.isHeld) this.#publish(job, pool);
     }
   }
 
   /** Estimates the milliseconds until a waiting job is claimed in the fastest of its lanes; undefined while it has no lane. */
   expectedWaitMs(job: Job, now: number, placements = openPlacements(job, placementsOf(job)).open): number | undefined {
-    const waits = placements.map(({ pool }) => this.laneOf(pool, job.request.class).expectedWaitMs(job, now));
+    const waits = placements.map(({ pool }) => this.getLane(pool, job.request.class).expectedWaitMs(job, now));
     return waits.length > 0 ? Math.min(...waits) : undefined;
   }
 
@@ -173,13 +173,13 @@ export class Tickets {
     return waitMs !== undefined && waitMs > maxWaitMs;
   }
 
-  #planSpill(job: Job, open: readonly Placement[], nextAt: number): void {
+  #planOverflow(job: Job, open: readonly Placement[], nextAt: number): void {
     const hasMore = open.some(({ pool }) => !job.tickets.placed.has(pool));
-    job.tickets.spillsAt(hasMore ? performance.now() + this.#spillMs : nextAt);
+    job.tickets.overflowsAt(hasMore ? performance.now() + this.#overflowMs : nextAt);
   }
 
   /** Returns the lane of a pool and class, and creates it if there is none. */
-  laneOf(pool: LivePool, priority: PriorityClass): FairLane<Job> {
+  getLane(pool: LivePool, priority: PriorityClass): FairLane<Job> {
     const lanes = this.#lanes.get(pool) ?? new Map<PriorityClass, FairLane<Job>>();
     const lane =
       lanes.get(priority) ??
@@ -199,16 +199,16 @@ export class Tickets {
   #add(job: Job, placement: Placement, isFree: boolean): void {
     const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;
-    const lane = this.laneOf(pool, job.request.class);
-    const place = lane.enter(job, isFree || job.attempts + job.refusals > 0);
+    const lane = this.getLane(pool, job.request.class);
+    const place = lane.add(job, isFree || job.attempts + job.refusals > 0);
     this.#waiting.get(pool.tier)?.count(job, 1);
-    job.tickets.place(placement, place, (leavesTicket) => lane.leave(place, leavesTicket));
+    job.tickets.place(placement, place, (leavesTicket) => lane.remove(place, leavesTicket));
     if (!place.isHeld) this.#publish(job, pool);
   }
 
   #publish(job: Job, pool: LivePool): void {
     const isGone = pool.contract === undefined || pool.workers.size === 0;
-    const ticket = isGone ? undefined : job.tickets.publish(pool);
+    const ticket = isGone ? undefined : job.tickets.recordPublished(pool);
     if (!ticket || pool.contract === undefined) return;
     const { subjects } = this.#broker;
     const lane = { tier: pool.tier, pool: pool.pool, class: job.request.class };

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
-import { retryAfterOf } from '../queue/drain-rate.ts';
+import { computeRetryAfter } from '../queue/drain-rate.ts';
 
 /** Maximum milliseconds of each kind of wait. */
 export interface Timeouts {
@@ -87,10 +87,10 @@ function exceededInQueue<Timed extends TimedJob>(
   }
   if (now - waitingSince > maxWaitMs) {
     const message = `No worker was free within the ${seconds(maxWaitMs)} that the client waits.`;
-    return new RouterError('overloaded', message, { retryAfter: retryAfterOf(expectedWaitMs(job, now)) });
+    return new RouterError('overloaded', message, { retryAfter: computeRetryAfter(expectedWaitMs(job, now)) });
   }
   if (now - waitingSince > queueMs) {
-    const retryAfter = retryAfterOf(expectedWaitMs(job, now));
+    const retryAfter = computeRetryAfter(expectedWaitMs(job, now));
     return new RouterError('queue_timeout', `No worker was free within ${seconds(queueMs)}.`, { retryAfter });
   }
   return undefined;

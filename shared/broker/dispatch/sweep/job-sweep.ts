@@ -1,8 +1,8 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { ClosedConnections } from '../deaths/closed-connections.ts';
-import { newestFirst } from '../deaths/suspects.ts';
-import { inParts } from '../in-parts.ts';
+import { newestFirst } from '../deaths/quarantine.ts';
+import { runInSlices } from '../run-in-slices.ts';
 import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
@@ -30,7 +30,7 @@ export interface JobSweepOptions {
   timeouts: Timeouts;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
-  closed: Pick<ClosedConnections, 'has'>;
+  closed: Pick<ClosedConnections, 'isClosed'>;
   /** Calls `act` for a job; an error that it throws fails this job alone. */
   guard: (job: Job, act: (job: Job, now: number) => void, now: number) => void;
   /** Returns the milliseconds until a waiting job is claimed; undefined while it has no lane. */
@@ -86,7 +86,7 @@ export class JobSweep {
     const look = (job: Job): void => {
       if (!job.isOver) guard(job, this.#look, performance.now());
     };
-    await inParts(jobs.values(), look, () => this.#isOver);
+    await runInSlices(jobs.values(), look, () => this.#isOver);
     this.#isSweeping = false;
     const closed = this.#closed.filter(({ isOver }) => !isOver);
     for (const job of newestFirst(closed)) guard(job, onClosed, performance.now());
@@ -120,7 +120,7 @@ export class JobSweep {
     if (!broker.connected || job.isOver) return undefined;
     const { attempt } = job;
     if (!attempt) return onWaiting(job, now);
-    if (closed.has(attempt.worker, attempt.lastFrameAt, now)) return void this.#closed.push(job);
+    if (closed.isClosed(attempt.worker, attempt.lastFrameAt, now)) return void this.#closed.push(job);
     const quietMs = now - attempt.lastFrameAt;
     if (attempt.isOffered && !attempt.hasBegun && quietMs > offerBegunMs) onIgnored(job, now);
     else if (quietMs > askAfterMs) onQuiet(job, now);

@@ -1,8 +1,8 @@
 import type { Logger } from '#shared/core/log.ts';
 import { decodeAnnouncement, maxAnnouncementBytes, type Announcement } from '../../contract/announcement.ts';
-import { isInboxOf, type Subjects } from '../../contract/subjects.ts';
-import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
-import type { ModelClaims } from './model-claims.ts';
+import { isOwnInbox, type Subjects } from '../../contract/subjects.ts';
+import { formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
+import type { CredentialModelRules } from './model-claims.ts';
 import { OwnerRates } from './owner-rates.ts';
 import type { ToolClaims } from './tool-claims.ts';
 
@@ -16,7 +16,7 @@ const maxLogged = 10;
 
 /** What workers may serve. */
 export interface Claims {
-  models: Pick<ModelClaims, 'mayServe'>;
+  models: Pick<CredentialModelRules, 'mayServe'>;
   tools: Pick<ToolClaims, 'mayServe'>;
 }
 
@@ -38,7 +38,7 @@ export class AnnouncementReader {
    * parsed.
    */
   read(payload: Uint8Array, address: WorkerAddress): Announcement | 'late' | undefined {
-    const worker = workerIdOf(address);
+    const worker = formatWorkerId(address);
     const verdict = this.#rates.take(address, payload.length);
     if (verdict === 'report')
       this.#log.error({ worker }, 'the workers of an owner announce too much: they are known late');
@@ -47,7 +47,7 @@ export class AnnouncementReader {
 
   /** Parses an announcement that was parsed before. It does not count for the owner's limits. */
   readAgain(payload: Uint8Array, address: WorkerAddress): Announcement | undefined {
-    const worker = workerIdOf(address);
+    const worker = formatWorkerId(address);
     const announcement = decodeAnnouncement(payload);
     if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
       const facts = { worker, bytes: payload.length, maxBytes: maxAnnouncementBytes };
@@ -55,7 +55,7 @@ export class AnnouncementReader {
       return undefined;
     }
     // A dispatcher must not be made to publish to any subject but the worker's own inbox.
-    if (!isInboxOf(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
+    if (!isOwnInbox(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     const { leftOut } = announcement;
     if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');
     const { models, tools } = this.#claims;

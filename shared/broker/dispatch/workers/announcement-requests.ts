@@ -1,6 +1,6 @@
 import type { Broker } from '../../connection/connect-broker.ts';
 import { announceAgain } from '../../contract/heartbeats.ts';
-import { workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 
 const everyMs = 1_000;
 
@@ -25,7 +25,7 @@ export class AnnouncementRequests {
    * requested it meanwhile
    */
   ask(worker: WorkerAddress, isWanted: () => boolean): void {
-    const id = workerIdOf(worker);
+    const id = formatWorkerId(worker);
     if (this.#asked.has(id) || this.#asked.size >= maxAsked) return;
     const send = (): void => {
       if (isWanted()) this.#broker.publish(this.#broker.subjects.retransmit(worker), announceAgain);

@@ -12,15 +12,16 @@ const minPeerShare = 0.02;
  * A worker that serves some of its jobs stands out if at least `share` of at least `weight` jobs are faults, and its peers' share is at
  * most `peerShare`.
  */
-const sick = { share: 0.5, weight: 10, peerShare: 0.1 };
+const sickThresholds = { share: 0.5, weight: 10, peerShare: 0.1 };
 
 /** A worker is slow if its first tokens take `times` as long as its peers' and `ms` milliseconds longer. */
-const slow = { times: 5, ms: 1_000, firstTokens: 3 };
+const slowThresholds = { times: 5, ms: 1_000, firstTokens: 3 };
 
 /** Whether so many of a worker's jobs have this fault that the worker must be compared with its peers. */
-export function isSuspect(average: OutcomeAverage, fault: Fault, now: number): boolean {
+export function needsComparison(average: OutcomeAverage, fault: Fault, now: number): boolean {
   return (
-    average.row(fault) >= minRow || (average.share(fault, now) >= sick.share && average.weight(now) >= sick.weight)
+    average.faultsInRow(fault) >= minRow ||
+    (average.share(fault, now) >= sickThresholds.share && average.weight(now) >= sickThresholds.weight)
   );
 }
 
@@ -34,9 +35,13 @@ export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: 
   const shares = peersOf(worker, model, (peer) => (peer.weight(now) >= 1 ? peer.share(fault, now) : undefined));
   const peerShare = quantile(shares, 0.25);
   if (peerShare === undefined) return false;
-  const row = average.row(fault);
+  const row = average.faultsInRow(fault);
   if (row >= minRow && Math.max(peerShare, minPeerShare) ** row <= maxChance) return true;
-  return isSuspect(average, fault, now) && average.share(fault, now) >= sick.share && peerShare <= sick.peerShare;
+  return (
+    needsComparison(average, fault, now) &&
+    average.share(fault, now) >= sickThresholds.share &&
+    peerShare <= sickThresholds.peerShare
+  );
 }
 
 /**
@@ -44,14 +49,14 @@ export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: 
  * @param ms undefined if it is unknown
  */
 export function isSlow(worker: LiveWorker, model: string, ms: number | undefined, now: number): boolean {
-  if (ms === undefined || ms < slow.ms) return false;
+  if (ms === undefined || ms < slowThresholds.ms) return false;
   const times = peersOf(worker, model, (peer) => (peer.firstTokens(now) >= 1 ? peer.firstTokenMs : undefined));
   const median = quantile(times, 0.5);
-  return median !== undefined && ms >= median * slow.times && ms >= median + slow.ms;
+  return median !== undefined && ms >= median * slowThresholds.times && ms >= median + slowThresholds.ms;
 }
 
 export function hasFirstTokens(average: OutcomeAverage, now: number): boolean {
-  return average.firstTokens(now) >= slow.firstTokens;
+  return average.firstTokens(now) >= slowThresholds.firstTokens;
 }
 
 /** Collects a value from each other worker of the pool that has one and is not ejected with the model. */

@@ -5,10 +5,10 @@ import type { ProofOfLife } from './proof-of-life.ts';
 import type { WorkerHealth } from './worker-health.ts';
 
 export interface LiveWorker {
-  /** Its name in the whole cluster, see `workerIdOf`. */
+  /** Its name in the whole cluster, see `formatWorkerId`. */
   id: string;
   /** The worker's number for affinity, see `rendezvousPoint`. */
-  point: number;
+  affinityPoint: number;
   /** Its address, which the broker has checked, so that no worker can act for another one. */
   address: WorkerAddress;
   announcement: Announcement;
@@ -24,13 +24,13 @@ export interface LiveWorker {
   joinedAt: number;
   /** When its last heartbeat came, or its silence was reset. */
   lastHeartbeatAt: number;
-  life: ProofOfLife;
+  proofOfLife: ProofOfLife;
   /** When the last frame of a job came from it: a worker that sends frames is alive. */
   lastFrameAt: number;
   /** Jobs that this dispatcher has granted or offered to the worker and that have not ended. */
   held: number;
   /** Its jobs of other dispatchers, as of its last heartbeat. */
-  others: number;
+  otherJobs: number;
   /** Whether it gets no offers until its next heartbeat: it has refused an offer since the last one, or the next one is late. */
   hasRefused: boolean;
   /** The record of its jobs' outcomes: the models with which it is ejected, and its times to the first token. */
@@ -75,22 +75,22 @@ export const lossTexts: Record<Loss, string> = {
 };
 
 /** An empty set: no workers to avoid. */
-export const nobody: ReadonlySet<string> = new Set();
+export const noWorkers: ReadonlySet<string> = new Set();
 
 /**
  * Counts the free slots of a pool minus this dispatcher's waiting tickets. Leaves out workers that are ejected with the model, or with
  * any model if none is named. Negative if requests wait.
  */
-export function freeSlots(pool: LivePool, model?: string): number {
+export function countFreeSlots(pool: LivePool, model?: string): number {
   let free = -pool.waiting;
-  for (const { announcement, held, others, health } of pool.workers) {
+  for (const { announcement, held, otherJobs: others, health } of pool.workers) {
     if (announcement.accepting && !health.isEjected(model)) free += Math.max(0, announcement.slots - others - held);
   }
   return free;
 }
 
 /** Counts the jobs that a worker announces as running, minus those of this dispatcher. */
-export function jobsOfOthers({ announcement, held }: LiveWorker): number {
+export function countOtherJobs({ announcement, held }: LiveWorker): number {
   return Math.max(0, announcement.busy - held);
 }
 

@@ -1,4 +1,4 @@
-import { digestOfPool, isCalled, type Announcement } from '../../contract/announcement.ts';
+import { computePoolDigest, hasToolName, type Announcement } from '../../contract/announcement.ts';
 import { agreedVersion, type ContractRange } from '../../contract/contract-range.ts';
 import { openOwner } from '../../contract/worker-address.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -24,7 +24,7 @@ interface LostPool {
 /** The pools that live workers form, and the names that lost pools have served. Times are milliseconds of `performance.now()`. */
 export class LivePools {
   readonly #contract: ContractRange;
-  /** By what they serve, see `poolFor`. */
+  /** By what they serve, see `getPool`. */
   readonly #pools = new Map<string, LivePool>();
   /** Oldest first. */
   readonly #lost = new Map<string, LostPool>();
@@ -67,7 +67,7 @@ export class LivePools {
   /** Whether any worker has a tool with this name, or has had one since this dispatcher started. */
   isKnownTool(name: string): boolean {
     if (this.#lostTools.has(name)) return true;
-    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => isCalled(tool, name))) return true;
+    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => hasToolName(tool, name))) return true;
     return false;
   }
 
@@ -76,11 +76,11 @@ export class LivePools {
    * token of others but serves something else gets a pool of its own.
    */
   keyFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): string {
-    return digestOfPool({ tier, kind: pool, formats, models, tools, contract: { oldest, newest } });
+    return computePoolDigest({ tier, kind: pool, formats, models, tools, contract: { oldest, newest } });
   }
 
   /** Returns the pool of a key, and creates it as the announcement says if there is none. */
-  poolFor(key: string, { tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
+  getPool(key: string, { tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
     let live = this.#pools.get(key);
     if (!live) {
       const contract = agreedVersion(this.#contract, { oldest, newest });
@@ -91,7 +91,7 @@ export class LivePools {
     return live;
   }
 
-  leave(worker: LiveWorker): void {
+  removeWorker(worker: LiveWorker): void {
     const { pool } = worker;
     pool.workers.delete(worker);
     if (pool.workers.size > 0) return;

@@ -4,15 +4,20 @@ import { goodbye, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { ownContract, type ContractRange } from '../../contract/contract-range.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { announcedMs, decodeBeat, encodeAnnounceRequest, type Beat } from '../../contract/heartbeats.ts';
-import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import {
+  maxAnnounceMs,
+  decodeShortHeartbeat,
+  encodeAnnounceRequest,
+  type ShortHeartbeat,
+} from '../../contract/heartbeats.ts';
+import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementReader } from './announcement-reader.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
-import { jobsOfOthers, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
+import { countOtherJobs, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
 import { logJoined } from './log-joined.ts';
-import { ModelClaims, type CredentialEntries } from './model-claims.ts';
-import { OwnerShares, type WorkerShare } from './owner-shares.ts';
+import { CredentialModelRules, type CredentialEntries } from './model-claims.ts';
+import { OwnerUsage, type WorkerShare } from './owner-shares.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
 import { ToolClaims } from './tool-claims.ts';
@@ -30,7 +35,7 @@ const maxWorkers = 10_000;
 /** Milliseconds after which a broker that has not answered a ping must itself have been blocked. */
 const promptMs = 500;
 
-const announceWaitMs = announcedMs + 50;
+const announceWaitMs = maxAnnounceMs + 50;
 
 /**
  * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker is blocked,
@@ -43,8 +48,8 @@ export class LiveWorkers {
   /** By id, and by the subject of its heartbeats. */
   readonly #workers = new Map<string, LiveWorker>();
   readonly #bySubject = new Map<string, LiveWorker>();
-  readonly #shares = new OwnerShares(process.constrainedMemory());
-  readonly #claims = { models: new ModelClaims(), tools: new ToolClaims() };
+  readonly #shares = new OwnerUsage(process.constrainedMemory());
+  readonly #claims = { models: new CredentialModelRules(), tools: new ToolClaims() };
   readonly #pools: LivePools;
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
@@ -85,8 +90,8 @@ export class LiveWorkers {
   }
 
   /** Sets the models that workers may serve, by their credential, and parses all announcements again. */
-  grant(granted: CredentialEntries): void {
-    this.#claims.models.grant(granted);
+  setCredentialModels(granted: CredentialEntries): void {
+    this.#claims.models.setRules(granted);
     this.#claims.tools.grant(granted);
     for (const worker of this.#workers.values()) this.#readAgain(worker);
   }
@@ -101,7 +106,7 @@ export class LiveWorkers {
   }
 
   at(address: WorkerAddress): LiveWorker | undefined {
-    const worker = this.#workers.get(workerIdOf(address));
+    const worker = this.#workers.get(formatWorkerId(address));
     return worker?.address.tier === address.tier ? worker : undefined;
   }
 
@@ -148,13 +153,13 @@ export class LiveWorkers {
   }
 
   #onHeartbeat(payload: Uint8Array, subject: string): void {
-    const beat = decodeBeat(payload);
+    const beat = decodeShortHeartbeat(payload);
     const beating = beat && this.#bySubject.get(subject);
     // Nearly all heartbeats end here: thousands each second in a large cluster.
     if (beating && beating.announcement.digest === beat.digest) return this.#isAlive(beating, beat.busy);
-    const address = addressAtEnd(subject);
+    const address = parseWorkerAddress(subject);
     if (!address) return;
-    const id = workerIdOf(address);
+    const id = formatWorkerId(address);
     const known = this.#workers.get(id);
     if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
       if (known?.address.tier === address.tier) this.#remove([known], 'left');
@@ -181,7 +186,7 @@ export class LiveWorkers {
   }
 
   /** Handles a short heartbeat whose announcement has not come. A known worker whose announcement has changed is alive as well. */
-  #onUnknownBeat({ digest }: Beat, address: WorkerAddress, known: LiveWorker | undefined): void {
+  #onUnknownBeat({ digest }: ShortHeartbeat, address: WorkerAddress, known: LiveWorker | undefined): void {
     if (known) this.#isAlive(known, known.announcement.busy);
     this.#requests.ask(address, () => this.at(address)?.announcement.digest !== digest);
   }
@@ -189,13 +194,13 @@ export class LiveWorkers {
   #isAlive(worker: LiveWorker, busy: number): void {
     worker.announcement.busy = busy;
     worker.lastHeartbeatAt = performance.now();
-    worker.life.onHeartbeat(worker.lastHeartbeatAt);
-    worker.others = jobsOfOthers(worker);
+    worker.proofOfLife.onHeartbeat(worker.lastHeartbeatAt);
+    worker.otherJobs = countOtherJobs(worker);
     worker.hasRefused = false;
   }
 
   #record(address: WorkerAddress, read: Announcement, raw: Buffer): void {
-    const id = workerIdOf(address);
+    const id = formatWorkerId(address);
     const known = this.#workers.get(id);
     const key = this.#pools.keyFor(read);
     const isFull = !known && this.#workers.size >= maxWorkers;
@@ -206,14 +211,14 @@ export class LiveWorkers {
         : 'a credential has too many workers, pools or models, one worker is ignored';
       return this.#log.error({ worker: id }, why);
     }
-    const pool = this.#pools.poolFor(key, read);
+    const pool = this.#pools.getPool(key, read);
     // Replicas announce the same, which is kept once.
     const announcement = { ...read, models: pool.models, tools: pool.tools };
     // The console shows such a worker, and it gets no jobs.
     if (pool.contract === undefined) announcement.accepting = false;
     const worker: LiveWorker = known ?? {
       id,
-      point: rendezvousPoint(id),
+      affinityPoint: rendezvousPoint(id),
       address,
       announcement,
       pool,
@@ -221,10 +226,10 @@ export class LiveWorkers {
       announcedBusy: 0,
       joinedAt: performance.now(),
       lastHeartbeatAt: 0,
-      life: new ProofOfLife(),
+      proofOfLife: new ProofOfLife(),
       lastFrameAt: 0,
       held: 0,
-      others: 0,
+      otherJobs: 0,
       hasRefused: false,
       health: new WorkerHealth(),
     };
@@ -234,7 +239,7 @@ export class LiveWorkers {
       known.announcement.accepting !== announcement.accepting ||
       known.announcement.slots !== announcement.slots;
     if (worker.pool !== pool) {
-      this.#pools.leave(worker);
+      this.#pools.removeWorker(worker);
       worker.health.keepOnly((model) => serves(pool, model));
     }
     const hasCome = !known || known.raw !== raw;
@@ -246,7 +251,8 @@ export class LiveWorkers {
     if (!known) logJoined(this.#log, worker, this.#contract);
     if (changed) for (const listener of this.#changeListeners) listener();
     const { models, tools } = announcement;
-    for (const other of this.#claims.models.served(address, models, this.#workers.values())) this.#readAgain(other);
+    for (const other of this.#claims.models.recordServed(address, models, this.#workers.values()))
+      this.#readAgain(other);
     for (const other of this.#claims.tools.served(address, tools, this.#workers.values())) this.#readAgain(other);
   }
 
@@ -256,7 +262,7 @@ export class LiveWorkers {
       this.#workers.delete(worker.id);
       this.#bySubject.delete(this.#broker.subjects.heartbeat(worker.address));
       this.#shares.change(worker.address.owner, shareOf(worker), undefined);
-      this.#pools.leave(worker);
+      this.#pools.removeWorker(worker);
       this.#log.info({ worker: worker.id, held: worker.held }, lossTexts[loss]);
     }
     for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, loss);

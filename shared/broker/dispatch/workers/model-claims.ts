@@ -15,12 +15,12 @@ const maxNames = 10_000;
  * entry. A credential without an entry may not take the names of another tier: names that workers with that tier's own credential, or
  * with an entry, serve or have served since this process started. See docs/decisions/0042-models-of-credentials.md.
  */
-export class ModelClaims {
+export class CredentialModelRules {
   #granted: CredentialEntries = {};
   readonly #names = new KnownNames(maxNames);
 
   /** Replaces the entries of all credentials. */
-  grant(granted: CredentialEntries): void {
+  setRules(granted: CredentialEntries): void {
     this.#granted = granted;
   }
 
@@ -38,7 +38,7 @@ export class ModelClaims {
    * Records the models that a worker serves as names of its tier, if its credential is the tier's own or has an entry.
    * @returns the workers that may serve fewer models from now on
    */
-  served<Other extends Pick<LiveWorker, 'address' | 'pool'>>(
+  recordServed<Other extends Pick<LiveWorker, 'address' | 'pool'>>(
     address: WorkerAddress,
     models: readonly Pick<ModelInfo, 'id'>[],
     workers: Iterable<Other>,

@@ -72,7 +72,7 @@ export class ModelHealth {
   }
 
   /** Delays the next probe after a failed one. @returns false if the grant is not the probe's */
-  probeFailed(grant: string, now: number): boolean {
+  recordProbeFailure(grant: string, now: number): boolean {
     if (!this.#ejection || this.#ejection.probe !== grant) return false;
     this.#ejection.probeAt = now + this.#backoffMs();
     this.#ejection.probe = undefined;
@@ -80,12 +80,12 @@ export class ModelHealth {
   }
 
   /** Records that the worker is given a job. If it is ejected, the job is the probe. */
-  took(grant: string): void {
+  recordJob(grant: string): void {
     if (this.#ejection) this.#ejection.probe ??= grant;
   }
 
   /** Records that the worker does not have a job any more. A probe that ends without an outcome, because its client left, is repeated. */
-  released(grant: string): void {
+  recordJobEnd(grant: string): void {
     if (this.#ejection?.probe === grant) this.#ejection.probe = undefined;
   }
 

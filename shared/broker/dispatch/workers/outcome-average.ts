@@ -90,7 +90,7 @@ export class OutcomeAverage {
     this.#firstTokenMs = 0;
   }
 
-  row(kind: Fault): number {
+  faultsInRow(kind: Fault): number {
     return this.#faults[kind].row;
   }
 

@@ -2,7 +2,7 @@ import { errorTable, type ErrorCode, type RouterError } from '#shared/core/error
 import type { Logger } from '#shared/core/log.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
-import { hasFirstTokens, isSlow, isSuspect, standsOut } from './compare-with-peers.ts';
+import { hasFirstTokens, isSlow, needsComparison, standsOut } from './compare-with-peers.ts';
 import type { LiveWorker } from './live-pool.ts';
 import type { EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
@@ -13,7 +13,7 @@ const comparedMs = { faults: 100, firstTokens: 1_000 };
 const lateMs = 2_000;
 
 /** Classifies what an error shows about the worker that reports it: a failure, a refusal of the request, or nothing. */
-export function blameOf(code: ErrorCode): Fault | 'none' {
+export function classifyFault(code: ErrorCode): Fault | 'none' {
   // A lost connection is not the worker's fault, and a worker that stops is not faulty.
   if (code === 'worker_lost' || code === 'shutting_down') return 'none';
   const { status, movable } = errorTable[code];
@@ -39,18 +39,18 @@ export class OutcomeJudge {
   firstToken(job: Job, { worker, placement, claimedAt }: Attempt, now: number): void {
     this.#disprove(job, worker, now);
     const { model } = placement;
-    const { outcomes, ejection } = worker.health.of(model);
+    const { outcomes, ejection } = worker.health.getOrCreate(model);
     outcomes.countFirstToken(now - claimedAt, now);
     if (ejection || !hasFirstTokens(outcomes, now)) return;
     if (!outcomes.isDue(now, comparedMs.firstTokens)) return;
     if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
   }
 
-  served(job: Job, attempt: Attempt, now: number): void {
+  recordServed(job: Job, attempt: Attempt, now: number): void {
     const { worker, placement, claimedAt, grant, isLate } = attempt;
     this.#disprove(job, worker, now);
     const { model } = placement;
-    const health = worker.health.of(model);
+    const health = worker.health.getOrCreate(model);
     const { outcomes, ejection } = health;
     // A late job has already counted as a failure, and does not end a row of failures.
     if (!isLate) outcomes.countGood(now);
@@ -60,7 +60,7 @@ export class OutcomeJudge {
       const { firstTokenMs } = job;
       // The end of a whole answer does not show when the answer began.
       if (firstTokenMs === undefined) return;
-      if (isSlow(worker, model, firstTokenMs, now)) return void health.probeFailed(grant, now);
+      if (isSlow(worker, model, firstTokenMs, now)) return void health.recordProbeFailure(grant, now);
       outcomes.clearFirstTokens();
     }
     worker.health.recover(model, now);
@@ -74,7 +74,7 @@ export class OutcomeJudge {
    * among its peers, and only once, because a request that two workers refuse is itself bad
    */
   failed(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
-    const blame = blameOf(code);
+    const blame = classifyFault(code);
     if (blame === 'failure') this.#countFailure(attempt, code, now);
     return blame === 'refusal' ? this.#isRefusedAlone(job, attempt, code, now) : movable;
   }
@@ -85,15 +85,19 @@ export class OutcomeJudge {
    * so that a worker that hangs with two jobs is detected without a third.
    * @returns whether the worker is ejected, so that the job should move to another one
    */
-  awaited(attempt: Attempt, now: number): boolean {
+  checkLate(attempt: Attempt, now: number): boolean {
     const { worker, placement, claimedAt } = attempt;
     const { model } = placement;
     if (now - claimedAt < lateMs) return false;
     if (!attempt.isLate) {
-      if (!attempt.isDue(now, comparedMs.firstTokens) || !isSlow(worker, model, now - claimedAt, now)) return false;
+      if (!attempt.isComparisonDue(now, comparedMs.firstTokens) || !isSlow(worker, model, now - claimedAt, now))
+        return false;
       attempt.isLate = true;
       this.#countFailure(attempt, 'slow', now);
-    } else if (attempt.isDue(now, lateMs) && (worker.health.find(model)?.outcomes.row('failure') ?? 0) > 1)
+    } else if (
+      attempt.isComparisonDue(now, lateMs) &&
+      (worker.health.find(model)?.outcomes.faultsInRow('failure') ?? 0) > 1
+    )
       this.#countFailure(attempt, 'slow', now);
     return worker.health.isEjected(model);
   }
@@ -132,11 +136,11 @@ export class OutcomeJudge {
   /** Counts a fault of the attempt's worker. @returns whether the worker is ejected with the model, or stands out among its peers */
   #standsOut({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
     const { model } = placement;
-    const health = worker.health.of(model);
+    const health = worker.health.getOrCreate(model);
     const { outcomes } = health;
     outcomes.countFault(fault, now);
-    if (health.probeFailed(grant, now) || health.ejection) return true;
-    if (!isSuspect(outcomes, fault, now)) return false;
+    if (health.recordProbeFailure(grant, now) || health.ejection) return true;
+    if (!needsComparison(outcomes, fault, now)) return false;
     return outcomes.standsOut(fault, now, comparedMs.faults, () => standsOut(worker, model, fault, now));
   }
 

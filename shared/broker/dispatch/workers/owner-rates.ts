@@ -1,4 +1,4 @@
-import { openOwner, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { openOwner, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 
 /** Milliseconds between two log lines about an owner that has used too much. */
 const reportMs = 60_000;
@@ -25,7 +25,7 @@ interface Rate {
 
 /** Returns who pays for what a worker costs: its owner. A worker without a credential pays for itself. */
 export function payerOf(address: WorkerAddress): string {
-  return address.owner === openOwner ? workerIdOf(address) : `${address.owner}.`;
+  return address.owner === openOwner ? formatWorkerId(address) : `${address.owner}.`;
 }
 
 /** Limits what the workers of one owner cost this process, so that an owner whose workers ask all the time delays only them. */

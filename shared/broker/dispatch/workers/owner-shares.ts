@@ -1,4 +1,4 @@
-import { shareOfMemory } from '#shared/core/memory-budget.ts';
+import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 import { openOwner } from '../../contract/worker-address.ts';
 
 const maxWorkers = 1_000;
@@ -36,13 +36,13 @@ interface OwnerShare {
  * Counts what the workers of each owner take of a process that knows them, so that a stolen credential cannot crowd out all others.
  * Workers without credentials share one owner, which only the limit of the whole table bounds.
  */
-export class OwnerShares {
+export class OwnerUsage {
   readonly #maxBytes: number;
   readonly #shares = new Map<string, OwnerShare>();
 
   /** @param memoryBytes the limit of this process; 0 without one */
   constructor(memoryBytes: number) {
-    this.#maxBytes = Math.min(maxBytes, shareOfMemory(memoryParts, memoryBytes));
+    this.#maxBytes = Math.min(maxBytes, computeMemoryShare(memoryParts, memoryBytes));
   }
 
   /**

@@ -7,7 +7,7 @@ import { mayEject } from './outcome-judge.ts';
 /** Milliseconds after which the list of a silent dispatcher is dropped. */
 const silentMs = 10_000;
 
-const maxIngresses = 1_000;
+const maxDispatchers = 1_000;
 
 /**
  * Shares ejections between dispatchers through their stats, so that each need not detect a faulty worker by itself. A new entry in
@@ -37,11 +37,11 @@ export class SharedEjections {
   }
 
   /** Handles another dispatcher's list, which comes once a second. */
-  received(ingress: string, ejected: readonly EjectedWorker[]): void {
+  onList(ingress: string, ejected: readonly EjectedWorker[]): void {
     const now = performance.now();
     for (const [name, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(name);
     const before = this.#listed.get(ingress)?.entries;
-    if (!before && (ejected.length === 0 || this.#listed.size >= maxIngresses)) return;
+    if (!before && (ejected.length === 0 || this.#listed.size >= maxDispatchers)) return;
     const entries = new Map(ejected.map((entry) => [`${entry.worker} ${entry.model}`, entry]));
     for (const [key, { worker: id, model, reason }] of entries) {
       const worker = before?.has(key) ? undefined : this.#workers.get(id);

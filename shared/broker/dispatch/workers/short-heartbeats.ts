@@ -9,7 +9,7 @@ const permissionMs = 5_000;
 /** Milliseconds after which a component that publishes no stats counts as gone. */
 const goneAfterMs = 3_300;
 
-const maxParts = 1_000;
+const maxComponents = 1_000;
 
 /**
  * Maximum messages a second, from all workers to all dispatchers, for heartbeats of workers with a freed slot: as many as fifty
@@ -38,7 +38,7 @@ export class ShortHeartbeats {
   }
 
   onStats(from: string, { beats }: Pick<IngressStats, 'beats'>): void {
-    if (!this.#parts.has(from) && this.#parts.size >= maxParts) return;
+    if (!this.#parts.has(from) && this.#parts.size >= maxComponents) return;
     this.#parts.set(from, { understands: beats === true, at: performance.now() });
   }
 

@@ -41,7 +41,7 @@ export class WorkerHealth {
   }
 
   /** Returns the outcomes with a model, and creates them if there are none. */
-  of(model: string): ModelHealth {
+  getOrCreate(model: string): ModelHealth {
     let health = this.#models.get(model);
     if (health) return health;
     health = new ModelHealth(model);
@@ -59,7 +59,7 @@ export class WorkerHealth {
    * @param isOwn whether this dispatcher ejects it by itself, rather than because of another dispatcher's list
    */
   eject(model: string, reason: EjectionReason, now: number, isOwn = true): void {
-    const health = this.of(model);
+    const health = this.getOrCreate(model);
     health.eject(reason, now, isOwn);
     this.#ejected.add(health);
     this.#lastEjection = { model, reason, at: now, endedAt: undefined };

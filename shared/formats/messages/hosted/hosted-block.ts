@@ -1,6 +1,6 @@
 import type { HostedResultBlock, MessagesBlock } from '../request.ts';
 import { hostedResultText } from './hosted-result-text.ts';
-import { isOwnCallId } from './sealed-text.ts';
+import { isOwnCallId } from './result-text-encoding.ts';
 
 /** Whether a `server_tool_use` block with this name calls a tool that the router may run. */
 export function isHostedName(name: string): boolean {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '../request.ts';
 import { searchDescription } from '../../hosted/search-description.ts';
-import { hostedKindOf } from './hosted-tools-of.ts';
+import { detectHostedKind } from './find-hosted-tools.ts';
 
 /** Descriptions of the hosted tools for models without them. The inputs are those of the format's own blocks. */
 const functions: Readonly<Record<'web_search' | 'web_fetch', { description: string; input_schema: JsonObject }>> = {
@@ -25,7 +25,7 @@ const functions: Readonly<Record<'web_search' | 'web_fetch', { description: stri
 
 /** Returns a hosted tool as a client tool with a schema. Returns any other tool unchanged. */
 export function asFunction(tool: MessagesTool): MessagesTool {
-  const kind = hostedKindOf(tool);
+  const kind = detectHostedKind(tool);
   if (kind === undefined) return tool;
   const { name, cache_control: cache, defer_loading: deferred } = tool;
   return {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
 import type { HostedFailure, HostedOutcome, SearchResult } from '../../hosted/hosted-outcome.ts';
-import { sealText } from './sealed-text.ts';
+import { encodeResultText } from './result-text-encoding.ts';
 
 /** Marks a call that the model made directly, without a program in between. */
 export const directCaller: JsonObject = { type: 'direct' };
@@ -29,7 +29,7 @@ function contentOf(type: string, outcome: HostedOutcome): JsonObject | JsonObjec
 }
 
 function resultBlock({ title, url, text, age }: SearchResult): JsonObject {
-  return { type: 'web_search_result', title, url, encrypted_content: sealText(text), page_age: age ?? null };
+  return { type: 'web_search_result', title, url, encrypted_content: encodeResultText(text), page_age: age ?? null };
 }
 
 function fetchedBlock(url: string, text: string): JsonObject {

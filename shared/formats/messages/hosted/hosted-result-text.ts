@@ -1,14 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { textOfResults, type SearchResult } from '../../hosted/hosted-outcome.ts';
+import { writeResultsText, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import type { HostedResultBlock } from '../request.ts';
-import { openText } from './sealed-text.ts';
+import { decodeResultText } from './result-text-encoding.ts';
 
 /**
  * Returns the text of a hosted call's result that a client sends back, as the model read it. For results of another upstream, the text has
  * only titles and addresses.
  */
 export function hostedResultText({ content }: HostedResultBlock): string {
-  if (Array.isArray(content)) return textOfResults(content.flatMap((each) => (isJsonObject(each) ? result(each) : [])));
+  if (Array.isArray(content))
+    return writeResultsText(content.flatMap((each) => (isJsonObject(each) ? result(each) : [])));
   if (!isJsonObject(content)) return '';
   const { error_code: code, url, content: document } = content;
   if (typeof code === 'string') return `Error: ${code}`;
@@ -19,7 +20,12 @@ export function hostedResultText({ content }: HostedResultBlock): string {
 
 function result({ title, url, page_age: age, encrypted_content: sealed }: JsonObject): SearchResult[] {
   return [
-    { title: textOf(title), url: textOf(url), text: openText(textOf(sealed)) ?? '', age: textOf(age) || undefined },
+    {
+      title: textOf(title),
+      url: textOf(url),
+      text: decodeResultText(textOf(sealed)) ?? '',
+      age: textOf(age) || undefined,
+    },
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { addUsage, noUsage, type Usage } from '#shared/core/usage.ts';
 import type { HostedAnswer, HostedCall, RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
-import { isFailure, textOfOutcome, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
+import { isFailure, writeOutcomeText, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
 import type {
   MessagesBlock,
@@ -13,13 +13,13 @@ import type {
 import { writeMessagesUsage } from '../usage.ts';
 import { asFunction } from './hosted-function.ts';
 import { hostedResultBlock } from './hosted-result-block.ts';
-import { namesAddress } from './names-address.ts';
-import { MessagesTurn, write } from './messages-turn.ts';
-import { modelCallId } from './sealed-text.ts';
-import { thinkingWithin } from './thinking-within.ts';
+import { isAddressNamed } from './names-address.ts';
+import { MessagesTurn, writeEvent } from './messages-turn.ts';
+import { modelCallId } from './result-text-encoding.ts';
+import { fitThinkingToTokens } from './thinking-within.ts';
 
 /** The hosted tool and the served tool that a function's name stands for. */
-interface Behind {
+interface FunctionTarget {
   hosted: RunnableTool['hosted'];
   served: ServedTool;
 }
@@ -30,12 +30,12 @@ export class MessagesHostedAnswer implements HostedAnswer {
   /** Whether the output tokens of the request are used up while the model calls a hosted tool. */
   #isCutOff = false;
   readonly #request: MessagesRequest;
-  readonly #behind: ReadonlyMap<string, Behind>;
+  readonly #toolsByName: ReadonlyMap<string, FunctionTarget>;
   readonly #messages: MessagesMessage[] = [];
   readonly #content: JsonObject[] = [];
   readonly #uses = { web_search: 0, web_fetch: 0, mcp: 0 };
   /** Results of all searches so far, for citations. */
-  readonly #found: SearchResult[] = [];
+  readonly #searchResults: SearchResult[] = [];
   #events = new EventObjects();
   #turn: MessagesTurn;
   #turns = 0;
@@ -47,8 +47,8 @@ export class MessagesHostedAnswer implements HostedAnswer {
   /** @param request the client's, with all fields */
   constructor(request: MessagesRequest, tools: readonly RunnableTool[]) {
     this.#request = request;
-    this.#behind = new Map(
-      tools.flatMap(({ hosted, served: [served] }): [string, Behind][] => {
+    this.#toolsByName = new Map(
+      tools.flatMap(({ hosted, served: [served] }): [string, FunctionTarget][] => {
         const name = nameAt(request, hosted.param);
         return served && name !== undefined ? [[name, { hosted, served }]] : [];
       }),
@@ -58,7 +58,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
 
   next(isLast: boolean): Buffer {
     const { messages, tools } = this.#request;
-    const own = (tools ?? []).filter(({ name }) => !this.#behind.has(name));
+    const own = (tools ?? []).filter(({ name }) => !this.#toolsByName.has(name));
     const mayCall = !isLast || own.length > 0;
     const left = this.#outputLeft;
     const body = {
@@ -66,7 +66,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
       messages: [...messages, ...this.#messages],
       tools: (isLast && mayCall ? own : (tools ?? [])).map(asFunction),
       ...choiceOf(this.#request.tool_choice, this.#turns > 0, mayCall),
-      ...(left !== undefined && { max_tokens: left, ...thinkingWithin(this.#request, left) }),
+      ...(left !== undefined && { max_tokens: left, ...fitThinkingToTokens(this.#request, left) }),
       stream: true,
     };
     this.#turn = this.#newTurn();
@@ -85,10 +85,10 @@ export class MessagesHostedAnswer implements HostedAnswer {
     const turn = this.#turn;
     if (this.#turns === 0) this.#message = turn.message ?? {};
     this.#turns += 1;
-    this.#content.push(...turn.shown);
+    this.#content.push(...turn.clientBlocks);
     this.#usage = addUsage(this.#usage, turn.usage);
     const calls = turn.calls.flatMap(({ id, name, input }): HostedCall[] => {
-      const behind = this.#behind.get(name);
+      const behind = this.#toolsByName.get(name);
       return behind ? [{ id, input, ...behind }] : [];
     });
     const asks = turn.stopReason === 'tool_use';
@@ -107,25 +107,26 @@ export class MessagesHostedAnswer implements HostedAnswer {
   }
 
   namesAddress(url: string): boolean {
-    return namesAddress([...this.#request.messages, ...this.#messages], url);
+    return isAddressNamed([...this.#request.messages, ...this.#messages], url);
   }
 
   answerCall(call: HostedCall, outcome: HostedOutcome): string {
-    if (outcome.kind === 'found') this.#found.push(...outcome.results);
+    if (outcome.kind === 'found') this.#searchResults.push(...outcome.results);
     this.#unanswered = this.#unanswered.filter(({ id }) => id !== call.id);
     // Failed calls are not charged, as at Anthropic.
     if (outcome.kind !== 'failed') this.#uses[call.hosted.kind] += 1;
     this.#results.push({
       type: 'tool_result',
       tool_use_id: modelCallId(call.id),
-      content: textOfOutcome(outcome),
+      content: writeOutcomeText(outcome),
       ...(isFailure(outcome) && { is_error: true }),
     });
-    if (this.#unanswered.length === 0) this.#remember();
+    if (this.#unanswered.length === 0) this.#appendToHistory();
     const block = hostedResultBlock(call, outcome);
     const index = this.#content.push(block) - 1;
     return (
-      write({ type: 'content_block_start', index, content_block: block }) + write({ type: 'content_block_stop', index })
+      writeEvent({ type: 'content_block_start', index, content_block: block }) +
+      writeEvent({ type: 'content_block_stop', index })
     );
   }
 
@@ -134,16 +135,16 @@ export class MessagesHostedAnswer implements HostedAnswer {
     const failed = this.#unanswered.map((call) =>
       this.answerCall(call, { kind: 'failed', reason: 'unavailable', message }),
     );
-    return [...failed, write(this.#lastDelta()), write({ type: 'message_stop' })].join('');
+    return [...failed, writeEvent(this.#lastDelta()), writeEvent({ type: 'message_stop' })].join('');
   }
 
-  whole(): JsonObject {
+  wholeAnswer(): JsonObject {
     const { delta, usage } = this.#lastDelta();
     return { ...this.#message, content: this.#content, ...(delta as JsonObject), usage };
   }
 
   /** Adds the turn and the results of its calls to the input of the next turn. */
-  #remember(): void {
+  #appendToHistory(): void {
     this.#messages.push(
       { role: 'assistant', content: this.#turn.blocks as MessagesBlock[] },
       { role: 'user', content: this.#results },
@@ -165,7 +166,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   }
 
   #newTurn(): MessagesTurn {
-    return new MessagesTurn(this.#content.length, (name) => this.#behind.has(name), this.#found);
+    return new MessagesTurn(this.#content.length, (name) => this.#toolsByName.has(name), this.#searchResults);
   }
 }
 

@@ -2,21 +2,21 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { HostedRequest } from '../../hosted/hosted-request.ts';
 import type { MessagesRequest } from '../request.ts';
 import { asFunction } from './hosted-function.ts';
-import { hostedToolsOf } from './hosted-tools-of.ts';
+import { findHostedTools } from './find-hosted-tools.ts';
 import { MessagesHostedAnswer } from './messages-hosted-answer.ts';
 
 export function messagesHostedRequest(request: MessagesRequest): HostedRequest | undefined {
-  const tools = hostedToolsOf(request);
+  const tools = findHostedTools(request);
   if (tools.length === 0) return undefined;
   return {
     tools,
     refusal: ({ param, title }, reason) =>
       new RouterError('unsupported_parameter', `${param}: '${title}' cannot be run here: ${reason}`, { param }),
-    asFunctions: (body) => {
+    withFunctions: (body) => {
       const { tools: given } = body as MessagesRequest;
       return Buffer.from(JSON.stringify({ ...body, tools: (given ?? []).map(asFunction) }));
     },
     // `parseMessagesRequest` has checked the body before.
-    open: (body, runnable) => new MessagesHostedAnswer(body as MessagesRequest, runnable),
+    createAnswer: (body, runnable) => new MessagesHostedAnswer(body as MessagesRequest, runnable),
   };
 }

@@ -6,7 +6,7 @@ import { overlayUsage, readMessagesUsage } from '../usage.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import { directCaller } from './hosted-result-block.ts';
 import { resultCitations } from './result-citations.ts';
-import { hostedCallId } from './sealed-text.ts';
+import { hostedCallId } from './result-text-encoding.ts';
 
 /** A call of a hosted tool, as the model wrote it. */
 export interface TurnCall {
@@ -35,7 +35,7 @@ export class MessagesTurn {
   /** The blocks as the model wrote them, for its next request. */
   readonly blocks: JsonObject[] = [];
   /** The blocks as the client gets them. */
-  readonly shown: JsonObject[] = [];
+  readonly clientBlocks: JsonObject[] = [];
   readonly calls: TurnCall[] = [];
   callsClient = false;
   /** The message of `message_start`, and the last `message_delta` event. */
@@ -72,7 +72,7 @@ export class MessagesTurn {
         this.message = isJsonObject(event['message']) ? event['message'] : {};
         this.#usage = overlayUsage(this.#usage, this.message['usage']);
         // Only the first turn begins the client's answer.
-        return this.#firstIndex === 0 ? write(event) : '';
+        return this.#firstIndex === 0 ? writeEvent(event) : '';
       case 'content_block_start':
         return this.#start(event);
       case 'content_block_delta':
@@ -86,7 +86,7 @@ export class MessagesTurn {
       case 'message_stop':
         return '';
       default:
-        return write(event);
+        return writeEvent(event);
     }
   }
 
@@ -99,11 +99,11 @@ export class MessagesTurn {
     const shown = isHosted
       ? { type: 'server_tool_use', id: hostedCallId(id), name, input: {}, caller: directCaller }
       : block;
-    const index = this.#firstIndex + this.shown.length;
+    const index = this.#firstIndex + this.clientBlocks.length;
     this.blocks.push(block);
-    this.shown.push(shown);
+    this.clientBlocks.push(shown);
     this.#open.set(numberOf(event), { index, block, shown, json: '' });
-    return write({ ...event, index, content_block: shown });
+    return writeEvent({ ...event, index, content_block: shown });
   }
 
   #add(event: JsonObject): string {
@@ -117,13 +117,13 @@ export class MessagesTurn {
     open.json += textOf(delta['partial_json']);
     if (delta['citation'] !== undefined)
       block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), delta['citation']];
-    return write({ ...event, index: open.index });
+    return writeEvent({ ...event, index: open.index });
   }
 
   #stop(event: JsonObject): string {
     const { index, block, shown, json } = this.#opened(event);
     this.#open.delete(numberOf(event));
-    if (block['type'] === 'text') return this.#cite(index, block) + write({ ...event, index });
+    if (block['type'] === 'text') return this.#cite(index, block) + writeEvent({ ...event, index });
     if (block['type'] === 'tool_use') {
       const input = json === '' ? block['input'] : parsed(json);
       block['input'] = isJsonObject(input) ? input : {};
@@ -131,7 +131,7 @@ export class MessagesTurn {
       if (shown !== block)
         this.calls.push({ id: textOf(shown['id']), name: textOf(shown['name']), input: block['input'] });
     }
-    return write({ ...event, index });
+    return writeEvent({ ...event, index });
   }
 
   /** Adds citations to a complete text, unless its upstream has added some. The model's own blocks stay without them. */
@@ -139,9 +139,11 @@ export class MessagesTurn {
     const { text, citations } = block;
     const own = Array.isArray(citations) && citations.length > 0 ? [] : resultCitations(textOf(text), this.#found);
     if (own.length === 0) return '';
-    this.shown[index - this.#firstIndex] = { ...block, citations: own };
+    this.clientBlocks[index - this.#firstIndex] = { ...block, citations: own };
     return own
-      .map((citation) => write({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } }))
+      .map((citation) =>
+        writeEvent({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } }),
+      )
       .join('');
   }
 
@@ -152,7 +154,7 @@ export class MessagesTurn {
   }
 }
 
-export function write(event: JsonObject): string {
+export function writeEvent(event: JsonObject): string {
   return namedEvent(textOf(event['type']), JSON.stringify(event));
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { findCitations } from '../../hosted/find-citations.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
-import { openText, sealText } from './sealed-text.ts';
+import { decodeResultText, encodeResultText } from './result-text-encoding.ts';
 
 /**
  * Returns the citations of a text that names addresses of search results, one per result (Anthropic API reference, "Web search tool").
@@ -13,7 +13,7 @@ export function resultCitations(text: string, results: readonly SearchResult[]):
     type: 'web_search_result_location',
     url,
     title,
-    encrypted_index: sealText(url),
+    encrypted_index: encodeResultText(url),
     cited_text: '',
   }));
 }
@@ -21,5 +21,5 @@ export function resultCitations(text: string, results: readonly SearchResult[]):
 /** Whether the router has made a citation. No upstream accepts such a citation as its own. */
 export function isOwnCitation(citation: Json): boolean {
   const index = isJsonObject(citation) ? citation['encrypted_index'] : undefined;
-  return typeof index === 'string' && openText(index) !== undefined;
+  return typeof index === 'string' && decodeResultText(index) !== undefined;
 }

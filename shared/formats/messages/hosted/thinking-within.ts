@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '../request.ts';
 
 /** The format's minimum thinking budget, in tokens (Anthropic API guide, "Extended thinking"). */
-const leastBudget = 1024;
+const minBudget = 1024;
 
 /**
  * Returns the thinking fields of a later turn, for which only `left` output tokens remain. Upstreams refuse a budget that is not below the
@@ -11,12 +11,12 @@ const leastBudget = 1024;
  * upstreams that accept it.
  * @param left output tokens
  */
-export function thinkingWithin(request: MessagesRequest, left: number): Partial<MessagesRequest> {
+export function fitThinkingToTokens(request: MessagesRequest, left: number): Partial<MessagesRequest> {
   const { thinking, max_tokens: limit = 0, context_management: management } = request;
   const { type, budget_tokens: budget } = thinking ?? {};
   if (type !== 'enabled' || typeof budget !== 'number' || budget < left || budget >= limit) return {};
   const share = Math.floor((budget * left) / limit);
-  if (share >= leastBudget) return { thinking: { ...thinking, type, budget_tokens: share } };
+  if (share >= minBudget) return { thinking: { ...thinking, type, budget_tokens: share } };
   return { thinking: { type: 'disabled' }, ...withoutClearing(management) };
 }
 

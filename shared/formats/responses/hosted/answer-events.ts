@@ -39,22 +39,22 @@ export class AnswerEvents {
   }
 
   /** Writes an event of the model's turn with the position that its item has in the answer. */
-  relay(event: JsonObject, position: number | undefined): string {
+  writeRelayed(event: JsonObject, position: number | undefined): string {
     const { type, sequence_number: _, ...fields } = event as JsonObject & { type: string };
     const moved = {
       ...fields,
       ...(position !== undefined && { output_index: position }),
-      ...(typeof fields['item_id'] === 'string' && { item_id: this.renamed(fields['item_id']) }),
+      ...(typeof fields['item_id'] === 'string' && { item_id: this.uniqueId(fields['item_id']) }),
     };
     return this.write(type, moved);
   }
 
   /** Returns an item of the model's turn with an id that is unique in the answer. */
   withOwnId(item: JsonObject): JsonObject {
-    return typeof item['id'] === 'string' ? { ...item, id: this.renamed(item['id']) } : item;
+    return typeof item['id'] === 'string' ? { ...item, id: this.uniqueId(item['id']) } : item;
   }
 
-  renamed(id: string): string {
+  uniqueId(id: string): string {
     if (!this.#used.has(id)) return id;
     const known = this.#renamed.get(id) ?? `${id}_${this.output.length}`;
     this.#renamed.set(id, known);
@@ -63,6 +63,6 @@ export class AnswerEvents {
 }
 
 /** Returns the item of an event; an empty object without one. */
-export function itemOf({ item }: JsonObject): JsonObject {
+export function itemOrEmpty({ item }: JsonObject): JsonObject {
   return isJsonObject(item) ? item : {};
 }

@@ -4,7 +4,7 @@ import { searchDescription } from '../../hosted/search-description.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { offeredTools } from './offered-tools.ts';
 
-export const searchName = 'web_search';
+export const searchFunctionName = 'web_search';
 
 /** The function by which a model calls a hosted tool, or one tool of an MCP server. */
 export interface HostedFunction {
@@ -15,10 +15,10 @@ export interface HostedFunction {
   tool: JsonObject;
 }
 
-const longestName = 64;
+const maxNameLength = 64;
 
 export function mcpFunctionName(label: string, name: string): string {
-  return `mcp_${label}_${name}`.replaceAll(/[^\w-]/g, '_').slice(0, longestName);
+  return `mcp_${label}_${name}`.replaceAll(/[^\w-]/g, '_').slice(0, maxNameLength);
 }
 
 /**
@@ -32,10 +32,10 @@ export function hostedFunctions(request: ResponsesRequest, runnable: readonly Ru
   return runnable.flatMap(({ hosted, served }) =>
     served.map((each): HostedFunction => {
       const key = JSON.stringify([hosted.kind, hosted.label, each.name]);
-      const wanted = hosted.kind === 'mcp' ? mcpFunctionName(hosted.label ?? '', each.ownName) : searchName;
+      const wanted = hosted.kind === 'mcp' ? mcpFunctionName(hosted.label ?? '', each.ownName) : searchFunctionName;
       let name = names.get(key) ?? wanted;
       for (let copy = 2; !names.has(key) && taken.has(name); copy++)
-        name = `${wanted.slice(0, longestName - 4)}_${copy}`;
+        name = `${wanted.slice(0, maxNameLength - 4)}_${copy}`;
       taken.add(name);
       names.set(key, name);
       return {
@@ -84,7 +84,7 @@ function namedBy(choice: Json, functions: readonly HostedFunction[]): Json[] {
   const chosen = functions.filter(({ hosted, served }) =>
     hosted.kind === 'mcp'
       ? type === 'mcp' && label === hosted.label && (typeof name !== 'string' || name === served.ownName)
-      : typeof type === 'string' && type.startsWith(searchName),
+      : typeof type === 'string' && type.startsWith(searchFunctionName),
   );
   return chosen.length === 0 ? [choice] : chosen.map((each) => ({ type: 'function', name: each.name }));
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
-import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
+import { isFailure, writeOutcomeText, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
 
 /** Item types of hosted calls, and the prefixes of their ids. */
 const kinds = {
@@ -15,7 +15,7 @@ export function hostedItemId(kind: 'web_search' | 'mcp' | 'mcpl' | 'mcpr', answe
 }
 
 /** Returns the item of a call that has begun (OpenAI API reference, "Web search tool call", "MCP call"). */
-export function begunItem({ id, hosted, served, input }: HostedCall, args: string): JsonObject {
+export function inProgressItem({ id, hosted, served, input }: HostedCall, args: string): JsonObject {
   if (hosted.kind !== 'mcp') return { id, type: kinds.web_search.type, status: 'in_progress', action: actionOf(input) };
   const { label = '' } = hosted;
   const named = { server_label: label, name: served.ownName, arguments: args };
@@ -31,10 +31,10 @@ export function begunItem({ id, hosted, served, input }: HostedCall, args: strin
 }
 
 /** Adds the outcome of a call to its item. The item of a search keeps the results that the next request needs. */
-export function endedItem(begun: JsonObject, outcome: HostedOutcome): JsonObject {
+export function withOutcome(begun: JsonObject, outcome: HostedOutcome): JsonObject {
   const status = isFailure(outcome) ? 'failed' : 'completed';
   if (begun['type'] === kinds.mcp.type) {
-    const text = textOfOutcome(outcome);
+    const text = writeOutcomeText(outcome);
     if (status === 'completed') return { ...begun, status, output: text };
     const content = [{ type: 'text', text }];
     return { ...begun, status, error: { type: 'mcp_tool_execution_error', content } };
@@ -46,6 +46,6 @@ export function endedItem(begun: JsonObject, outcome: HostedOutcome): JsonObject
 }
 
 function actionOf({ query }: JsonObject): JsonObject {
-  const asked = typeof query === 'string' ? query : '';
-  return { type: 'search', query: asked, queries: [asked] };
+  const text = typeof query === 'string' ? query : '';
+  return { type: 'search', query: text, queries: [text] };
 }

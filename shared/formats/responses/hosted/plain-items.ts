@@ -1,32 +1,35 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { textOfResults } from '../../hosted/hosted-outcome.ts';
+import { writeResultsText } from '../../hosted/hosted-outcome.ts';
 import type { ResponsesItem } from '../request.ts';
-import { mcpFunctionName, searchName } from './hosted-functions.ts';
+import { mcpFunctionName, searchFunctionName } from './hosted-functions.ts';
 
 /**
  * Replaces searches and MCP calls of earlier answers by function calls with their outputs. Of a search that another upstream has run, the
  * output contains the addresses at most.
  * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval request
  */
-export function plainItems(items: readonly ResponsesItem[], outputs: ReadonlyMap<string, string>): ResponsesItem[] {
-  return plainEntries(items, outputs).map(([, item]) => item);
+export function withFunctionCalls(
+  items: readonly ResponsesItem[],
+  outputs: ReadonlyMap<string, string>,
+): ResponsesItem[] {
+  return withFunctionCallsAt(items, outputs).map(([, item]) => item);
 }
 
 /** For a request without calls that have run. */
-const none: ReadonlyMap<string, string> = new Map();
+const noOutputs: ReadonlyMap<string, string> = new Map();
 
 /**
  * Whether the item of a hosted call contains its outcome, or waits for approval. This holds for all items of MCP calls and for searches
  * that the router has run. For a search of another upstream, only the message after it has the results.
  */
-export function saysWhatCame(item: ResponsesItem): boolean {
+export function hasOutcome(item: ResponsesItem): boolean {
   return item.type === 'web_search_call' ? Array.isArray((item as JsonObject)['results']) : true;
 }
 
 /** Whether an item belongs to a hosted call that the router has run. No upstream accepts such an item as its own. */
 export function isOwnHostedItem(item: ResponsesItem): boolean {
-  const { id, approval_request_id: asked } = item as JsonObject;
-  const known = item.type === 'mcp_approval_response' ? asked : id;
+  const { id, approval_request_id: approvalId } = item as JsonObject;
+  const known = item.type === 'mcp_approval_response' ? approvalId : id;
   return typeof known === 'string' && /^[a-z]+_rtr_/.test(known);
 }
 
@@ -34,9 +37,9 @@ export function isOwnHostedItem(item: ResponsesItem): boolean {
  * Works like `plainItems`, and returns each item with the position of its source item.
  * @param takes selects the items of hosted calls that become function calls; the others stay
  */
-export function plainEntries(
+export function withFunctionCallsAt(
   items: readonly ResponsesItem[],
-  outputs = none,
+  outputs = noOutputs,
   takes: (item: ResponsesItem) => boolean = () => true,
 ): [number, ResponsesItem][] {
   const fields = items as readonly JsonObject[];
@@ -52,7 +55,7 @@ export function plainEntries(
     if (!takes(item)) return [item];
     switch (item.type) {
       case 'web_search_call':
-        return pair(id, searchName, JSON.stringify(searchInput(given['action'])), searchOutput(given));
+        return pair(id, searchFunctionName, JSON.stringify(searchInput(given['action'])), searchOutput(given));
       case 'mcp_call':
         return pair(id, nameOf(given), textOf(given['arguments']), mcpOutput(given));
       case 'mcp_approval_request': {
@@ -89,7 +92,7 @@ function searchInput(action: Json | undefined): JsonObject {
 
 function searchOutput({ status, results, action }: JsonObject): string {
   if (Array.isArray(results)) {
-    return textOfResults(
+    return writeResultsText(
       results.flatMap((each) =>
         isJsonObject(each)
           ? [{ title: textOf(each['title']), url: textOf(each['url']), text: textOf(each['text']), age: undefined }]

@@ -1,20 +1,20 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedAnswer, HostedCall, RunnableTool } from '../../hosted/hosted-request.ts';
-import { isFailure, textOfOutcome, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
+import { isFailure, writeOutcomeText, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
 import type { ResponsesItem, ResponsesRequest } from '../request.ts';
 import { repeatedFields } from '../response-object.ts';
 import { AnswerEvents } from './answer-events.ts';
 import { approvedCalls } from './approved-calls.ts';
-import { endedItem, hostedItemId } from './hosted-item.ts';
+import { withOutcome, hostedItemId } from './hosted-item.ts';
 import { hostedFunctions, type HostedFunction } from './hosted-functions.ts';
-import { plainItems } from './plain-items.ts';
+import { withFunctionCalls } from './plain-items.ts';
 import { beginCall, ResponsesTurn, type BegunCall } from './responses-turn.ts';
 import { sumUsage } from './sum-usage.ts';
-import { turnTools } from './turn-tools.ts';
+import { turnToolFields } from './turn-tools.ts';
 
 /** OpenAI's minimum for a limit of output tokens. */
-const leastOutput = 16;
+const minOutputTokens = 16;
 
 /** An answer in the Responses format for which the router runs web search and the tools of MCP servers. */
 export class ResponsesHostedAnswer implements HostedAnswer {
@@ -29,7 +29,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   readonly #events = new AnswerEvents();
   readonly #items: JsonObject[] = [];
   /** Results of all searches so far, for citations. */
-  readonly #found: SearchResult[] = [];
+  readonly #searchResults: SearchResult[] = [];
   /** Outputs of approved calls, and their outcomes. */
   readonly #outputs = new Map<string, string>();
   readonly #approvedEnds: { call: HostedCall; outcome: HostedOutcome }[] = [];
@@ -53,11 +53,11 @@ export class ResponsesHostedAnswer implements HostedAnswer {
 
   next(isLast: boolean): Buffer {
     const { max_tool_calls: _, include, ...fields } = this.#request;
-    const input = [...plainItems(this.#input, this.#outputs), ...(this.#items as ResponsesItem[])];
+    const input = [...withFunctionCalls(this.#input, this.#outputs), ...(this.#items as ResponsesItem[])];
     const left = this.#outputLeft;
     const body = {
       ...fields,
-      ...turnTools({
+      ...turnToolFields({
         request: this.#request,
         input,
         functions: this.#functions,
@@ -79,7 +79,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
       functionNamed: (name) => this.#functions.findLast((each) => each.name === name),
       onCreated: (response) => this.#begin(response),
       answerPart: () => this.#answerPart,
-      found: this.#found,
+      found: this.#searchResults,
     });
     return Buffer.from(JSON.stringify(body));
   }
@@ -102,7 +102,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     const isWhole = turn.response['status'] === 'completed';
     // Without output tokens left, the model could not use the outputs of these calls.
     this.#isCutOff =
-      isWhole && !turn.asksClient && turn.calls.length > 0 && (this.#outputLeft ?? leastOutput) < leastOutput;
+      isWhole && !turn.asksClient && turn.calls.length > 0 && (this.#outputLeft ?? minOutputTokens) < minOutputTokens;
     this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole || this.#isCutOff;
     return isWhole && !this.#isCutOff ? turn.calls.map(({ call }) => call) : [];
   }
@@ -125,8 +125,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   }
 
   answerCall(call: HostedCall, outcome: HostedOutcome): string {
-    if (outcome.kind === 'found') this.#found.push(...outcome.results);
-    const text = textOfOutcome(outcome);
+    if (outcome.kind === 'found') this.#searchResults.push(...outcome.results);
+    const text = writeOutcomeText(outcome);
     const output = isFailure(outcome) ? `Error: ${text}` : text;
     const begun = this.#begun.find((each) => each.call === call);
     if (!begun) {
@@ -145,12 +145,12 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     const failed = this.#begun.map(({ call }) =>
       this.answerCall(call, { kind: 'failed', reason: 'unavailable', message }),
     );
-    const response = this.whole();
+    const response = this.wholeAnswer();
     const status = response['status'] === 'incomplete' ? 'incomplete' : 'completed';
     return [...failed, this.#events.write(`response.${status}`, { response })].join('');
   }
 
-  whole(): JsonObject {
+  wholeAnswer(): JsonObject {
     const { id, created_at: created } = this.#created;
     const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
     const last = { ...this.#last, ...(this.#isCutOff && cut) };
@@ -171,11 +171,13 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     const opening = ['response.created', 'response.in_progress'].map((type) =>
       this.#events.write(type, { response: shown }),
     );
-    return [...opening, ...this.#lists(), ...this.#approvedEnds.map((each) => this.#approvedItem(each))].join('');
+    return [...opening, ...this.#mcpListEvents(), ...this.#approvedEnds.map((each) => this.#approvedItem(each))].join(
+      '',
+    );
   }
 
   /** Returns events with the tools of each MCP server whose list the client does not have yet. */
-  #lists(): string[] {
+  #mcpListEvents(): string[] {
     const known = new Set(
       this.#input.map((item) => (item.type === 'mcp_list_tools' ? (item as JsonObject)['server_label'] : undefined)),
     );
@@ -209,7 +211,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   }
 
   #end(position: number, outcome: HostedOutcome): string {
-    const item = endedItem(this.#events.output[position] ?? {}, outcome);
+    const item = withOutcome(this.#events.output[position] ?? {}, outcome);
     const { type, status } = item as JsonObject & { type: string };
     // There is no event for a failed search; its item has the status.
     const ended = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;

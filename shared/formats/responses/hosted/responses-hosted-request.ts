@@ -1,13 +1,13 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { HostedRequest } from '../../hosted/hosted-request.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
-import { hostedToolsOf } from './hosted-tools-of.ts';
+import { findHostedTools } from './find-hosted-tools.ts';
 import { hostedFunctions, toolsWithFunctions } from './hosted-functions.ts';
 import { withTools } from './offered-tools.ts';
 import { ResponsesHostedAnswer } from './responses-hosted-answer.ts';
 
 export function responsesHostedRequest(request: ResponsesRequest): HostedRequest | undefined {
-  const tools = hostedToolsOf(request);
+  const tools = findHostedTools(request);
   if (tools.length === 0) return undefined;
   return {
     tools,
@@ -17,7 +17,7 @@ export function responsesHostedRequest(request: ResponsesRequest): HostedRequest
         `Unsupported value for '${param}': tools of type '${title}' cannot be run here: ${reason}.`,
         { param },
       ),
-    asFunctions: (body, runnable) => {
+    withFunctions: (body, runnable) => {
       const given = body as ResponsesRequest;
       const functions = hostedFunctions(given, runnable);
       const { input } = given;
@@ -29,6 +29,6 @@ export function responsesHostedRequest(request: ResponsesRequest): HostedRequest
       return Buffer.from(JSON.stringify({ ...given, ...counted }));
     },
     // `parseResponsesRequest` has checked the body before.
-    open: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),
+    createAnswer: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),
   };
 }

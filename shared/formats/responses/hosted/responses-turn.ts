@@ -2,11 +2,11 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
-import { itemOf, type AnswerEvents } from './answer-events.ts';
-import { begunItem, hostedItemId } from './hosted-item.ts';
+import { itemOrEmpty, type AnswerEvents } from './answer-events.ts';
+import { inProgressItem, hostedItemId } from './hosted-item.ts';
 import type { HostedFunction } from './hosted-functions.ts';
-import { needsApproval } from './hosted-tools-of.ts';
-import { citedItem, citedPart, urlCitations } from './url-citations.ts';
+import { needsApproval } from './find-hosted-tools.ts';
+import { withItemCitations, withCitations, urlCitations } from './url-citations.ts';
 
 export interface BegunCall {
   call: HostedCall;
@@ -16,7 +16,7 @@ export interface BegunCall {
   callId: string;
 }
 
-export interface TurnParts {
+export interface TurnOptions {
   events: AnswerEvents;
   /** Returns the function that stands for a hosted tool; undefined if the name belongs to no such function. */
   functionNamed: (name: unknown) => HostedFunction | undefined;
@@ -42,14 +42,14 @@ export class ResponsesTurn {
   asksClient = false;
   /** The response object of the last event. */
   response: JsonObject = {};
-  readonly #parts: TurnParts;
+  readonly #parts: TurnOptions;
   /** Maps positions in the turn to positions in the answer. */
   readonly #positions = new Map<unknown, number>();
   readonly #hidden = new Set<unknown>();
   /** Keys of the texts that the upstream itself annotates, see `placeOf`. */
   readonly #annotated = new Set<string>();
 
-  constructor(parts: TurnParts) {
+  constructor(parts: TurnOptions) {
     this.#parts = parts;
   }
 
@@ -68,12 +68,12 @@ export class ResponsesTurn {
       case 'response.failed':
         throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
       case 'response.output_text.annotation.added':
-        this.#annotated.add(placeOf(event));
+        this.#annotated.add(textKey(event));
         return this.#relay(event);
       case 'response.output_text.done':
         return this.#annotations(event) + this.#relay(event);
       case 'response.content_part.done':
-        return this.#relay({ ...event, part: citedPart(event['part'] ?? null, this.#parts.found) });
+        return this.#relay({ ...event, part: withCitations(event['part'] ?? null, this.#parts.found) });
       case 'response.output_item.added':
         return this.#added(event);
       case 'response.output_item.done':
@@ -87,13 +87,13 @@ export class ResponsesTurn {
 
   #relay(event: JsonObject): string {
     const { output_index: index } = event;
-    return this.#hidden.has(index) ? '' : this.#parts.events.relay(event, this.#positions.get(index));
+    return this.#hidden.has(index) ? '' : this.#parts.events.writeRelayed(event, this.#positions.get(index));
   }
 
   /** Writes the annotations of a complete text, unless its upstream has added some. */
   #annotations(event: JsonObject): string {
     const { output_index, item_id, content_index, text } = event;
-    if (typeof text !== 'string' || this.#annotated.has(placeOf(event))) return '';
+    if (typeof text !== 'string' || this.#annotated.has(textKey(event))) return '';
     return urlCitations(text, this.#parts.found)
       .map((annotation, at) =>
         this.#relay({
@@ -110,7 +110,7 @@ export class ResponsesTurn {
 
   #added(event: JsonObject): string {
     const { events, functionNamed } = this.#parts;
-    const item = itemOf(event);
+    const item = itemOrEmpty(event);
     if (item['type'] === 'function_call' && functionNamed(item['name'])) {
       this.#hidden.add(event['output_index']);
       return '';
@@ -123,13 +123,13 @@ export class ResponsesTurn {
 
   #done(event: JsonObject): string {
     const { events, functionNamed } = this.#parts;
-    const item = itemOf(event);
+    const item = itemOrEmpty(event);
     this.items.push(item);
     const called = item['type'] === 'function_call' ? functionNamed(item['name']) : undefined;
     if (called) return this.#begin(called, item);
     this.asksClient ||= clientCalls.has(item['type']);
     const position = this.#positions.get(event['output_index']) ?? events.add(item);
-    const cited = citedItem(item, this.#parts.found);
+    const cited = withItemCitations(item, this.#parts.found);
     return events.item(position, 'response.output_item.done', events.withOwnId(cited));
   }
 
@@ -160,7 +160,7 @@ export class ResponsesTurn {
 
 /** Writes the events that begin the item of a call at the next position. */
 export function beginCall(events: AnswerEvents, call: HostedCall, args: string): string {
-  const item = begunItem(call, args);
+  const item = inProgressItem(call, args);
   const position = events.add(item);
   const added = (shown: JsonObject): string => events.item(position, 'response.output_item.added', shown);
   if (call.hosted.kind !== 'mcp') {
@@ -187,7 +187,7 @@ function addWhole(events: AnswerEvents, item: JsonObject): string {
 }
 
 /** Returns a key for a text of the turn. */
-function placeOf({ output_index: item, content_index: part }: JsonObject): string {
+function textKey({ output_index: item, content_index: part }: JsonObject): string {
   return JSON.stringify([item, part]);
 }
 

@@ -8,7 +8,7 @@ import {
 } from './hosted-functions.ts';
 import { offeredTools, withTools } from './offered-tools.ts';
 
-export interface TurnToolsParts {
+export interface TurnToolsOptions {
   request: ResponsesRequest;
   input: readonly ResponsesItem[];
   functions: readonly HostedFunction[];
@@ -21,7 +21,7 @@ export interface TurnToolsParts {
  * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model has only the client's tools.
  * Without client tools, the functions stay, because earlier turns have called them, but the choice is `none`.
  */
-export function turnTools(parts: TurnToolsParts): JsonObject {
+export function turnToolFields(parts: TurnToolsOptions): JsonObject {
   const { request, input, functions, isLast } = parts;
   const choice = choiceOf(parts);
   const offer = (change: typeof toolsWithFunctions): Required<Pick<ResponsesRequest, 'input' | 'tools'>> => ({
@@ -35,7 +35,7 @@ export function turnTools(parts: TurnToolsParts): JsonObject {
 }
 
 /** Keeps a choice that requires a call for the first turn only. In later turns it would keep the model from ever answering. */
-function choiceOf({ request, functions, isFirst }: TurnToolsParts): Json | undefined {
+function choiceOf({ request, functions, isFirst }: TurnToolsOptions): Json | undefined {
   const chosen = choiceWithFunctions(request.tool_choice, functions);
   if (isFirst) return chosen;
   if (isJsonObject(chosen) && chosen['type'] === 'allowed_tools') return { ...chosen, mode: 'auto' };

@@ -25,7 +25,7 @@ export function urlCitations(text: string, results: readonly SearchResult[]): Js
 }
 
 /** Adds annotations to a content part, unless its upstream has added some. */
-export function citedPart(part: Json, results: readonly SearchResult[]): Json {
+export function withCitations(part: Json, results: readonly SearchResult[]): Json {
   if (!isJsonObject(part) || part['type'] !== 'output_text' || typeof part['text'] !== 'string') return part;
   const { annotations } = part;
   if (Array.isArray(annotations) && annotations.length > 0) return part;
@@ -34,8 +34,8 @@ export function citedPart(part: Json, results: readonly SearchResult[]): Json {
 }
 
 /** Adds annotations to the content parts of a message item. */
-export function citedItem(item: JsonObject, results: readonly SearchResult[]): JsonObject {
+export function withItemCitations(item: JsonObject, results: readonly SearchResult[]): JsonObject {
   const { type, content } = item;
   if (type !== 'message' || !Array.isArray(content) || results.length === 0) return item;
-  return { ...item, content: content.map((part) => citedPart(part, results)) };
+  return { ...item, content: content.map((part) => withCitations(part, results)) };
 }

@@ -9,8 +9,8 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' |
  * end. A cut-off answer (`length`, `content_filter`) takes precedence over tool calls.
  * @throws RouterError `upstream_failed` if the engine reports that it aborted
  */
-export function readFinishReason(given: Json | undefined, hasToolCalls: boolean): FinishReason {
-  switch (given) {
+export function readFinishReason(reason: Json | undefined, hasToolCalls: boolean): FinishReason {
+  switch (reason) {
     case 'length':
     case 'max_tokens':
       return 'length';
@@ -21,7 +21,7 @@ export function readFinishReason(given: Json | undefined, hasToolCalls: boolean)
     case 'error':
     case 'abort':
     case 'insufficient_system_resource':
-      throw new RouterError('upstream_failed', `The upstream broke off its answer (${given}).`);
+      throw new RouterError('upstream_failed', `The upstream broke off its answer (${reason}).`);
     default:
       return hasToolCalls ? 'tool_calls' : 'stop';
   }

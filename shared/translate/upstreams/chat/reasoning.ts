@@ -8,7 +8,7 @@ export const reasoningSignatureField = 'reasoning_signature';
  * Returns the thinking text in a message or delta of the chat format. Engines have two names for the field: `reasoning_content` (llama.cpp,
  * SGLang, older vLLM) and `reasoning` (vLLM, Ollama). If both are present, they are equal.
  */
-export function reasoningOf(message: JsonObject): string {
+export function readReasoningText(message: JsonObject): string {
   const { reasoning_content: content, reasoning } = message;
   if (typeof content === 'string' && content !== '') return content;
   return typeof reasoning === 'string' ? reasoning : '';
@@ -29,7 +29,7 @@ export function unifyReasoning(message: JsonObject): void {
 
 function joinParts(message: JsonObject, parts: readonly Json[]): void {
   const thinking = textOf(parts, 'thinking');
-  if (thinking !== '') message['reasoning_content'] = reasoningOf(message) + thinking;
+  if (thinking !== '') message['reasoning_content'] = readReasoningText(message) + thinking;
   message['content'] = textOf(parts, 'text');
 }
 
@@ -52,7 +52,7 @@ function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
 export function writtenText(message: JsonObject, calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[]): string {
   const { content, refusal } = message;
   const called = calls.map(({ name = '', arguments: text }) => `${name}${text}`);
-  return [reasoningOf(message), textIn(content), textIn(refusal), ...called].join('');
+  return [readReasoningText(message), textIn(content), textIn(refusal), ...called].join('');
 }
 
 function textIn(value: Json | undefined): string {

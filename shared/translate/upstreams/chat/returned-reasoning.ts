@@ -18,7 +18,7 @@ export type ReturnedReasoning = {
  * Maximum characters of reasoning that one answer returns. An answer with more returns none of it, because the upstream would refuse a
  * part.
  */
-const longest = 1024 * 1024;
+const maxCharacters = 1024 * 1024;
 
 /** Collects the reasoning that the messages or deltas of one answer want back. */
 export class ReasoningCollector {
@@ -63,14 +63,14 @@ export class ReasoningCollector {
     this.#signature = undefined;
     this.#calls = {};
     this.#details = [];
-    return Object.keys(taken).length === 0 || this.#size > longest ? undefined : taken;
+    return Object.keys(taken).length === 0 || this.#size > maxCharacters ? undefined : taken;
   }
 
   #kept(text: string | undefined): string | undefined {
     if (text === undefined) return undefined;
     this.#isEmpty = false;
     this.#size += text.length;
-    return this.#size > longest ? undefined : text;
+    return this.#size > maxCharacters ? undefined : text;
   }
 }
 

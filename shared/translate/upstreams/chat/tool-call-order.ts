@@ -4,9 +4,9 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 
 /** The official SDK accepts indexes from 0 to 127. */
-const mostCalls = 128;
+const maxCalls = 128;
 /** Maximum characters of arguments that are kept to distinguish calls without ids. */
-const longestArguments = 4 * 1024 * 1024;
+const maxArgumentsLength = 4 * 1024 * 1024;
 
 /** A piece of one tool call, with the position of the call in the answer. */
 export interface ToolCallPiece {
@@ -34,16 +34,16 @@ interface Call {
  * some (Ollama) send index 0 for every call with different ids; some send no ids; some repeat id and name in every piece; some send another
  * id with each piece; and some continue a call at another index than the first.
  */
-export class ToolCallOrder {
+export class ToolCallAssembler {
   readonly #mintedPrefix: string;
   readonly #calls: Call[] = [];
   readonly #byId = new Map<string, Call>();
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
 
-  /** @param mintedPrefix prefix of the ids of calls without an id from the engine */
-  constructor(mintedPrefix: string) {
-    this.#mintedPrefix = mintedPrefix;
+  /** @param generatedIdPrefix prefix of the ids of calls without an id from the engine */
+  constructor(generatedIdPrefix: string) {
+    this.#mintedPrefix = generatedIdPrefix;
   }
 
   get size(): number {
@@ -71,7 +71,7 @@ export class ToolCallOrder {
     if (naming !== undefined) call.named = true;
     if (call.upstreamId === undefined) {
       call.arguments += text;
-      if (call.arguments.length > longestArguments) throw unreadable();
+      if (call.arguments.length > maxArgumentsLength) throw unreadable();
     }
     return { index: call.index, id: call.id, first: known === undefined, name: naming, arguments: text };
   }
@@ -101,7 +101,7 @@ export class ToolCallOrder {
 
   #open(id: string | undefined): Call {
     const index = this.#calls.length;
-    if (index >= mostCalls) throw unreadable();
+    if (index >= maxCalls) throw unreadable();
     // Clients match results to calls by id, so an id that the engine uses twice is replaced.
     const isNew = id !== undefined && !this.#byId.has(id);
     const call: Call = {
@@ -123,9 +123,9 @@ export function customOf({ custom }: JsonObject): JsonObject | undefined {
 }
 
 /** Returns arguments as JSON text. Some engines send an object, or nothing for a call without arguments. */
-export function argumentsText(given: Json | undefined): string {
-  if (typeof given === 'string') return given;
-  return given === undefined || given === null ? '' : writeExact(given);
+export function argumentsText(value: Json | undefined): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : writeExact(value);
 }
 
 function textOf(value: Json | undefined): string | undefined {

@@ -3,7 +3,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Overflow } from '#shared/formats/context-overflow.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 import { readOverflowText } from '../overflow-texts.ts';
-import { retryDelayOf } from '../retry-delay.ts';
+import { readRetryDelay } from '../retry-delay.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
 
 /**
@@ -23,7 +23,7 @@ export function upstreamErrorFromChat(
     message: messageOf(error),
     param: paramOf(error),
     code: error['code'],
-    retryAfter: readRetryAfter(headers) ?? retryDelayOf(error),
+    retryAfter: readRetryAfter(headers) ?? readRetryDelay(error),
     overflow: overflowOf(error),
   });
 }
@@ -38,7 +38,7 @@ export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | und
   const code = error['code'];
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
   const [message, param, overflow] = [messageOf(error), paramOf(error), overflowOf(error)];
-  return upstreamError({ status, message, param, code, retryAfter: retryDelayOf(error), overflow });
+  return upstreamError({ status, message, param, code, retryAfter: readRetryDelay(error), overflow });
 }
 
 function errorField(body: Json | undefined): JsonObject {

@@ -1,9 +1,9 @@
 import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
-import { budgetOfEffort, effortOfBudget } from '../../vocabulary/thinking.ts';
-import type { Target } from '../../translation.ts';
+import { budgetForEffort, effortForBudget } from '../../vocabulary/thinking.ts';
+import type { ModelTraits } from '../../translation.ts';
 
 /** The format's minimum thinking budget, in tokens. A budget must be below `max_tokens`. */
-const leastBudget = 1024;
+const minBudget = 1024;
 
 /** Limit of output tokens without thinking, if the client sets none: the messages format requires a limit. */
 const defaultMaxTokens = 8192;
@@ -21,11 +21,15 @@ export interface FittedThinking {
  * @param limit the client's limit of output tokens
  */
 export function fitThinking(
-  asked: ThinkingRequest | undefined,
+  requested: ThinkingRequest | undefined,
   limit: number | null | undefined,
-  { thinkingTypes, limitsItself, maxOutput = Infinity }: Pick<Target, 'thinkingTypes' | 'limitsItself' | 'maxOutput'>,
+  {
+    thinkingTypes,
+    limitsItself,
+    maxOutput = Infinity,
+  }: Pick<ModelTraits, 'thinkingTypes' | 'limitsItself' | 'maxOutput'>,
 ): FittedThinking {
-  const thinking = asked && inTypeOf(thinkingTypes, asked);
+  const thinking = requested && convertThinkingType(thinkingTypes, requested);
   const limitBeside = (budget: number): number | undefined =>
     limit ?? (limitsItself ? undefined : Math.min(maxOutput, defaultMaxTokens + budget));
   const budget = thinking?.thinking['budget_tokens'];
@@ -34,19 +38,22 @@ export function fitThinking(
   }
   const maxTokens = limitBeside(budget);
   const most = (maxTokens ?? Infinity) - 1;
-  if (most < leastBudget) return { thinking: { thinking: { type: 'disabled' } }, maxTokens };
-  const fitted = Math.max(leastBudget, Math.min(budget, most));
+  if (most < minBudget) return { thinking: { thinking: { type: 'disabled' } }, maxTokens };
+  const fitted = Math.max(minBudget, Math.min(budget, most));
   return { thinking: { thinking: { ...thinking.thinking, budget_tokens: fitted } }, maxTokens };
 }
 
-function inTypeOf(types: Target['thinkingTypes'], asked: ThinkingRequest): ThinkingRequest | undefined {
-  if (types?.length === 0 && asked.thinking.type !== 'disabled') return undefined;
-  const { type, budget_tokens: budget, ...rest } = asked.thinking;
+function convertThinkingType(
+  types: ModelTraits['thinkingTypes'],
+  requested: ThinkingRequest,
+): ThinkingRequest | undefined {
+  if (types?.length === 0 && requested.thinking.type !== 'disabled') return undefined;
+  const { type, budget_tokens: budget, ...rest } = requested.thinking;
   if (type === 'adaptive' && types?.includes('adaptive') === false) {
-    return { thinking: { ...rest, type: 'enabled', budget_tokens: budgetOfEffort(asked.effort) } };
+    return { thinking: { ...rest, type: 'enabled', budget_tokens: budgetForEffort(requested.effort) } };
   }
   if (type === 'enabled' && typeof budget === 'number' && types?.includes('enabled') === false) {
-    return { thinking: { ...rest, type: 'adaptive' }, effort: effortOfBudget(budget) };
+    return { thinking: { ...rest, type: 'adaptive' }, effort: effortForBudget(budget) };
   }
-  return asked;
+  return requested;
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { TextBlock } from '#shared/formats/messages/request.ts';
-import type { Target } from '../../translation.ts';
+import type { ModelTraits } from '../../translation.ts';
 import { pseudonym } from '../../vocabulary/pseudonym.ts';
 import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
 import { fitThinking } from './fit-thinking.ts';
@@ -22,9 +22,9 @@ export interface Generation {
  * allows no sampling parameters with thinking, and no thinking with a forced tool.
  * @param tools the tools of the messages request, and its tool choice
  */
-export function generationFields(asked: Generation, tools: JsonObject, target: Target): JsonObject {
-  const { temperature, topP, topK, stop, schema, user } = asked;
-  const { thinking, maxTokens } = fitThinking(allowedThinking(asked.thinking, tools), asked.maxTokens, target);
+export function generationFields(requested: Generation, tools: JsonObject, traits: ModelTraits): JsonObject {
+  const { temperature, topP, topK, stop, schema, user } = requested;
+  const { thinking, maxTokens } = fitThinking(allowedThinking(requested.thinking, tools), requested.maxTokens, traits);
   const thinks = thinking !== undefined && thinking.thinking.type !== 'disabled';
   const outputConfig = {
     ...(thinks && thinking.effort !== undefined && { effort: thinking.effort }),
@@ -56,7 +56,7 @@ export const jsonInstruction: TextBlock = {
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
 };
 
-export function simplestSystem(system: TextBlock[]): string | TextBlock[] {
+export function simplifySystem(system: TextBlock[]): string | TextBlock[] {
   const [first] = system;
   return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;
 }

@@ -1,15 +1,15 @@
 import type { OriginalError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import { pickHeaders, type GivenHeaders } from '#shared/core/pick-headers.ts';
+import { pickHeaders, type RawHeaders } from '#shared/core/pick-headers.ts';
 import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { readRetryAfter } from '../upstream-error.ts';
 
 /** Maximum JSON characters of an error that passes. */
-const longestBody = 16 * 1024;
+const maxBodyCharacters = 16 * 1024;
 
 /** Statuses and error types with which an upstream refuses the router's own credentials, which is not the client's fault. */
-const ofCredentials: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
+const credentialErrors: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
 
 /**
  * Returns a messages upstream's error as clients may receive it: Claude Code matches the wording, and obeys the headers.
@@ -18,19 +18,19 @@ const ofCredentials: ReadonlySet<unknown> = new Set([401, 403, 'authentication_e
 export function originalMessagesError(
   status: number,
   body: Json | undefined,
-  headers: GivenHeaders,
+  headers: RawHeaders,
 ): OriginalError | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined;
   if (!isJsonObject(body) || !isJsonObject(error) || status < 400 || status > 599) return undefined;
   const { type, message } = error;
   if (typeof type !== 'string' || typeof message !== 'string') return undefined;
-  if (ofCredentials.has(status) || ofCredentials.has(type)) return undefined;
-  if (JSON.stringify(body).length > longestBody) return undefined;
+  if (credentialErrors.has(status) || credentialErrors.has(type)) return undefined;
+  if (JSON.stringify(body).length > maxBodyCharacters) return undefined;
   return { format: messagesFormat.name, status, body, headers: passedHeaders(headers) };
 }
 
 /** Rounds `retry-after`, because Claude Code reads whole seconds. */
-function passedHeaders(headers: GivenHeaders): Record<string, string> {
+function passedHeaders(headers: RawHeaders): Record<string, string> {
   const { 'retry-after': _, ...passed } = pickHeaders(headers, messagesErrorHeaders);
   const seconds = readRetryAfter(headers);
   return seconds === undefined ? passed : { ...passed, 'retry-after': String(Math.ceil(seconds)) };

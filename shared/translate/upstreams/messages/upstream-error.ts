@@ -2,14 +2,14 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
-import type { GivenHeaders } from '#shared/core/pick-headers.ts';
+import type { RawHeaders } from '#shared/core/pick-headers.ts';
 import { originalMessagesError } from './original-error.ts';
 
 /**
  * Returns the router's error for a messages upstream's error answer, `{type: "error", error: {type, message}}`.
  * @param body the answer's body as text
  */
-export function upstreamErrorFromMessages(status: number, body: string, headers: GivenHeaders): RouterError {
+export function upstreamErrorFromMessages(status: number, body: string, headers: RawHeaders): RouterError {
   const parsed = parseUpstreamJson(body);
   const error = upstreamError({
     status,

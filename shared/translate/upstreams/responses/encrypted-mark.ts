@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import { marked, unmarked } from '../../vocabulary/origin-mark.ts';
+import { addOriginMark, removeOriginMark } from '../../vocabulary/origin-mark.ts';
 
 /** Matches the beginning of each encrypted content in a JSON text. */
 const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
@@ -11,13 +11,13 @@ const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
  */
 export function markEncrypted(text: string, origin: string | undefined): string {
   if (origin === undefined || !text.includes('"encrypted_content"')) return text;
-  return text.replaceAll(encryptedKeys, (key) => key + marked('', origin));
+  return text.replaceAll(encryptedKeys, (key) => key + addOriginMark('', origin));
 }
 
 /** Marks the encrypted content of a value. */
 export function withMarks<Value extends Json>(value: Value, origin: string | undefined): Value {
   if (origin === undefined) return value;
-  return mapEncrypted(value, (encrypted) => marked(encrypted, origin)) as Value;
+  return mapEncrypted(value, (encrypted) => addOriginMark(encrypted, origin)) as Value;
 }
 
 /**
@@ -27,7 +27,7 @@ export function withMarks<Value extends Json>(value: Value, origin: string | und
 export function withoutMarks<Value extends Json>(value: Value, origin: string | undefined): Value | undefined {
   let isForeign = false;
   const plain = mapEncrypted(value, (encrypted) => {
-    const own = unmarked(encrypted, origin);
+    const own = removeOriginMark(encrypted, origin);
     isForeign ||= own === undefined;
     return own ?? '';
   });

@@ -12,12 +12,12 @@ export type ResponsesPiece =
 export const paragraph = '\n\n';
 
 /** Returns the text of a reasoning item: that of its content, else its summary. */
-export function thinkingOf(item: JsonObject): string {
+export function readThinkingText(item: JsonObject): string {
   return joined(item['content']) || joined(item['summary']);
 }
 
 /** Returns the text and the refusals of a message, without annotations. */
-export function textsOf(item: JsonObject): { text: string; refusal: string } {
+export function readTexts(item: JsonObject): { text: string; refusal: string } {
   const parts = Array.isArray(item['content']) ? item['content'].filter(isJsonObject) : [];
   const all = (field: 'text' | 'refusal'): string =>
     parts.map((part) => (typeof part[field] === 'string' ? part[field] : '')).join('');
@@ -37,11 +37,11 @@ export function piecesOfItems(output: readonly Json[]): ResponsesPiece[] {
     switch (item['type']) {
       case 'reasoning':
         return [
-          { kind: 'thinking', text: thinkingOf(item) },
+          { kind: 'thinking', text: readThinkingText(item) },
           { kind: 'thought', item },
         ];
       case 'message': {
-        const { text, refusal } = textsOf(item);
+        const { text, refusal } = readTexts(item);
         return [
           { kind: 'text', text },
           { kind: 'refusal', text: refusal },
@@ -57,7 +57,7 @@ export function piecesOfItems(output: readonly Json[]): ResponsesPiece[] {
 }
 
 function wholeCall(item: JsonObject, index: number): ToolCallPiece {
-  return { index, first: true, id: callId(item), name: nameOf(item), arguments: argumentsOf(item) };
+  return { index, first: true, id: callId(item), name: functionName(item), arguments: readArguments(item) };
 }
 
 /** Returns the id by which the client answers a call. */
@@ -67,7 +67,7 @@ export function callId(item: JsonObject): string {
   return typeof itemId === 'string' ? itemId : '';
 }
 
-export function nameOf({ name }: JsonObject): string {
+export function functionName({ name }: JsonObject): string {
   return typeof name === 'string' ? name : '';
 }
 
@@ -76,7 +76,7 @@ export function isCustomCall({ type }: JsonObject): boolean {
 }
 
 /** Returns the arguments of a function's call, or the input of a custom tool's call. */
-export function argumentsOf({ arguments: json, input }: JsonObject): string {
+export function readArguments({ arguments: json, input }: JsonObject): string {
   const text = json ?? input;
   return typeof text === 'string' ? text : '';
 }

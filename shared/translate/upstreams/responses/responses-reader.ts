@@ -5,21 +5,21 @@ import type { FinishReason } from '../chat/finish-reason.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
 import { responseFinishReason } from './ending.ts';
 import {
-  argumentsOf,
+  readArguments,
   callId,
   isCustomCall,
-  nameOf,
+  functionName,
   paragraph,
   piecesOfItems,
-  textsOf,
-  thinkingOf,
+  readTexts,
+  readThinkingText,
   type ResponsesPiece,
 } from './item-pieces.ts';
-import { failureOf, upstreamErrorFromResponse } from './upstream-error.ts';
+import { readFailure, upstreamErrorFromResponse } from './upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /** The official SDKs accept indexes from 0 to 127. */
-const mostCalls = 128;
+const maxCalls = 128;
 
 interface OpenItem {
   /** Position among the calls; -1 for other items. */
@@ -89,7 +89,7 @@ export class ResponsesReader {
       case 'response.incomplete':
         return this.#end(event['response']);
       case 'response.failed':
-        throw failureOf({ ...objectOf(event['response']), status: 'failed' });
+        throw readFailure({ ...objectOf(event['response']), status: 'failed' });
       case 'error':
         throw upstreamErrorFromResponse(event);
       default:
@@ -108,10 +108,10 @@ export class ResponsesReader {
 
   #beginCall(open: OpenItem, item: JsonObject): ResponsesPiece[] {
     open.call = this.#calls++;
-    if (this.#calls > mostCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
-    const given = argumentsOf(item);
+    if (this.#calls > maxCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
+    const given = readArguments(item);
     open.arguments = given.length;
-    const call = { index: open.call, first: true, id: open.callId, name: nameOf(item), arguments: given };
+    const call = { index: open.call, first: true, id: open.callId, name: functionName(item), arguments: given };
     return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 
@@ -121,11 +121,11 @@ export class ResponsesReader {
     const open = this.#items.get(keyOf(event, item));
     switch (item['type']) {
       case 'message': {
-        const { text, refusal } = textsOf(item);
+        const { text, refusal } = readTexts(item);
         return [...this.#rest(open, 'text', text), ...this.#rest(open, 'refusal', refusal)];
       }
       case 'reasoning':
-        return [...this.#rest(open, 'thinking', thinkingOf(item)), { kind: 'thought', item }];
+        return [...this.#rest(open, 'thinking', readThinkingText(item)), { kind: 'thought', item }];
       case 'function_call':
       case 'custom_tool_call':
         return [...begun, ...this.#restOfArguments(open, item)];
@@ -171,7 +171,7 @@ export class ResponsesReader {
   }
 
   #restOfArguments(open: OpenItem | undefined, whole: JsonObject): ResponsesPiece[] {
-    return this.#arguments(open, argumentsOf(whole).slice(open?.arguments ?? 0));
+    return this.#arguments(open, readArguments(whole).slice(open?.arguments ?? 0));
   }
 
   #itemOf(event: JsonObject): OpenItem | undefined {
@@ -179,7 +179,7 @@ export class ResponsesReader {
   }
 
   #end(response: Json | undefined): ResponsesPiece[] {
-    const failure = failureOf(response);
+    const failure = readFailure(response);
     if (failure) throw failure;
     this.#response = objectOf(response);
     const { output } = this.#response;

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { readOverflowText } from '../overflow-texts.ts';
-import { retryDelayOf } from '../retry-delay.ts';
+import { readRetryDelay } from '../retry-delay.ts';
 import { upstreamError } from '../upstream-error.ts';
 
 /**
@@ -14,11 +14,11 @@ export function upstreamErrorFromResponse(event: JsonObject): RouterError {
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const code = error['code'] ?? error['type'];
   if (code === 'context_length_exceeded') return contextOverflow(readOverflowText(message) ?? {});
-  return upstreamError({ status: statusOf(code), message, code, retryAfter: retryDelayOf(error) });
+  return upstreamError({ status: statusOf(code), message, code, retryAfter: readRetryDelay(error) });
 }
 
 /** Returns the error of a response with status `failed`; undefined for any other response. */
-export function failureOf(response: Json | undefined): RouterError | undefined {
+export function readFailure(response: Json | undefined): RouterError | undefined {
   const { status, error } = isJsonObject(response) ? response : {};
   if (status !== 'failed' && status !== 'cancelled' && !(status === undefined && isJsonObject(error))) return undefined;
   if (isJsonObject(error)) return upstreamErrorFromResponse(error);

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
-import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 import type { LoadTarget } from '../../load/load.ts';
 import { partStarter, slotsPerWorker, startCore } from '../../cluster/start-core.ts';
 import type { Part } from '../../cluster/start-part.ts';
@@ -30,7 +30,7 @@ export const rtr: SystemKind = {
   avoidsHungUpstreams: true,
 
   async install() {
-    for (const server of ['nats', 'redis'] as const) await provideServer(server, process.env, say);
+    for (const server of ['nats', 'redis'] as const) await ensureServer(server, process.env, say);
     const { stdout } = await run('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname });
     return `commit ${stdout.trim()}`;
   },
@@ -40,7 +40,7 @@ export const rtr: SystemKind = {
     try {
       return await startRtr(options, releases);
     } catch (error) {
-      await releases.run();
+      await releases.releaseAll();
       throw error;
     }
   },
@@ -86,7 +86,7 @@ async function startRtr({ upstreams, folder, streams }: StartOptions, releases: 
     roots: () => [nats.pid, redis.pid, ...parts.map(({ pid }) => pid)],
     makeKeys: (count: number) => keys.makeMany(count),
     stop: async () => {
-      const failures = await releases.run();
+      const failures = await releases.releaseAll();
       if (failures[0]) throw failures[0];
     },
   };

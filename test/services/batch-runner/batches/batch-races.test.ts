@@ -4,9 +4,9 @@ import { endSlice as endSliceOf } from '#services/batch-runner/batches/end-slice
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
-import { formatsOf, type BatchFormats } from '#shared/formats/batches/formats-of.ts';
+import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { batchInput, openBatch } from '../../../helpers/batches/open-batch.ts';
 import { until } from '../../../helpers/until.ts';
@@ -23,7 +23,7 @@ it('a batch that two runners validate begins once, holds its input once, and rel
   const second = validateBatch({ ...parts, objects: { get } }, { batch: id });
   await arrived.promise;
   await validate();
-  await files.remove(owner, inputFile);
+  await files.delete(owner, inputFile);
   wake.resolve();
   await second;
   const { state, input = '' } = await found();
@@ -39,11 +39,11 @@ it('a slice does not end without a result that cannot be read', async () => {
   await record(0, '{"line":0}');
   await record(1, '{"line":1}', keys.storeSealer('bob'));
   const batch = await found();
-  const formats = formatsOf(batch, clientFormats) as BatchFormats;
+  const formats = findBatchFormats(batch, clientFormats) as BatchFormats;
   const slice = { from: 0, to: batchInput.length, lines: 2 };
   const end = endSliceOf(parts, { batch, formats, number: 0, slice, sealer }, () => undefined);
   await expect(end).rejects.toMatchObject({ code: 'store_unavailable' });
-  expect(await work.resultsOf(id, 0)).toBeUndefined();
+  expect(await work.readSliceResults(id, 0)).toBeUndefined();
   expect(await found()).toMatchObject({ state: 'running', slicesLeft: 1 });
 });
 
@@ -61,7 +61,7 @@ it('a batch whose input is lost ends once it is cancelled, with the results so f
   expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }], succeeded: 1, cancelled: 1 });
   expect(batch.errorFile).toBeUndefined();
   expect(await read(outputFile)).toBe('{"line":1}\n');
-  expect(await parts.work.open()).toEqual([]);
+  expect(await parts.work.listOpen()).toEqual([]);
 });
 
 describe('a batch that is to stop', () => {
@@ -74,7 +74,7 @@ describe('a batch that is to stop', () => {
     await validate();
     await finish();
     expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }] });
-    expect(await work.open()).toEqual([]);
+    expect(await work.listOpen()).toEqual([]);
   });
 
   it.each(['one', 'all'])('ends with the rest and a problem if results are lost: %s', async (lost) => {
@@ -89,7 +89,7 @@ describe('a batch that is to stop', () => {
     const { outputFile, errorFile, ...batch } = await found();
     expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }] });
     expect([outputFile !== undefined, errorFile]).toEqual([lost === 'one', undefined]);
-    expect(await work.open()).toEqual([]);
+    expect(await work.listOpen()).toEqual([]);
   });
 });
 
@@ -122,7 +122,7 @@ describe('the files of a batch', () => {
         received += 1;
         return received === 2 ? Promise.reject(storeUnavailable('away')) : files.receive(...args);
       },
-      remove: (...args) => files.remove(...args),
+      delete: (...args) => files.delete(...args),
       removeReleased: (...args) => files.removeReleased(...args),
       assertRoom: (...args) => files.assertRoom(...args),
     };
@@ -140,7 +140,7 @@ describe('the files of a batch', () => {
     const reached = Promise.withResolvers<void>();
     const dying = Object.create(work) as BatchParts['work'];
     dying.find = (name) => work.find(name);
-    dying.resultsOf = (...place) => work.resultsOf(...place);
+    dying.readSliceResults = (...place) => work.readSliceResults(...place);
     dying.move = (name, move) => {
       if (move.to !== 'ended') return work.move(name, move);
       reached.resolve();
@@ -163,8 +163,8 @@ describe('the files of a batch', () => {
     const { work, expectMade, files, owner, inputFile, counted, messages, finish } = await finishing();
     // The second one may find that the results of slices are removed.
     await Promise.allSettled([finish(), finish()]);
-    expect(await work.open()).toEqual([]);
-    for (const file of [inputFile, ...(await expectMade())]) await files.remove(owner, file);
+    expect(await work.listOpen()).toEqual([]);
+    for (const file of [inputFile, ...(await expectMade())]) await files.delete(owner, file);
     await until(async () => (await messages()) === 0);
     expect(await counted()).toBe(0);
   });
@@ -176,7 +176,7 @@ describe('the files of a batch', () => {
     const { state, outputFile, errorFile } = await found();
     expect({ state, outputFile, errorFile }).toEqual({ state: 'ended', outputFile: undefined, errorFile: undefined });
     expect(await made()).toEqual([]);
-    expect(await work.open()).toEqual([]);
+    expect(await work.listOpen()).toEqual([]);
   });
 
   it('are joined by a second job only when the first one is lost or waits for slices', async () => {

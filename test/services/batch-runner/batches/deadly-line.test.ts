@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
 import { heavyBytes } from '#services/batch-runner/heavy-work.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
-import { BegunWork } from '#shared/accounts/redis/begun-work.ts';
+import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { chatLine } from '../../../helpers/batches/batch-clients.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 
@@ -18,7 +18,7 @@ async function open() {
   return {
     ...opened,
     kill: async (work: string): Promise<void> => {
-      for (const runner of ['first', 'second']) await new BegunWork(redis, prefix, runner).begin(work);
+      for (const runner of ['first', 'second']) await new UnfinishedWork(redis, prefix, runner).begin(work);
     },
     runLines: () => run({ lines }),
     end: async () => {

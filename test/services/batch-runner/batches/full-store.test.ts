@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
-import { LaterError } from '#shared/background/background-worker.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
 
@@ -15,7 +15,7 @@ it('batches whose parts fill the store begin no further slices, and their files 
     const output = await files.receive(owner, inPieces(randomBytes(23_800)), { isResult: true });
     await work.endSlice({ id: batch, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, { output });
   }
-  await expect(runSlice(runner, { batch: 'batch_3', slice: 0 })).rejects.toThrow(LaterError);
+  await expect(runSlice(runner, { batch: 'batch_3', slice: 0 })).rejects.toThrow(RunLaterError);
   expect((await work.find('batch_3'))?.pausedFor).toContain('full');
   const upload = files.add('bob', inPieces(randomBytes(10_000)), { purpose: 'user_data', name: 'other.bin' });
   await expect(upload).rejects.toMatchObject({ code: 'storage_full' });

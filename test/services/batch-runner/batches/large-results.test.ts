@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { storeResult } from '#services/batch-runner/lines/store-result.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Files } from '#shared/files/files.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
@@ -18,7 +18,7 @@ async function running() {
     storeResult({ files: through, stopping }, owner, { outcome: 'succeeded', text }, sealer);
   const record = async (line: number, text: string): Promise<boolean> => {
     const { result, discard } = await store(text);
-    const isFirst = await work.recordLine({ id, slice: 0, line }, result, noUse, ledger.entryOf([]));
+    const isFirst = await work.recordLine({ id, slice: 0, line }, result, noUse, ledger.createEntry([]));
     await discard();
     return isFirst;
   };
@@ -40,7 +40,7 @@ it('a large result is stored in an object whose name is in Redis, and the file o
   expect(await redis.hstrlen(`${prefix}batch-results:${id}:0`, '0')).toBeLessThan(100);
   expect((await end())?.split('\n').toSorted()).toEqual(['', large, small]);
   const { outputFile = '' } = await found();
-  for (const file of [inputFile, outputFile]) await files.remove(owner, file);
+  for (const file of [inputFile, outputFile]) await files.delete(owner, file);
   await until(async () => (await messages()) === 0);
   expect(await counted()).toBe(0);
   for (const name of ['file-holds', 'file-held', 'file-uploads'])

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { LaterError } from '#shared/background/background-worker.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
 import { batchInput, openBatch, ownerBytes, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { until } from '../../../helpers/until.ts';
@@ -18,7 +18,7 @@ async function running() {
 async function expectNothingLeft({ owner, finish, files, counted, messages, redis, prefix }: OpenBatch) {
   await finish();
   const page = await files.list(owner, { newestFirst: true, limit: 100 });
-  for (const file of page?.files ?? []) await files.remove(owner, file.id);
+  for (const file of page?.files ?? []) await files.delete(owner, file.id);
   await until(async () => (await messages()) === 0);
   expect(await counted()).toBe(0);
   for (const name of ['file-holds', 'file-held', 'file-uploads', 'batch-held:batch_1'])
@@ -32,7 +32,7 @@ describe('the input of a batch', () => {
     await create('batch_2');
     for (const batch of [id, 'batch_2']) await validate(batch);
     expect(await counted()).toBe(batchInput.length);
-    await files.remove(owner, inputFile);
+    await files.delete(owner, inputFile);
     expect(await files.find(owner, inputFile)).toBeUndefined();
     const { input = '' } = await found();
     const endOf = async (batch: string): Promise<void> => {
@@ -77,11 +77,11 @@ describe('the stored results of a batch', () => {
     const { run, record, add, found, batches, id, owner, files } = opened;
     const { id: other } = await add(ownerBytes - batchInput.length);
     await record(0, 'a');
-    await expect(run()).rejects.toThrow(LaterError);
+    await expect(run()).rejects.toThrow(RunLaterError);
     expect(await found()).toMatchObject({ slicesLeft: 1, pausedFor: expect.stringContaining('delete some') });
     // No slice checks again until the pause ends.
-    await files.remove(owner, other);
-    await expect(run()).rejects.toThrow(LaterError);
+    await files.delete(owner, other);
+    await expect(run()).rejects.toThrow(RunLaterError);
     await opened.work.pause(id, undefined);
     await record(1, 'b');
     await run({ parked: opened.openParked() });

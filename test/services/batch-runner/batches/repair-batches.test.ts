@@ -69,7 +69,7 @@ describe('a batch whose jobs are lost', () => {
     for (const failing of [id, 'batch_2']) {
       const doneSlices = (batch: string) =>
         batch === failing ? Promise.reject(new Error('one slice cannot be read')) : work.doneSlices(batch);
-      await repairBatches({ ...parts, work: { open: () => work.open(), doneSlices } }, later());
+      await repairBatches({ ...parts, work: { listOpen: () => work.listOpen(), doneSlices } }, later());
     }
     expect(await parts.jobs.countWaiting('batch-slices')).toBe(4);
   });

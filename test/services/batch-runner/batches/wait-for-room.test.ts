@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { waitForRoom } from '#services/batch-runner/batches/wait-for-room.ts';
-import { LaterError } from '#shared/background/background-worker.ts';
+import { pauseWithoutRoom } from '#services/batch-runner/batches/wait-for-room.ts';
+import { RunLaterError } from '#shared/background/background-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 function open() {
@@ -16,15 +16,15 @@ describe('a batch whose results find no room in the store', () => {
   it('pauses with that reason', async () => {
     const { parts, pauses } = open();
     const full = () => Promise.reject(new RouterError('storage_full', 'The store is full.'));
-    await expect(waitForRoom(parts, 'b1', full)).rejects.toThrow(LaterError);
+    await expect(pauseWithoutRoom(parts, 'b1', full)).rejects.toThrow(RunLaterError);
     expect(pauses).toEqual(['b1: The store is full.']);
   });
 
   it('does not pause for any other error', async () => {
     const { parts, pauses } = open();
     const away = () => Promise.reject(new RouterError('store_unavailable', 'away'));
-    await expect(waitForRoom(parts, 'b1', away)).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(await waitForRoom(parts, 'b1', () => Promise.resolve(7))).toBe(7);
+    await expect(pauseWithoutRoom(parts, 'b1', away)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await pauseWithoutRoom(parts, 'b1', () => Promise.resolve(7))).toBe(7);
     expect(pauses).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judgeError } from '#services/batch-runner/lines/judge-error.ts';
-import { GaveWayError } from '#services/batch-runner/slots/line-slots.ts';
+import { decideAfterError } from '#services/batch-runner/lines/judge-error.ts';
+import { PreemptedError } from '#services/batch-runner/slots/line-slots.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
 const error = (code: ErrorCode, more = {}) => new RouterError(code, 'no', more);
@@ -9,33 +9,34 @@ describe('a line whose request failed', () => {
   it('is executed again after an error that passes, which does not count as an execution', () => {
     const codes = ['no_worker_available', 'overloaded', 'queue_timeout', 'store_unavailable', 'rate_limit_exceeded'];
     const again = { kind: 'again', afterMs: 3_000, counts: false };
-    for (const code of codes as ErrorCode[]) expect(judgeError(error(code, { retryAfter: 3 })), code).toEqual(again);
+    for (const code of codes as ErrorCode[])
+      expect(decideAfterError(error(code, { retryAfter: 3 })), code).toEqual(again);
   });
 
   it('counts an execution after an error of an upstream, a worker or the router', () => {
     for (const code of ['upstream_failed', 'worker_lost', 'internal'] as const)
-      expect(judgeError(error(code)), code).toMatchObject({ kind: 'again', counts: true });
+      expect(decideAfterError(error(code)), code).toMatchObject({ kind: 'again', counts: true });
   });
 
   it('ends after an error of the request', () => {
     const codes = ['invalid_request', 'context_length_exceeded', 'workers_died', 'request_exceeds_limit'];
-    for (const code of codes as ErrorCode[]) expect(judgeError(error(code)), code).toEqual({ kind: 'final' });
+    for (const code of codes as ErrorCode[]) expect(decideAfterError(error(code)), code).toEqual({ kind: 'final' });
   });
 
   it('is executed again at once after it was preempted', () => {
-    expect(judgeError(new GaveWayError())).toEqual({ kind: 'again', afterMs: 0, counts: false });
+    expect(decideAfterError(new PreemptedError())).toEqual({ kind: 'again', afterMs: 0, counts: false });
   });
 
   it('waits with its whole batch when a budget is used up', () => {
-    expect(judgeError(error('insufficient_quota', { retryAfter: 60 }))).toEqual({ kind: 'pause', ms: 60_000 });
+    expect(decideAfterError(error('insufficient_quota', { retryAfter: 60 }))).toEqual({ kind: 'pause', ms: 60_000 });
   });
 
   it('waits for a model that is known to exist', () => {
-    expect(judgeError(error('model_not_found'), true)).toMatchObject({ kind: 'again', counts: false });
-    expect(judgeError(error('model_not_found'))).toEqual({ kind: 'final' });
+    expect(decideAfterError(error('model_not_found'), true)).toMatchObject({ kind: 'again', counts: false });
+    expect(decideAfterError(error('model_not_found'))).toEqual({ kind: 'final' });
   });
 
   it('ends if one of its tools may have changed something, whatever the error', () => {
-    expect(judgeError(new GaveWayError().afterEffects())).toEqual({ kind: 'final' });
+    expect(decideAfterError(new PreemptedError().afterEffects())).toEqual({ kind: 'final' });
   });
 });

@@ -5,7 +5,7 @@ import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-kee
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import type { FinishedRequest } from '#shared/serving/usage-record-of.ts';
+import type { FinishedRequest } from '#shared/serving/usage-record.ts';
 
 const amount = { tokens: 100, cost: 100 };
 

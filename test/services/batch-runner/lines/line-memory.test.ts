@@ -9,8 +9,8 @@ describe('the memory of answers', () => {
     const last = lines.pop();
     for (const line of lines) line.take('draw');
     expect(() => last?.take('draw')).toThrow(expect.objectContaining({ code: 'overloaded' }));
-    lines[0]?.give();
-    lines[0]?.give();
+    lines[0]?.release();
+    lines[0]?.release();
     last?.take('draw');
     expect(() => lines[0]?.take('draw')).toThrow(expect.objectContaining({ code: 'overloaded' }));
   });

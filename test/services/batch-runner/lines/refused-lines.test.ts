@@ -14,6 +14,6 @@ it('a line that is refused repeatedly is tried more and more rarely, while other
   expect(waits[1]).toBeLessThan(waits[2] ?? 0);
   expect(lines.limitOf('batch_1_0_7', 300_000)).toBeUndefined();
   expect(lines.limitOf('batch_1_0_8', 200_000)).toBeUndefined();
-  lines.forget('batch_1_0_7');
+  lines.remove('batch_1_0_7');
   expect(lines.limitOf('batch_1_0_7', 200_000)).toBeUndefined();
 });

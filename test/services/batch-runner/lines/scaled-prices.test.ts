@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { scaledPrices } from '#services/batch-runner/lines/scaled-prices.ts';
 import { costOf } from '#shared/accounts/prices/model-price.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import type { PriceOf } from '#shared/serving/estimate-amount.ts';
+import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 
-const priceOf: PriceOf = (_tier, model) =>
+const priceOf: PriceLookup = (_tier, model) =>
   model === 'priced' ? { input: 0.15, cachedInput: 0.075, output: 0.6, asOf: '2026-11-01' } : undefined;
 
 describe('prices of batches', () => {

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { budgetLook } from '#services/batch-runner/alerts/look-at-budgets.ts';
+import { createBudgetCheck } from '#services/batch-runner/alerts/check-budgets.ts';
 import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
@@ -16,7 +16,7 @@ it('a person is mailed once per share of a budget and day, however many runners 
   onTestFinished(() => keeper.close());
   let newest = 0;
   const usage = { newest: async () => String(newest) };
-  const looks = [1, 2, 3].map(() => budgetLook({ accounts, issuers: () => [], limits: keeper, usage, states }));
+  const looks = [1, 2, 3].map(() => createBudgetCheck({ accounts, issuers: () => [], limits: keeper, usage, states }));
   const spend = async (cost: number): Promise<string[]> => {
     const verdict = await keeper.reserve([{ party: 'user:bob', limits }], { tokens: 0, cost: cost * dollar });
     if (!verdict.granted) throw verdict.error;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseSmtpUrl, type SmtpServer } from '#services/batch-runner/mail/mail-settings.ts';
-import { MailError, mailSender, type Mail } from '#services/batch-runner/mail/send-mail.ts';
+import { MailError, createMailSender, type Mail } from '#services/batch-runner/mail/send-mail.ts';
 import { startSmtp } from '../../../helpers/mail/start-smtp.ts';
 import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
 import { useFolder } from '../../../helpers/files/temporary-folder.ts';
@@ -23,7 +23,7 @@ function serverAt(url: string): SmtpServer {
 }
 
 /** Creates a sender to a server on this machine. @param login user and password in the form of an address */
-const sendTo = (port: number, login = '') => mailSender(serverAt(`smtp://${login}127.0.0.1:${port}`), from);
+const sendTo = (port: number, login = '') => createMailSender(serverAt(`smtp://${login}127.0.0.1:${port}`), from);
 
 /** Returns the error of a mail; undefined if it was sent. */
 async function failureOf(sending: Promise<void>): Promise<MailError | undefined> {
@@ -65,10 +65,10 @@ describe('a mail', () => {
     for (const secure of [true, false]) {
       const smtp = await startSmtp({ ...tls, secure });
       const server = { ...serverAt(`smtp${secure ? 's' : ''}://mail.example.com:${smtp.port}`), host: '127.0.0.1' };
-      const untrusted = await failureOf(mailSender(server, from)(mail, never));
+      const untrusted = await failureOf(createMailSender(server, from)(mail, never));
       expect(untrusted?.isPermanent).toBe(false);
       expect(smtp.mails).toEqual([]);
-      await mailSender(server, from, ca)(mail, never);
+      await createMailSender(server, from, ca)(mail, never);
       expect(smtp.mails.map(({ isEncrypted }) => isEncrypted)).toEqual([true]);
     }
   });
@@ -77,7 +77,7 @@ describe('a mail', () => {
     const smtp = await startSmtp();
     const at = (query: string) => {
       const server = serverAt(`smtp://bot:s3cret%2F!@mail.example.com:${smtp.port}${query}`);
-      return mailSender({ ...server, host: '127.0.0.1' }, from);
+      return createMailSender({ ...server, host: '127.0.0.1' }, from);
     };
     expect((await failureOf(at('')(mail, never)))?.message).toContain('ETLS');
     expect(smtp.mails).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GaveWayError, LineSlots } from '#services/batch-runner/slots/line-slots.ts';
+import { PreemptedError, LineSlots } from '#services/batch-runner/slots/line-slots.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
@@ -26,12 +26,12 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
     },
     cancel: () => undefined,
     fail: (job: Job, error: Error) => {
-      expect(error).toBeInstanceOf(GaveWayError);
+      expect(error).toBeInstanceOf(PreemptedError);
       stopped.push(job);
       over.get(job)?.();
     },
   };
-  const lines = new LineSlots({ dispatcher, most, yieldMs });
+  const lines = new LineSlots({ dispatcher, maxLines: most, yieldMs });
   const begin = (now?: number): Job | undefined => {
     const give = lines.take([{ pool, model: 'm' }], now);
     if (!give) return undefined;
@@ -45,7 +45,7 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
 describe('lines of batches', () => {
   it('take as many slots as are free, without those of other processes', () => {
     const { worker, begin } = open(4);
-    worker.others = 1;
+    worker.otherJobs = 1;
     expect([begin(), begin(), begin(), begin()].filter(Boolean)).toHaveLength(3);
   });
 
@@ -91,7 +91,7 @@ describe('lines of batches', () => {
     lines.demand(pool, 0);
     await Promise.resolve();
     // The live request came and went.
-    worker.others = 0;
+    worker.otherJobs = 0;
     expect(begin(1_999)).toBeUndefined();
     expect(begin(2_001)).toBeDefined();
   });
@@ -107,7 +107,7 @@ describe('lines of batches', () => {
 
   it('are reported as absent from a pool, so that another runner is asked', () => {
     const { lines, pool, worker } = open(1);
-    worker.others = 1;
+    worker.otherJobs = 1;
     expect(lines.demand(pool)).toBe(false);
   });
 });

@@ -32,8 +32,8 @@ const place = () => ({ placements: [], tiers: ['gpu' as const] });
 /** Lets slices 0 and 1 leave together at 10,000 ms, and sends slices 2 to 4 away. @returns the delay of each slice */
 function parkAll(): (number | undefined)[] {
   const left = [parked.park('b', 0, place, 10_000), parked.park('b', 1, place, 10_010)];
-  for (const slice of [0, 1]) parked.left('b', slice, false);
-  return [...left, ...[2, 3, 4].map((slice) => parked.enter('b', slice, 10_020))];
+  for (const slice of [0, 1]) parked.noteLeft('b', slice, false);
+  return [...left, ...[2, 3, 4].map((slice) => parked.admit('b', slice, 10_020))];
 }
 
 describe('a batch whose lines cannot run', () => {
@@ -42,7 +42,7 @@ describe('a batch whose lines cannot run', () => {
       expect(ms).toBeGreaterThanOrEqual(10_000);
       expect(ms).toBeLessThanOrEqual(20_000);
     }
-    expect(parked.enter('other', 0, 10_030)).toBeUndefined();
+    expect(parked.admit('other', 0, 10_030)).toBeUndefined();
   });
 
   it('has one slice at a time recalled to try again, in order, each for a shorter while', () => {
@@ -53,11 +53,11 @@ describe('a batch whose lines cannot run', () => {
     parked.look(17_500);
     expect(called).toEqual(['b-0']);
     // Another slice may come first.
-    expect(parked.enter('b', 3, 17_510)).toBeUndefined();
-    expect(parked.enter('b', 0, 17_520)).toBeGreaterThan(0);
-    expect(parked.patienceMs('b', 3)).toBeLessThan(parked.patienceMs('b', 7));
+    expect(parked.admit('b', 3, 17_510)).toBeUndefined();
+    expect(parked.admit('b', 0, 17_520)).toBeGreaterThan(0);
+    expect(parked.slotHoldMs('b', 3)).toBeLessThan(parked.slotHoldMs('b', 7));
     parked.park('b', 3, place, 18_600);
-    parked.left('b', 3, false);
+    parked.noteLeft('b', 3, false);
     parked.look(25_000);
     expect(called).toEqual(['b-0']);
     parked.look(31_500);
@@ -67,9 +67,9 @@ describe('a batch whose lines cannot run', () => {
   it('is parked for a minute at most, varied by a quarter', () => {
     let now = 10_000;
     for (let times = 0; times < 20; times += 1) {
-      parked.enter('b', 0, now);
+      parked.admit('b', 0, now);
       parked.park('b', 0, place, now);
-      parked.left('b', 0, false);
+      parked.noteLeft('b', 0, false);
       now += 76_000;
     }
     expect(parked.park('b', 0, place, now)).toBeLessThanOrEqual(240_000);
@@ -87,9 +87,9 @@ describe('a batch whose lines cannot run', () => {
     parked.look(11_000);
     expect(called).toEqual(['b-0', 'b-1']);
     expect(waits).toBe(0);
-    expect(parked.enter('b', 0, 11_010)).toBeUndefined();
-    expect(parked.enter('b', 1, 11_010)).toBeUndefined();
-    parked.left('b', 0, true);
+    expect(parked.admit('b', 0, 11_010)).toBeUndefined();
+    expect(parked.admit('b', 1, 11_010)).toBeUndefined();
+    parked.noteLeft('b', 0, true);
     expect(called).toEqual(['b-0', 'b-1', 'b-2']);
   });
 
@@ -98,18 +98,18 @@ describe('a batch whose lines cannot run', () => {
     hasRoom = true;
     parked.look(10_500);
     hasRoom = false;
-    expect(parked.enter('b', 0, 10_510)).toBeUndefined();
+    expect(parked.admit('b', 0, 10_510)).toBeUndefined();
     parked.park('b', 0, place, 10_600);
-    parked.left('b', 0, false);
-    expect(parked.enter('b', 1, 10_610)).toBeGreaterThan(0);
+    parked.noteLeft('b', 0, false);
+    expect(parked.admit('b', 1, 10_610)).toBeGreaterThan(0);
   });
 
   it('is recalled when a line of the trying slice runs', () => {
     parkAll();
-    expect(parked.enter('b', 3, 30_000)).toBeUndefined();
-    parked.ran('b', 0);
+    expect(parked.admit('b', 3, 30_000)).toBeUndefined();
+    parked.noteRunning('b', 0);
     expect(called).toEqual([]);
-    parked.ran('b', 3);
+    parked.noteRunning('b', 3);
     expect(called).toEqual(['b-0', 'b-1']);
   });
 
@@ -133,19 +133,19 @@ describe('a batch whose lines cannot run', () => {
 
   it('has one slice recalled to try when its pause ends, and all when that one is over', () => {
     const out = [0, 1, 2].map((slice) => parked.block('b', slice, 30_000, 10_000));
-    for (const ms of [...out, parked.enter('b', 3, 10_010)]) expect(ms).toBeGreaterThanOrEqual(120_000);
+    for (const ms of [...out, parked.admit('b', 3, 10_010)]) expect(ms).toBeGreaterThanOrEqual(120_000);
     parked.look(39_900);
     expect(called).toEqual([]);
     parked.look(40_100);
     expect(called).toEqual(['b-0']);
-    expect(parked.enter('b', 0, 40_200)).toBeUndefined();
-    expect(parked.enter('b', 1, 40_210)).toBeGreaterThan(0);
+    expect(parked.admit('b', 0, 40_200)).toBeUndefined();
+    expect(parked.admit('b', 1, 40_210)).toBeGreaterThan(0);
     parked.block('b', 0, 30_000, 40_300);
-    parked.left('b', 0, false);
+    parked.noteLeft('b', 0, false);
     parked.look(70_000);
     expect(called).toEqual(['b-0']);
-    expect(parked.enter('b', 2, 70_310)).toBeUndefined();
-    parked.left('b', 2, true);
+    expect(parked.admit('b', 2, 70_310)).toBeUndefined();
+    parked.noteLeft('b', 2, true);
     expect(called).toEqual(['b-0', 'b-3', 'b-1']);
   });
 
@@ -163,7 +163,7 @@ describe('a batch whose lines cannot run', () => {
     parkAll();
     batch = { ...batch, state: 'ended' };
     parked.look(15_001);
-    await until(() => parked.enter('b', 5, 15_002) === undefined);
-    expect(parked.enter('b', 6, 15_002)).toBeUndefined();
+    await until(() => parked.admit('b', 5, 15_002) === undefined);
+    expect(parked.admit('b', 6, 15_002)).toBeUndefined();
   });
 });

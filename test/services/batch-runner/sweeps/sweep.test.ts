@@ -17,7 +17,7 @@ async function open({ storedMs = hourMs } = {}) {
   const report = (): void => undefined;
   const bounds = { keepMs: storedMs, ownerBytes: 1e6, totalBytes: 1e6, historyBytes: 1e6 };
   const stored = new StoredResponses(redis, prefix, { bounds, keys, report });
-  const batches = new Batches(redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
+  const batches = new Batches(redis, prefix, { bounds: { maxOpen: 1, keepMs: hourMs }, report });
   const work = new BatchWork(redis, prefix, { report });
   const deleted: string[] = [];
   const swept = new Map<SweptKind, number>();
@@ -43,7 +43,7 @@ describe('the sweep', () => {
     const { stored, redis, prefix, run, swept } = await open({ storedMs: 24 });
     const ids = Array.from({ length: 130 }, (_, at) => `resp_${at}`);
     // Storing them one after the other would sweep the earlier ones.
-    await Promise.all(ids.map((id) => stored.keep('ada', { id, response: { id, output: [] }, input: [] })));
+    await Promise.all(ids.map((id) => stored.store('ada', { id, response: { id, output: [] }, input: [] })));
     await sleep(60);
     await run();
     expect(swept.get('stored_response')).toBeGreaterThan(0);
@@ -77,12 +77,12 @@ describe('the sweep', () => {
     await run();
     expect(deleted).toEqual([]);
     await work.move('b1', { from: 'validating', to: 'ended' });
-    expect(await batches.remove('b1')).toBe(true);
+    expect(await batches.delete('b1')).toBe(true);
     await batches.create({ id: 'b2', ...of, createdAt, expiresAt: createdAt + hourMs });
     await run();
     await run();
     expect(deleted.toSorted()).toEqual(['input', 'made-by-an-earlier-release']);
     expect(swept.get('batch')).toBe(1);
-    expect((await work.open()).map(({ id }) => id)).toEqual(['b2']);
+    expect((await work.listOpen()).map(({ id }) => id)).toEqual(['b2']);
   });
 });

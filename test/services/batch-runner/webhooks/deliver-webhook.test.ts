@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { webhookDeliverer } from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { createWebhookDeliverer } from '#services/batch-runner/webhooks/deliver-webhook.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../../helpers/webhooks/start-receiver.ts';
 import { until } from '../../../helpers/until.ts';
@@ -149,7 +149,7 @@ describe('a webhook', () => {
     await outbox.emit(batchEvent());
     const other = openWebhooks(redis, prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
     const log = { info: () => undefined, warn: () => undefined };
-    const deliver = webhookDeliverer({ ...other, post: async () => 204, count: () => undefined, log });
+    const deliver = createWebhookDeliverer({ ...other, post: async () => 204, count: () => undefined, log });
     for (const due of await deliveries.takeDue(1)) await deliver(due, never);
     expect(await deliveries.list(endpoint.id, { limit: 1 })).toMatchObject([
       { state: 'pending', lastError: 'its secret was sealed with a SEAL_SECRET that the runner does not have' },

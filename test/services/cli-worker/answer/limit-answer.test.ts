@@ -1,10 +1,10 @@
 import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LimitedAnswer } from '#services/cli-worker/answer/limit-answer.ts';
+import { AnswerLimit } from '#services/cli-worker/answer/limit-answer.ts';
 
 /** Returns the text that a client gets. */
 function limit(pieces: string[], limits: { maxTokens?: number; stop?: string[] }): { text: string; ended?: string } {
-  const answer = new LimitedAnswer({ maxTokens: limits.maxTokens, stop: limits.stop ?? [] });
+  const answer = new AnswerLimit({ maxTokens: limits.maxTokens, stop: limits.stop ?? [] });
   const parts = pieces.flatMap((text) => answer.push({ kind: 'text', text }));
   const text = [...parts, ...answer.end()].map((part) => (part.kind === 'call' ? '' : part.text)).join('');
   return answer.ended === undefined ? { text } : { text, ended: answer.ended };
@@ -31,7 +31,7 @@ describe('an answer with limits', () => {
 
   it('counts calls of tools, and drops a call that exceeds the limit', () => {
     const call = { kind: 'call' as const, index: 0, id: 'call_1', name: 'f', arguments: '{"a":1}' };
-    const answer = new LimitedAnswer({ maxTokens: 3, stop: ['END'] });
+    const answer = new AnswerLimit({ maxTokens: 3, stop: ['END'] });
     expect(answer.push({ kind: 'text', text: 'E' })).toEqual([]);
     expect(answer.push(call)).toEqual([{ kind: 'text', text: 'E' }, call]);
     expect(answer.ended).toBeUndefined();
@@ -40,7 +40,7 @@ describe('an answer with limits', () => {
   });
 
   it('shows text before thinking that comes after it', () => {
-    const answer = new LimitedAnswer({ stop: ['END'] });
+    const answer = new AnswerLimit({ stop: ['END'] });
     expect(answer.push({ kind: 'text', text: 'the E' })).toEqual([{ kind: 'text', text: 'the ' }]);
     expect(answer.push({ kind: 'thinking', text: 'hm' })).toEqual([
       { kind: 'text', text: 'E' },

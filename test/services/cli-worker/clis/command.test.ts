@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openCliWorker, type OpenCliWorker } from '../../../helpers/clis/open-cli-worker.ts';
-import { splitCommand } from '#services/cli-worker/clis/cli-of.ts';
+import { splitCommand } from '#services/cli-worker/clis/select-cli.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { said } from '../../../helpers/formats/said.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claudeDialogue } from '#services/cli-worker/clis/claude/claude-dialogue.ts';
 import { codexDialogue } from '#services/cli-worker/clis/codex/codex-dialogue.ts';
-import type { Minted } from '#shared/translate/translation.ts';
+import type { AnswerContext } from '#shared/translate/translation.ts';
 import { findTranslation } from '#shared/translate/translation.ts';
 import { readRequests } from '../../../helpers/clis/read-requests.ts';
 
@@ -19,7 +19,7 @@ const body = {
 };
 const json = JSON.stringify({ input: patch });
 
-function mintedFor(recalled: Minted['recalled']): Minted {
+function mintedFor(recalled: AnswerContext['recalled']): AnswerContext {
   return { id: 'chatcmpl-1', model: 'm', created: 1, promptTokens: () => 1, recalled };
 }
 
@@ -31,11 +31,13 @@ describe('custom tools of a chat client', () => {
     expect(items).toContainEqual({ type: 'function_call_output', call_id: 'a', output: 'Done.' });
 
     const translation = findTranslation(codexDialogue.translations, 'chat', codexDialogue.upstream);
-    const minted = mintedFor(translation.recall?.(body));
+    const answerContext = mintedFor(translation.recall?.(body));
     const part = { kind: 'call', index: 0, id: 'a', name: 'apply_patch', arguments: json } as const;
-    const whole = codexDialogue.whole([part], { finishReason: 'tool_calls' });
-    expect(translation.reply(whole, minted).body).toMatchObject({ choices: [{ message: { tool_calls: [custom] } }] });
-    expect(translation.stream(minted).event(codexDialogue.event(part))).toContain(JSON.stringify(custom.custom));
+    const whole = codexDialogue.encodeWhole([part], { finishReason: 'tool_calls' });
+    expect(translation.reply(whole, answerContext).body).toMatchObject({
+      choices: [{ message: { tool_calls: [custom] } }],
+    });
+    expect(translation.stream(answerContext).event(codexDialogue.event(part))).toContain(JSON.stringify(custom.custom));
   });
 
   it('become tools of Claude Code, and calls of them become custom calls again', () => {

@@ -74,7 +74,7 @@ describe('the guard of a killed worker', { tags: ['linux'] }, () => {
     const { worker, group } = await startGuarded('/bin/sh');
     const second = new ProcessGuard(join(folder, 'none'), path);
     for (const id of [999_999_999, group, 999_999_998]) second.watch(id);
-    second.forget(group);
+    second.remove(group);
     await second.close();
     expect(membersOf(group).length).toBeGreaterThan(0);
     await worker.kill();

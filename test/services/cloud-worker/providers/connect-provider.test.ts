@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
-import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
@@ -54,7 +54,7 @@ describe('the connections to a provider', () => {
     [presets.anthropic, { ANTHROPIC_API_KEY: 'k2' }, { 'x-api-key': 'k2', 'anthropic-version': '2023-06-01' }],
     [presets.azure, { AZURE_OPENAI_API_KEY: 'k3' }, { 'api-key': 'k3' }],
     [presets['bedrock-claude'], { AWS_BEARER_TOKEN_BEDROCK: 'k4' }, { authorization: 'Bearer k4' }],
-    [providerOf('custom', 'messages'), { OPENAI_API_KEY: 'not for you' }, { authorization: undefined }],
+    [findProvider('custom', 'messages'), { OPENAI_API_KEY: 'not for you' }, { authorization: undefined }],
   ])('send the key the way $title expects it', async (provider, environment, headers) => {
     const seen = await ask(provider, environment);
     expect(seen.path).toBe('/base/models');
@@ -78,7 +78,7 @@ describe('the connections to a provider', () => {
   it.each<[Provider, Environment, string]>([
     [presets.gemini, {}, 'There is no key for Google Gemini: set GEMINI_API_KEY or GOOGLE_API_KEY, or PROVIDER_KEY.'],
     [presets.bedrock, { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 'Amazon Bedrock cannot be reached: set AWS_REGION.'],
-    [providerOf('custom', 'chat'), {}, 'custom cannot be reached: set PROVIDER_URL.'],
+    [findProvider('custom', 'chat'), {}, 'custom cannot be reached: set PROVIDER_URL.'],
   ])(
     'are refused with a sentence that names the missing variables: $title',
     async (provider, environment, sentence) => {

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { withOperations } from '#services/cloud-worker/providers/further-formats.ts';
-import { providerOf } from '#services/cloud-worker/providers/provider-of.ts';
+import { findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
 
 function read(name: ProviderName, answer: unknown, format = 'chat'): ModelInfo[] {
-  const provider = providerOf(name, format);
+  const provider = findProvider(name, format);
   return (provider.list?.read(answer) ?? []).map((model) => withOperations(provider, model));
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
 import { applyRules } from '#services/cloud-worker/providers/request-rules.ts';
 
@@ -9,7 +9,7 @@ const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
 /** Returns the request in the form that the provider gets. */
 function sent(name: ProviderName, request: JsonObject, id = 'model', capabilities = all): JsonObject {
-  const provider = providerOf(name, 'chat');
+  const provider = findProvider(name, 'chat');
   const before = structuredClone(request);
   const ruled = applyRules(request, provider.rules);
   const adapted = provider.adaptation?.apply(ruled, { id, capabilities }) ?? ruled;

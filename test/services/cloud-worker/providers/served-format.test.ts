@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
-import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import { chooseFormat, clientFormatsOf, servedFormats } from '#services/cloud-worker/providers/served-format.ts';
 
 const names = (provider: Parameters<typeof servedFormats>[0], id: string) =>
@@ -24,7 +24,7 @@ describe('the formats in which a provider serves a model', () => {
   });
 
   it('show which of them are known to encrypt thinking on request', () => {
-    const encrypting = [presets.openai, presets.azure, presets.openrouter, providerOf('custom', 'responses')].map(
+    const encrypting = [presets.openai, presets.azure, presets.openrouter, findProvider('custom', 'responses')].map(
       (provider) =>
         servedFormats(provider, 'gpt-5.1').find(({ format }) => format.name === 'responses')?.encrypts === true,
     );
@@ -35,7 +35,7 @@ describe('the formats in which a provider serves a model', () => {
     expect(names(presets.openrouter, 'openai/gpt-5-pro')).toEqual(['chat', 'responses']);
     expect(names(presets.anthropic, 'claude-x')).toEqual(['messages']);
     for (const format of ['chat', 'messages', 'responses'])
-      expect(names(providerOf('custom', format), 'm')).toEqual([format]);
+      expect(names(findProvider('custom', format), 'm')).toEqual([format]);
   });
 
   it("include the client's own wherever the provider has it", () => {
@@ -50,7 +50,7 @@ describe('the formats in which a provider serves a model', () => {
 
   it('are announced as the client formats of all of them', () => {
     expect(clientFormatsOf(presets.openai, translations)).toEqual(expect.arrayContaining(['chat', 'messages']));
-    expect(clientFormatsOf(providerOf('custom', 'responses'), translations)).toEqual(
+    expect(clientFormatsOf(findProvider('custom', 'responses'), translations)).toEqual(
       expect.arrayContaining(['chat', 'messages']),
     );
   });

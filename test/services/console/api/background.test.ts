@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import { backgroundOperations } from '#services/console/api/background/background-operations.ts';
@@ -68,7 +68,7 @@ describe('background work in the console', () => {
     const { body: busy } = await bob.post('/webhooks', { ...settings, url: 'https://busy.example.com/' });
     expect((await ada.get('/background/webhooks')).body).toEqual([]);
     const event = { type: 'batch.failed', owners: [`user:${bob.id}`], data: { id: 'batch_1' } } as const;
-    const emit = () => webhooks.outbox.emit({ id: mintEventId(), ...event });
+    const emit = () => webhooks.outbox.emit({ id: createEventId(), ...event });
     await emit();
     const [due] = await webhooks.deliveries.takeDue(1);
     if (due) await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'no', ms: 7 });

@@ -25,7 +25,7 @@ async function openBatches() {
   const house = await openTeam(['mel'], {
     furtherOperations: ({ accounts, redis, prefix, log }) => {
       const report = (): void => undefined;
-      const batches = new Batches(redis, prefix, { bounds: { mostOpen: 100, keepMs: hourMs }, report });
+      const batches = new Batches(redis, prefix, { bounds: { maxOpen: 100, keepMs: hourMs }, report });
       const work = new BatchWork(redis, prefix, { report });
       const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
       const records = new FileRecords(redis, prefix, { bounds, report });
@@ -153,7 +153,7 @@ describe('files in the console', () => {
     const path = `/files?owner=user:${bob.id}`;
     const { body: page } = await bob.get(`${path}&limit=2`);
     const listed = [{ name: 'c.jsonl', purpose: 'batch', bytes: content.length, lines: 2 }, { name: 'b.jsonl' }];
-    const use = { bytes: 3 * content.length, mostBytes: 1_000_000, files: 3, mostFiles: 10_000 };
+    const use = { bytes: 3 * content.length, maxBytes: 1_000_000, files: 3, maxFiles: 10_000 };
     expect(page).toMatchObject({ files: listed, more: true, use, mayRead: true, mayDelete: true });
     const { body: rest } = await bob.get(`${path}&limit=2&after=${page.files[1].id}`);
     expect(rest).toMatchObject({ files: [{ name: 'a.jsonl' }], more: false });

@@ -175,7 +175,7 @@ describe('a personal key', () => {
     await store.revoke('k7', Date.now());
     expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
     expect(await store.find('k7')).toBeUndefined();
-    expect(await store.listOf(ada.id)).toHaveLength(200);
+    expect(await store.listOfOwner(ada.id)).toHaveLength(200);
   });
 });
 

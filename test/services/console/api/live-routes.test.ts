@@ -16,7 +16,7 @@ it('the provider of a person with an open page is asked once a minute, and the p
   const { accounts } = open;
   const ada = await makeAdmin(open);
   const answers: Confirmation[] = ['confirmed', 'confirmed', 'unknown', 'refused'];
-  accounts.sessions.confirmWith(async () => answers.shift() ?? 'refused');
+  accounts.sessions.setConfirm(async () => answers.shift() ?? 'refused');
   const pages: PageStream[] = [];
   const feed = {
     hasRoom: () => true,

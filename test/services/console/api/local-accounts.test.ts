@@ -79,7 +79,7 @@ describe('while local accounts are switched off', () => {
       expect(await person.get('/keys')).toMatchObject(suspended);
       expect(await person.post('/password', { current: goodPassword, next: nextPassword })).toMatchObject(suspended);
       expect(await accounts.sessions.find(person.sessionId)).toBeUndefined();
-      expect(await accounts.sessions.stands(person.sessionId)).toBe(false);
+      expect(await accounts.sessions.isOpen(person.sessionId)).toBe(false);
     }
     expect(await browser().get('/session')).toMatchObject(refusal(401, 'signed_out'));
     set(true);
@@ -94,7 +94,7 @@ describe('while local accounts are switched off', () => {
     expect((await rescued.get(`/links/${token}`)).status).toBe(200);
     expect((await rescued.post(`/links/${token}`, { password: goodPassword })).status).toBe(200);
     expect((await rescued.get('/session')).status).toBe(200);
-    expect(await accounts.sessions.stands(rescued.sessionId)).toBe(true);
+    expect(await accounts.sessions.isOpen(rescued.sessionId)).toBe(true);
     expect((await rescued.post('/password', { current: goodPassword, next: nextPassword })).status).toBe(200);
     expect((await rescued.get('/session')).status).toBe(200);
     const address = { email: 'bob2@example.com', password: nextPassword };

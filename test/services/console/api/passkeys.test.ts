@@ -8,7 +8,7 @@ import { refusal } from '../../../helpers/console/refusals.ts';
 async function openWithPasskey() {
   const { ada, browser, secondFactors } = await openHouse();
   const { passkey, answer } = softwarePasskey('https://llm.example.com');
-  await secondFactors.keepPasskey(ada.id, passkey);
+  await secondFactors.storePasskey(ada.id, passkey);
   const client = browser();
   await client.signIn('ada@example.com', goodPassword);
   const { body } = await client.post('/session/second/passkey');

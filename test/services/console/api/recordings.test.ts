@@ -35,7 +35,7 @@ async function openRecorded() {
     const facts = { id, at: 1, endedAt: 2, endpoint: 'POST /', format: 'chat', end: 'whole' as const };
     const sizes = { requestBytes: 3, answerBytes: 3, isRequestCut: false, isAnswerCut: false };
     const about = { ...facts, ...sizes, key: { id: key.id, name: 'k' }, ...(owner && { owner }) };
-    expect(await recordings.keep(owner?.id ?? key.id, about, Buffer.from('ask'), Buffer.from('yes'))).toBe('kept');
+    expect(await recordings.store(owner?.id ?? key.id, about, Buffer.from('ask'), Buffer.from('yes'))).toBe('kept');
   };
   const own = await makeKey(dora, { kind: 'user' });
   const team = await makeKey(bob, { kind: 'team', teamId });

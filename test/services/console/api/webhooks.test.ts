@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mintEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { openHouse, openTeam } from '../../../helpers/console/open-console.ts';
 import { denied, notFound, refusal } from '../../../helpers/console/refusals.ts';
 
@@ -96,7 +96,7 @@ it('the deliveries of a webhook are listed by state, and repeated', async () => 
   const { ada, webhooks } = await openTeam();
   const { body } = await ada.post('/webhooks', { kind: 'router', ...settings });
   const path = `/webhooks/${body.webhook.id}`;
-  const event = { id: mintEventId(), type: 'batch.failed', owners: ['router'], data: { id: 'batch_1' } } as const;
+  const event = { id: createEventId(), type: 'batch.failed', owners: ['router'], data: { id: 'batch_1' } } as const;
   await webhooks.outbox.emit(event);
   const [due] = await webhooks.deliveries.takeDue(1);
   if (due)

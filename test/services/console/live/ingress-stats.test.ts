@@ -7,7 +7,7 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ingressStatsSchema, publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { overviewOf, queueOf, refusedOf } from '#services/console/live/overview-of.ts';
+import { addUpOverview, addUpQueue, addUpRefusals } from '#services/console/live/add-up-stats.ts';
 import { StatsMeter } from '#services/console/live/stats-meter.ts';
 
 const worker = { id: 'w1', announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
@@ -51,11 +51,11 @@ describe("an ingress's stats", () => {
     const meter = meterWithClock();
     for (let count = 0; count < 3; count += 1) meter.countJob('r', personal, report({}));
     vi.advanceTimersByTime(1_000);
-    expect(overviewOf([meter.read()]).requestsPerSecond.at(-1)).toBe(3);
+    expect(addUpOverview([meter.read()]).requestsPerSecond.at(-1)).toBe(3);
     vi.advanceTimersByTime(59_000);
-    expect(overviewOf([meter.read()]).requestsPerSecond[0]).toBe(3);
+    expect(addUpOverview([meter.read()]).requestsPerSecond[0]).toBe(3);
     vi.advanceTimersByTime(1_000);
-    expect(overviewOf([meter.read()]).requestsPerSecond.every((value) => value === 0)).toBe(true);
+    expect(addUpOverview([meter.read()]).requestsPerSecond.every((value) => value === 0)).toBe(true);
   });
 
   it('spread the tokens of an answer over the time in which they came', () => {
@@ -65,7 +65,7 @@ describe("an ingress's stats", () => {
     const end = { usage: { ...noUsage, completionTokens: 100 }, finishReason: 'stop' };
     meter.countJob('r', personal, report({ firstByteAt, endedAt: performance.now(), end }));
     vi.advanceTimersByTime(1_000);
-    const { tokensPerSecond } = overviewOf([meter.read()]);
+    const { tokensPerSecond } = addUpOverview([meter.read()]);
     expect(tokensPerSecond.slice(-10)).toEqual(Array.from({ length: 10 }, () => 10));
   });
 
@@ -76,12 +76,12 @@ describe("an ingress's stats", () => {
     meter.countJob('r2', personal, failed(quoting, { endedAt }));
     vi.advanceTimersByTime(50 * 60_000);
     const stats = meter.read();
-    expect(overviewOf([stats]).servedByTier).toEqual({ gpu: 1 });
+    expect(addUpOverview([stats]).servedByTier).toEqual({ gpu: 1 });
     const at = Math.round(performance.timeOrigin + endedAt);
     const place = { model: 'demo', tier: 'gpu', worker: 'w1' };
     expect(stats.failures).toEqual([{ at, requestId: 'r2', code: 'upstream_failed', userId: 'ada', ...place }]);
     vi.advanceTimersByTime(12 * 60_000);
-    expect(overviewOf([meter.read()]).servedByTier).toEqual({ gpu: 0 });
+    expect(addUpOverview([meter.read()]).servedByTier).toEqual({ gpu: 0 });
   });
 
   it('distinguish failures of the router and of upstreams from those of clients', () => {
@@ -112,8 +112,8 @@ describe("an ingress's stats", () => {
     const waiting = { state: 'queued', tickets: { placed: new Map([[pool, {}]]) }, request: { class: 'low' } };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
     const stats = meter.read();
-    expect(queueOf([stats, stats])).toEqual([{ tier: 'gpu', pool: 'p', class: 'low', waiting: 4 }]);
-    expect(overviewOf([stats])).toMatchObject({ activeStreams: 1, waiting: 2, queuedByTier: { gpu: 2 } });
+    expect(addUpQueue([stats, stats])).toEqual([{ tier: 'gpu', pool: 'p', class: 'low', waiting: 4 }]);
+    expect(addUpOverview([stats])).toMatchObject({ activeStreams: 1, waiting: 2, queuedByTier: { gpu: 2 } });
   });
 
   it('count the waiting requests in no lane, which no worker can serve', () => {
@@ -121,14 +121,14 @@ describe("an ingress's stats", () => {
     const waiting = { state: 'queued', request: { class: 'high' }, ...nowhere };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
     const stats = ingressStatsSchema.parse(meter.read());
-    expect(queueOf([stats, stats])).toEqual([
+    expect(addUpQueue([stats, stats])).toEqual([
       { tier: 'gpu', class: 'high', waiting: 4 },
       { tier: 'cloud', class: 'high', waiting: 4 },
     ]);
-    expect(overviewOf([stats])).toMatchObject({ waiting: 2, queuedByTier: { gpu: 2, cloud: 2 } });
+    expect(addUpOverview([stats])).toMatchObject({ waiting: 2, queuedByTier: { gpu: 2, cloud: 2 } });
     const { unplaced, waiting: total, waitingByTier, ...older } = stats;
     expect([unplaced?.length, total, waitingByTier]).toEqual([2, 2, { gpu: 2, cloud: 2 }]);
-    expect(overviewOf([ingressStatsSchema.parse(older)])).toMatchObject({ waiting: 0, queuedByTier: {} });
+    expect(addUpOverview([ingressStatsSchema.parse(older)])).toMatchObject({ waiting: 0, queuedByTier: {} });
   });
 });
 
@@ -141,19 +141,19 @@ describe('refused requests in the stats', () => {
     vi.advanceTimersByTime(5 * 60_000);
     other.countRefusal('rate_limit_exceeded');
     const stats = [meter, other].map((each) => ingressStatsSchema.parse(each.read()));
-    expect(refusedOf(stats)).toEqual([
+    expect(addUpRefusals(stats)).toEqual([
       { code: 'rate_limit_exceeded', minute: 1, hour: 4 },
       { code: 'invalid_api_key', minute: 0, hour: 1 },
     ]);
-    expect(overviewOf(stats).requestsPerSecond.every((value) => value === 0)).toBe(true);
+    expect(addUpOverview(stats).requestsPerSecond.every((value) => value === 0)).toBe(true);
     vi.advanceTimersByTime(62 * 60_000);
-    expect(refusedOf([meter.read(), other.read()])).toEqual([]);
+    expect(addUpRefusals([meter.read(), other.read()])).toEqual([]);
   });
 
   it('may be absent in the message of another release', () => {
     const { refused, ...older } = meterWithClock().read();
     expect(refused).toEqual([]);
-    expect(refusedOf([ingressStatsSchema.parse(older)])).toEqual([]);
+    expect(addUpRefusals([ingressStatsSchema.parse(older)])).toEqual([]);
   });
 });
 
@@ -189,7 +189,7 @@ describe('the overview', () => {
       (ms % 2 === 0 ? meter : other).countJob('r', personal, served);
     }
     vi.advanceTimersByTime(1_000);
-    const { firstTokenMs } = overviewOf([meter.read(), other.read()]);
+    const { firstTokenMs } = addUpOverview([meter.read(), other.read()]);
     expect(firstTokenMs?.p50).toBeGreaterThan(480);
     expect(firstTokenMs?.p50).toBeLessThan(520);
     expect(firstTokenMs?.p95).toBeGreaterThan(900);
@@ -200,12 +200,12 @@ describe('the overview', () => {
     const none = Array<number>(60).fill(0);
     const seconds = { requestsPerSecond: none, tokensPerSecond: none, errorsPerSecond: none };
     const now = { activeStreams: 0, servedByTier: {}, waiting: 0, queuedByTier: {} };
-    expect(overviewOf([])).toEqual({ ...seconds, ...now });
+    expect(addUpOverview([])).toEqual({ ...seconds, ...now });
   });
 
   it('includes an ingress that has just started', () => {
     const begun = { ...meterWithClock().read(), requests: [2, 1] } satisfies IngressStats;
-    expect(overviewOf([begun]).requestsPerSecond.slice(-3)).toEqual([0, 2, 1]);
+    expect(addUpOverview([begun]).requestsPerSecond.slice(-3)).toEqual([0, 2, 1]);
   });
 
   it('is the same for every receiver, and a node without requests sends few bytes', () => {
@@ -219,7 +219,7 @@ describe('the overview', () => {
     vi.advanceTimersByTime(2_000);
     const received = ingressStatsSchema.parse(JSON.parse(published(meter.read())));
     expect(received.requests).toHaveLength(5);
-    expect(overviewOf([received])).toEqual(overviewOf([meter.read()]));
-    expect(overviewOf([received]).firstTokenMs?.p95).toBeGreaterThan(600);
+    expect(addUpOverview([received])).toEqual(addUpOverview([meter.read()]));
+    expect(addUpOverview([received]).firstTokenMs?.p95).toBeGreaterThan(600);
   });
 });

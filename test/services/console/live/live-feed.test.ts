@@ -7,7 +7,7 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Failure, LiveWorkerFacts, WorkersChange } from '#services/console/contract/live.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
-import { withChange } from '#services/console/web/api/with-change.ts';
+import { applyWorkersChange } from '#services/console/web/api/apply-workers-change.ts';
 import type { Viewer } from '#services/console/live/visible-failures.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 import { noStats } from '../../../helpers/broker/no-stats.ts';
@@ -126,7 +126,7 @@ it('the workers in a live feed are sent in full at first, and then only the chan
     const shown = () =>
       ofWorkers().reduce<LiveWorkerFacts[]>(
         (before, { event, data }) =>
-          event === 'workers' ? (data as LiveWorkerFacts[]) : withChange(before, data as WorkersChange),
+          event === 'workers' ? (data as LiveWorkerFacts[]) : applyWorkersChange(before, data as WorkersChange),
         [],
       );
     return {
@@ -135,7 +135,7 @@ it('the workers in a live feed are sent in full at first, and then only the chan
     };
   };
   const setBusy = (name: string, busy: number): void => {
-    for (const worker of all()) if (worker.id === name) worker.others = busy;
+    for (const worker of all()) if (worker.id === name) worker.otherJobs = busy;
   };
   for (const worker of all()) worker.lastHeartbeatAt = 1e9;
   const [page, older] = [open(true), open(false)];

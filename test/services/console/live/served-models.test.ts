@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
-import { permitsOf } from '#shared/serving/key-permits.ts';
-import { servedModels, withPermits } from '#services/console/live/served-models.ts';
+import { readKeyPermits } from '#shared/serving/key-permits.ts';
+import { servedModels, markNotPermitted } from '#services/console/live/served-models.ts';
 
 function pool(tier: LivePool['tier'], workers: number, ...models: LivePool['models'][number][]): LivePool {
   const some = Array.from({ length: workers }, () => ({}));
@@ -34,8 +34,8 @@ describe('the listed models', () => {
   it('are marked where a ceiling does not permit them', () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small' }] } } });
     const shown = servedModels([pool('gpu', 2, small), pool('cloud', 1, large)], registry);
-    const refused = (ceiling: Parameters<typeof permitsOf>[0]): string[] =>
-      withPermits(shown, permitsOf(ceiling)).flatMap(({ id, notPermitted }) => (notPermitted ? [id] : []));
+    const refused = (ceiling: Parameters<typeof readKeyPermits>[0]): string[] =>
+      markNotPermitted(shown, readKeyPermits(ceiling)).flatMap(({ id, notPermitted }) => (notPermitted ? [id] : []));
     expect(refused({ models: undefined, tiers: undefined })).toEqual([]);
     expect(refused({ models: ['fast'], tiers: undefined })).toEqual(['auto', 'large', 'small']);
     expect(refused({ models: ['large'], tiers: undefined })).toEqual(['fast', 'small']);

@@ -28,7 +28,7 @@ it('a drained worker is safe to stop once it has no job left', () => {
   worker.announcement.draining = true;
   expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 1 });
   expect(workerFacts(worker, 0).safeToStop).toBeUndefined();
-  worker.others = 0;
+  worker.otherJobs = 0;
   expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 0, safeToStop: true });
 });
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fillSchema } from '#services/demo-engine/answer/fill-schema.ts';
 import { findHints } from '#services/demo-engine/answer/find-hints.ts';
-import { HintTaker } from '#services/demo-engine/answer/hint-taker.ts';
+import { HintPool } from '#services/demo-engine/answer/hint-taker.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
 const fill = (schema: JsonObject, text = '', fullness: 'required' | 'all' = 'all') =>
-  fillSchema(schema, new HintTaker(findHints(text)), fullness);
+  fillSchema(schema, new HintPool(findHints(text)), fullness);
 
 describe('a value for a JSON schema', () => {
   it.each<[string, z.ZodType]>([

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '#shared/core/json.ts';
-import { begunAnswer, withoutBegun } from '#services/gpu-worker/requests/begun-answer.ts';
+import { readBegunAnswer, withoutBegun } from '#services/gpu-worker/requests/begun-answer.ts';
 
 const user = { role: 'user', content: 'Hello' };
 
 /** Returns the content of a whole answer to a request that has begun one. */
 function rest(begun: Json, content: string): Json | undefined {
-  const found = begunAnswer({ messages: [user, { role: 'assistant', content: begun }] });
+  const found = readBegunAnswer({ messages: [user, { role: 'assistant', content: begun }] });
   const answer = { choices: [{ index: 0, message: { content } }], usage: {} };
   const { choices } = found ? withoutBegun(answer, found) : answer;
   return (choices as { message: { content: Json } }[])[0]?.message.content;
@@ -28,13 +28,13 @@ describe('the beginning of an answer that an engine repeats', () => {
     expect(rest('Once upon', 'Once more')).toBe('Once more');
     expect(rest('Once upon', ' a time')).toBe(' a time');
     expect(rest('', 'a')).toBe('a');
-    expect(begunAnswer({ messages: [user] })).toBeUndefined();
+    expect(readBegunAnswer({ messages: [user] })).toBeUndefined();
   });
 
   it('is removed from its thinking too', () => {
     const messages = [{ role: 'assistant', content: '', reasoning_content: 'So' }];
     const answer = { choices: [{ message: { content: 'a', reasoning_content: 'So it is' } }] };
-    expect(withoutBegun(answer, begunAnswer({ messages }) ?? { content: [], reasoning_content: [] })).toEqual({
+    expect(withoutBegun(answer, readBegunAnswer({ messages }) ?? { content: [], reasoning_content: [] })).toEqual({
       choices: [{ message: { content: 'a', reasoning_content: ' it is' } }],
     });
   });

@@ -6,7 +6,7 @@ import { createBatch, type CreateBatchParts } from '#services/ingress/batches/cr
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { Files } from '#shared/files/files.ts';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
@@ -29,7 +29,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
   const records = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1e6, totalBytes: 1e6 }, report });
   const { store } = await openObjects();
   const files = new Files({ records, store, fileBytes: 1e6, fileLines: 100, log: silentLog });
-  const batches = new Batches(redis, prefix, { bounds: { mostOpen: 1, keepMs: hourMs }, report });
+  const batches = new Batches(redis, prefix, { bounds: { maxOpen: 1, keepMs: hourMs }, report });
   const parts: CreateBatchParts = {
     batches: {
       assertRoom: (of) => batches.assertRoom(of),

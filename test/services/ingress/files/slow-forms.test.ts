@@ -16,11 +16,11 @@ async function serveForms(places: number) {
   let begun = 0;
   const url = await serveInTest(async (received, response) => {
     try {
-      const holding = held.open({ id: received.url ?? '', limits: [] });
+      const holding = held.admit({ id: received.url ?? '', limits: [] });
       response.on('close', () => holding.release());
       begun += 1;
       const keep = (content: AsyncIterable<Uint8Array>): Promise<string> => text(content);
-      const form = await receiveForm(received, { timeoutMs: 60_000, holding, mostFiles: 1, isKept: () => true, keep });
+      const form = await receiveForm(received, { timeoutMs: 60_000, holding, maxFiles: 1, isKept: () => true, keep });
       response.end(form.files[0]?.kept);
     } catch (error) {
       response.end(error instanceof RouterError ? error.code : String(error));

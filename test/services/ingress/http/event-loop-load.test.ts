@@ -18,8 +18,8 @@ async function hold(ms: number, times: number): Promise<void> {
   }
 }
 
-function start(mostMs: number): EventLoopLoad {
-  const load = new EventLoopLoad(mostMs);
+function start(maxMs: number): EventLoopLoad {
+  const load = new EventLoopLoad(maxMs);
   onTestFinished(() => load.close());
   return load;
 }
@@ -28,14 +28,14 @@ describe('an event loop', () => {
   it('is behind when its timers are late for about a second, until they are not', async () => {
     const load = start(200);
     const held = new HeldBodies(1_000, 10, load);
-    held.open({ id: 'key', limits: [] }).release();
+    held.admit({ id: 'key', limits: [] }).release();
     await hold(500, 6);
     expect(load.isBehind).toBe(true);
-    expect(() => held.open({ id: 'key', limits: [] })).toThrow(
+    expect(() => held.admit({ id: 'key', limits: [] })).toThrow(
       expect.objectContaining({ code: 'overloaded', retryAfter: 1 }),
     );
     await until(() => !load.isBehind, 8_000);
-    held.open({ id: 'key', limits: [] }).release();
+    held.admit({ id: 'key', limits: [] }).release();
   });
 
   it('is not behind after a single pause, for example of a suspended process', async () => {

@@ -10,59 +10,59 @@ function sender(id: string, limits: Limits = {}) {
 
 it('a body that is still decompressed after its client has left takes no room', () => {
   const held = new HeldBodies(1_000, 10);
-  const left = held.open(sender('key'));
+  const left = held.admit(sender('key'));
   left.grow(400);
   left.release();
   expect(() => left.grow(400)).toThrow(expect.objectContaining({ code: 'invalid_json' }));
   expect(held.bytes).toBe(0);
-  const next = held.open(sender('key'));
+  const next = held.admit(sender('key'));
   next.grow(1_000);
   expect(held.bytes).toBe(1_000);
 });
 
 it('a key leaves as much memory free as it holds, and a single body may take all', () => {
   const held = new HeldBodies(1_000, 10);
-  const first = held.open(sender('loud'));
+  const first = held.admit(sender('loud'));
   first.grow(400);
-  const second = held.open(sender('loud'));
+  const second = held.admit(sender('loud'));
   second.grow(100);
   expect(() => second.grow(1)).toThrow(overloaded);
-  const other = held.open(sender('quiet'));
+  const other = held.admit(sender('quiet'));
   other.grow(250);
-  expect(() => held.open(sender('quiet')).grow(1)).toThrow(overloaded);
+  expect(() => held.admit(sender('quiet')).grow(1)).toThrow(overloaded);
   first.release();
   second.grow(250);
   expect(held.bytes).toBe(600);
   for (const { release } of [second, other]) release();
-  held.open(sender('loud')).grow(1_000);
+  held.admit(sender('loud')).grow(1_000);
 });
 
 it('a key has a tenth of the places less than all', () => {
   const held = new HeldBodies(1_000, 10);
-  const loud = Array.from({ length: 9 }, () => held.open(sender('loud')));
-  expect(() => held.open(sender('loud'))).toThrow(overloaded);
-  held.open(sender('quiet'));
-  expect(() => held.open(sender('other'))).toThrow(overloaded);
+  const loud = Array.from({ length: 9 }, () => held.admit(sender('loud')));
+  expect(() => held.admit(sender('loud'))).toThrow(overloaded);
+  held.admit(sender('quiet'));
+  expect(() => held.admit(sender('other'))).toThrow(overloaded);
   loud[0]?.release();
-  held.open(sender('other'));
+  held.admit(sender('other'));
 });
 
 it('a key may have slow bodies for as many requests as its limit allows, and eight more', () => {
   const held = new HeldBodies(1_000, 100);
   const limited = sender('limited', { concurrentRequests: 2 });
   const slow = () => {
-    const holding = held.open(limited);
-    holding.isSlow(() => undefined);
+    const holding = held.admit(limited);
+    holding.markSlow(() => undefined);
     return holding;
   };
   // A body that arrives at once is not slow.
-  for (let at = 0; at < 20; at += 1) held.open(limited);
+  for (let at = 0; at < 20; at += 1) held.admit(limited);
   const [first] = Array.from({ length: 10 }, slow);
-  expect(() => held.open(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
-  held.open(sender('other', { concurrentRequests: 2 }));
-  first?.arrived();
+  expect(() => held.admit(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+  held.admit(sender('other', { concurrentRequests: 2 }));
+  first?.markArrived();
   const [released] = [slow()];
-  expect(() => held.open(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+  expect(() => held.admit(limited)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
   released.release();
   slow();
 });
@@ -71,20 +71,20 @@ it('when all places are taken, the body that has been arriving for longest makes
   const held = new HeldBodies(1_000, 3);
   const ended: string[] = [];
   const slow = (name: string) => {
-    const holding = held.open(sender(name));
-    holding.isSlow(({ code }) => ended.push(`${name} ${code}`));
+    const holding = held.admit(sender(name));
+    holding.markSlow(({ code }) => ended.push(`${name} ${code}`));
     holding.grow(100);
     return holding;
   };
   const [oldest, read] = [slow('oldest'), slow('read'), slow('newest')];
-  read.arrived();
-  const next = held.open(sender('next'));
+  read.markArrived();
+  const next = held.admit(sender('next'));
   expect(ended).toEqual(['oldest overloaded']);
   expect(held.bytes).toBe(200);
   oldest.release();
-  held.open(sender('last'));
+  held.admit(sender('last'));
   expect(ended).toEqual(['oldest overloaded', 'newest overloaded']);
-  expect(() => held.open(sender('late'))).toThrow(overloaded);
+  expect(() => held.admit(sender('late'))).toThrow(overloaded);
   next.release();
-  held.open(sender('late'));
+  held.admit(sender('late'));
 });

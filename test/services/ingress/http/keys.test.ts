@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 
 const cluster = useScriptedCluster();
@@ -16,7 +16,7 @@ describe('a key', () => {
       for (const none of [undefined, '', 'Bearer', 'Bearer ', `Basic ${cluster.key}`, cluster.key]) {
         expect(await ask(path, none)).toMatchObject({ status: 401, body: { error: missing } });
       }
-      for (const wrong of ['sk-1234', `${cluster.key}x`, cluster.key.slice(0, -1), mintKey('router').raw]) {
+      for (const wrong of ['sk-1234', `${cluster.key}x`, cluster.key.slice(0, -1), generateKey('router').raw]) {
         expect(await ask(path, `Bearer ${wrong}`)).toMatchObject({ status: 401, body: { error: invalid } });
       }
     }

@@ -1,6 +1,6 @@
 import express from 'express';
 import { describe, expect, it } from 'vitest';
-import { answerError } from '#services/ingress/http/answer-error.ts';
+import { createErrorHandler } from '#services/ingress/http/answer-error.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
 import { setReply } from '#services/ingress/http/reply-of.ts';
 import { assignRequestId } from '#services/ingress/http/request-id.ts';
@@ -25,7 +25,7 @@ async function refusing(code: ErrorCode, { format = responsesFormat, stream = un
     }
     throw new RouterError(code, 'Why.');
   });
-  app.use(answerError(format, { log: silentLog, countRefusal: ({ error }) => counted.push(error.code) }));
+  app.use(createErrorHandler(format, { log: silentLog, countRefusal: ({ error }) => counted.push(error.code) }));
   const url = await serveInTest(app);
   const ask = (accept: string) => fetch(url, { method: 'POST', body: '{"stream":true}', headers: { accept } });
   return { ask, counted };

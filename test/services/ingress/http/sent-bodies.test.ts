@@ -48,7 +48,7 @@ it('a body that comes in pieces of a byte counts as the memory of its pieces', a
       held += bytes;
     };
     const nothing = (): void => undefined;
-    const { length } = await readBody(request, { grow, isSlow: nothing, arrived: nothing });
+    const { length } = await readBody(request, { grow, markSlow: nothing, markArrived: nothing });
     response.end(JSON.stringify({ length, held }));
   });
   const send = async (chunk: string, count: number) => {

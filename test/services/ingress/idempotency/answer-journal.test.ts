@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 import { AnswerJournal } from '../../../../services/ingress/idempotency/answer-journal.ts';
 
 const of = { owner: 'owner', id: 'id', attempt: 'ia_1' };
@@ -15,7 +15,7 @@ function start() {
       append: () => promise,
       finish: async (_, { bytes }, kind) => void written.push(`${kind} ${Buffer.from(bytes ?? []).toString()}`),
     },
-    room: new StoringRoom(1_000),
+    room: new StoreQueueBudget(1_000),
     log: { warn: () => undefined },
   });
   return { journal, written, answer: () => resolve('kept') };
@@ -24,7 +24,7 @@ function start() {
 it('the journal of an answer is written to its end, however soon the end follows the answer to the previous write', async () => {
   for (let turns = 0; turns < 12; turns += 1) {
     const { journal, written, answer } = start();
-    journal.begin(head, undefined);
+    journal.writeHead(head, undefined);
     answer();
     // Turns of the microtask queue.
     for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();

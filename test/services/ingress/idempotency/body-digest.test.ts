@@ -1,6 +1,6 @@
 import { createHash, Hash, randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { BodyDigest, digestOf } from '#services/ingress/idempotency/body-digest.ts';
+import { BodyDigest, computeDigest } from '#services/ingress/idempotency/body-digest.ts';
 
 function digest(type: string | undefined, pieces: readonly Buffer[]): string {
   const made = new BodyDigest(type);
@@ -19,7 +19,7 @@ describe('the digest of a body that arrives', () => {
     const body = randomBytes(10_000);
     const expected = createHash('sha256').update(body).digest('base64');
     expect(digest('application/json', [body.subarray(0, 5), body.subarray(5)])).toBe(expected);
-    expect(digestOf(body)).toBe(expected);
+    expect(computeDigest(body)).toBe(expected);
   });
 
   it('of a form does not depend on its boundary, nor on how it arrives', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventNumberer, isSignOfLife } from '#services/ingress/idempotency/event-numberer.ts';
+import { EventNumberer, isKeepAlive } from '#services/ingress/idempotency/event-numberer.ts';
 import { eventsAfter } from '#services/ingress/idempotency/events-after.ts';
 
 const stream = [
@@ -77,7 +77,7 @@ it('the events after an event are those with a higher number', () => {
 
 it('a keep-alive is a comment, or a ping of the messages format', () => {
   for (const text of [': keep-alive\n\n', 'event: ping\ndata: {}\n\n'])
-    expect(isSignOfLife(Buffer.from(text))).toBe(true);
+    expect(isKeepAlive(Buffer.from(text))).toBe(true);
   for (const text of ['data: :\n\n', 'event: pings\ndata: {}\n\n', 'event: keepalive\n', ''])
-    expect(isSignOfLife(Buffer.from(text))).toBe(false);
+    expect(isKeepAlive(Buffer.from(text))).toBe(false);
 });

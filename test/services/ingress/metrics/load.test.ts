@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { loadOf } from '#services/ingress/metrics/load.ts';
+import { computeLoad } from '#services/ingress/metrics/load.ts';
 
 function worker(tier: string, slots: number, others: number, draining = false): LiveWorker {
-  return { announcement: { tier, slots, draining }, held: 1, others } as unknown as LiveWorker;
+  return { announcement: { tier, slots, draining }, held: 1, otherJobs: others } as unknown as LiveWorker;
 }
 
 describe("the cluster's load", () => {
@@ -12,7 +12,7 @@ describe("the cluster's load", () => {
       { lanes: [], waitingByTier: { gpu: 2, cloud: 1 } },
       { lanes: [], waitingByTier: { gpu: 1 } },
     ];
-    const load = loadOf(stats, [worker('gpu', 8, 3), worker('gpu', 4, 0), worker('tools', 16, 0)]);
+    const load = computeLoad(stats, [worker('gpu', 8, 3), worker('gpu', 4, 0), worker('tools', 16, 0)]);
     expect(load?.tiers).toEqual({
       gpu: { waiting: 3, busy: 5, slots: 12, workers: 2 },
       cli: { waiting: 0, busy: 0, slots: 0, workers: 0 },
@@ -22,16 +22,16 @@ describe("the cluster's load", () => {
   });
 
   it('counts the running requests of a draining worker, but not its slots', () => {
-    const load = loadOf([{ lanes: [] }], [worker('gpu', 8, 3, true)]);
+    const load = computeLoad([{ lanes: [] }], [worker('gpu', 8, 3, true)]);
     expect(load?.tiers.gpu).toEqual({ waiting: 0, busy: 4, slots: 0, workers: 0 });
   });
 
   it('counts the lanes of an ingress whose stats contain nothing else', () => {
     const lanes = [{ tier: 'cli', pool: 'p', class: 'normal', waiting: 4 }] as const;
-    expect(loadOf([{ lanes: [...lanes] }], [])?.tiers.cli.waiting).toBe(4);
+    expect(computeLoad([{ lanes: [...lanes] }], [])?.tiers.cli.waiting).toBe(4);
   });
 
   it('is undefined, not 0, before any ingress stats arrive', () => {
-    expect(loadOf([], [worker('gpu', 8, 3)])).toBeUndefined();
+    expect(computeLoad([], [worker('gpu', 8, 3)])).toBeUndefined();
   });
 });

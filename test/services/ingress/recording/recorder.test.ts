@@ -1,17 +1,17 @@
 import express, { type RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CutBytes } from '#services/ingress/recording/cut-bytes.ts';
+import { BoundedCopy } from '#services/ingress/recording/bounded-copy.ts';
 import type { RecordingOutcome } from '#services/ingress/recording/lost-recordings.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
-import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
-import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 import { until } from '../../../helpers/until.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 interface Kept {
   owner: string;
-  facts: RecordingFacts;
+  facts: RecordingFields;
   request: string;
   answer: string;
 }
@@ -26,7 +26,7 @@ async function recording(
   const warnings: unknown[] = [];
   const recorder = new Recorder({
     recordings: {
-      keep: async (owner, facts, request, answer) => {
+      store: async (owner, facts, request, answer) => {
         if (failWith) throw failWith;
         kept.push({ owner, facts, request: Buffer.from(request).toString(), answer: Buffer.from(answer).toString() });
         return 'kept';
@@ -126,15 +126,15 @@ describe('a recorded request', () => {
 });
 
 it('CutBytes keeps copies within the shared room, and never what follows a gap', () => {
-  const room = new StoringRoom(12);
-  const [one, other] = [new CutBytes(10, room), new CutBytes(10, room)];
+  const room = new StoreQueueBudget(12);
+  const [one, other] = [new BoundedCopy(10, room), new BoundedCopy(10, room)];
   const reused = Buffer.from('12345678');
   one.add(reused);
   reused.fill(0);
-  for (let time = 0; time < 2; time += 1) expect(one.joined().toString()).toBe('12345678');
+  for (let time = 0; time < 2; time += 1) expect(one.join().toString()).toBe('12345678');
   other.add(Buffer.from('12345'));
   other.add(Buffer.from('1'));
-  expect([other.joined().length, other.bytes, other.isCut]).toEqual([0, 6, true]);
+  expect([other.join().length, other.bytes, other.isCut]).toEqual([0, 6, true]);
   one.release();
   expect(room.taken).toBe(0);
 });

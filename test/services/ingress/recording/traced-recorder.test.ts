@@ -3,8 +3,8 @@ import express from 'express';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { traceRequests } from '#services/ingress/http/trace-request.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
-import { traceRecorded, type TracedOutcome } from '#services/ingress/recording/trace-recorded.ts';
-import { storeUnavailable } from '#shared/accounts/redis/ask-redis.ts';
+import { createRecordedTraces, type TracedOutcome } from '#services/ingress/recording/trace-recorded.ts';
+import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
@@ -36,11 +36,11 @@ async function recordedIn(keep: () => Promise<KeepOutcome>, traceId: string) {
   if (!tracing) throw new Error('there is no tracing');
   const outcomes: TracedOutcome[] = [];
   const recorder = new Recorder({
-    recordings: { keep: () => sleep(storeMs).then(keep) },
+    recordings: { store: () => sleep(storeMs).then(keep) },
     bytes: 1_000,
     roomBytes: 10_000,
     count: () => undefined,
-    traces: traceRecorded({ formats: clientFormats, count: (outcome) => outcomes.push(outcome), log: silent }),
+    traces: createRecordedTraces({ formats: clientFormats, count: (outcome) => outcomes.push(outcome), log: silent }),
     log: silent,
   });
   const app = express();

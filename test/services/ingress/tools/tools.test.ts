@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { poolOf, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { derivePoolToken, type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { chooseToolLanes } from '#shared/serving/serve-tool.ts';
 import { listTools } from '#shared/serving/list-tools.ts';
-import { isToolDenied, toolPermitsOf } from '#shared/serving/tool-permits.ts';
+import { isToolDenied, readToolPermits } from '#shared/serving/tool-permits.ts';
 import { livePool, type WorkerFacts } from '../../../helpers/broker/live-pool.ts';
 
 const tool = (name: string, description = ''): ToolInfo => ({ name, description, inputSchema: { type: 'object' } });
 
 const token = (tools: ToolInfo[]): string =>
-  poolOf({ tier: 'tools', kind: 'tools', formats: ['tools'], models: [], tools });
+  derivePoolToken({ tier: 'tools', kind: 'tools', formats: ['tools'], models: [], tools });
 
 const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool =>
   livePool(
@@ -17,7 +17,7 @@ const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] 
     workers.map((worker) => ({ slots: 4, ...worker })),
   );
 
-const all = toolPermitsOf({ tools: undefined });
+const all = readToolPermits({ tools: undefined });
 const nobody = new Set<string>();
 
 describe('the lanes of a tool', () => {
@@ -66,7 +66,7 @@ describe("a key's list of tools", () => {
   const find = { ...tool('find'), server: 'my wiki' };
   const dotted = { ...tool('notes_read'), givenName: 'notes.read', server: 'notes' };
   const pools = [pool([tool('a'), find, dotted], [{ id: 'w1' }])];
-  const listed = (...tools: string[]) => listTools(pools, toolPermitsOf({ tools })).map(({ name }) => name);
+  const listed = (...tools: string[]) => listTools(pools, readToolPermits({ tools })).map(({ name }) => name);
 
   it('permits tools by either name, and all of a server', () => {
     expect(listed('a', 'gone')).toEqual(['a']);
@@ -77,7 +77,7 @@ describe("a key's list of tools", () => {
   });
 
   it('denies all others, and recognizes those of a lost worker by their names only', () => {
-    const denied = (called: string, ...tools: string[]) => isToolDenied(toolPermitsOf({ tools }), called, pools);
+    const denied = (called: string, ...tools: string[]) => isToolDenied(readToolPermits({ tools }), called, pools);
     expect(denied('a', 'find')).toBe(true);
     expect(denied('find', 'find')).toBe(false);
     expect(denied('notes.read', 'notes_read')).toBe(false);
@@ -89,7 +89,7 @@ describe("a key's list of tools", () => {
 
   it('keeps a call from a worker whose tool of that name belongs to another server', () => {
     const other = pool([{ ...tool('find'), server: 'other' }], [{ id: 'w2' }]);
-    const lanes = chooseToolLanes('find', [other, ...pools], nobody, toolPermitsOf({ tools: ['my wiki/*'] }));
+    const lanes = chooseToolLanes('find', [other, ...pools], nobody, readToolPermits({ tools: ['my wiki/*'] }));
     expect(lanes.map((lane) => lane.pool)).toEqual(pools);
   });
 });

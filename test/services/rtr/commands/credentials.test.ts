@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
 import { diagnoseCredential } from '#services/rtr/commands/doctor/diagnose-credential.ts';
 import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
-import { issueWorker } from '#services/rtr/commands/credentials/issue-worker.ts';
+import { issueCredentialFile } from '#services/rtr/commands/credentials/issue-worker.ts';
 import { listCredentials } from '#services/rtr/commands/credentials/list-credentials.ts';
 import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
@@ -20,7 +20,7 @@ function start() {
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const issue = (name: string, validMs?: number, force = false) =>
-    issueWorker({ from: out, role: 'gpu', name, out: join(folder, `${name}.creds`), force, validMs, print });
+    issueCredentialFile({ from: out, role: 'gpu', name, out: join(folder, `${name}.creds`), force, validMs, print });
   return { folder, out, said, print, issue };
 }
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { createRouterKey, listKeys, revokeKey } from '#services/rtr/commands/keys.ts';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
@@ -140,7 +140,7 @@ describe('rtr keys revoke', () => {
 
   it('refuses text that is not a key, and does not repeat it', async () => {
     await expect(revokeKey(context, '000000000000')).rejects.toMatchObject({ code: 'not_found' });
-    const mistyped = `${mintKey('router').raw}x`;
+    const mistyped = `${generateKey('router').raw}x`;
     const refusal = await revokeKey(context, mistyped).catch((error: Error) => error);
     expect(refusal).toMatchObject({ code: 'invalid_request' });
     expect(String(refusal)).not.toContain(mistyped.slice(-12));

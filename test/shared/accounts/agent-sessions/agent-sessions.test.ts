@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { AgentSessionReader, type SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
-import { removeSessionsOf } from '#shared/accounts/agent-sessions/remove-sessions-of.ts';
-import { sessionIdOf, sessionKeys, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import { removeAgentSessionsOfOwner } from '#shared/accounts/agent-sessions/remove-agent-sessions-of-owner.ts';
+import {
+  computeSessionId,
+  sessionRedisNames,
+  type SessionOwner,
+} from '#shared/accounts/agent-sessions/session-names.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import { allPages } from '../../../helpers/accounts/all-pages.ts';
@@ -27,7 +31,7 @@ function turn(of: Partial<AgentTurn> = {}, fields: Partial<UsageRecord> = {}): U
 }
 
 const many = (length: number, of: (at: number) => UsageRecord) => Array.from({ length }, (_, at) => of(at));
-const ofAda = (name: string): string => sessionIdOf('user:ada', name);
+const ofAda = (name: string): string => computeSessionId('user:ada', name);
 const ofTeam = { owner: { kind: 'team', id: 't1' }, key: { id: 'k2', name: 'ci' } } as const;
 
 describe('a session', () => {
@@ -95,8 +99,8 @@ describe('a session', () => {
 });
 
 it('the id of a session depends on its owner and its name, and fits into a command line and a URL', () => {
-  const ids = Array.from({ length: 500 }, (_, index) => sessionIdOf('user:ada', `s${index}`));
-  expect(new Set([...ids, sessionIdOf('user:bob', 's0')]).size).toBe(501);
+  const ids = Array.from({ length: 500 }, (_, index) => computeSessionId('user:ada', `s${index}`));
+  expect(new Set([...ids, computeSessionId('user:bob', 's0')]).size).toBe(501);
   for (const id of ids) expect(id).toMatch(/^[\da-f]{32}$/);
 });
 
@@ -120,7 +124,7 @@ describe('sessions', () => {
     expect(await ownersSeenBy(bob, 'user:ada')).toEqual([]);
     expect(await ownersSeenBy(ada, 'team:t1')).toEqual(['team:t1 1']);
     expect(await ownersSeenBy(admin, 'key:k4')).toEqual(['key:k4 1']);
-    const ofTheTeam = sessionIdOf('team:t1', 's1');
+    const ofTheTeam = computeSessionId('team:t1', 's1');
     for (const id of [ofAda('s1'), ofTheTeam]) expect(await reader.find(bob, id)).toBeUndefined();
     expect(await reader.find(ada, ofTheTeam)).toMatchObject({ owner: 'team:t1' });
   });
@@ -151,16 +155,16 @@ describe('sessions', () => {
     await write(turn({ session: 'one-more' }));
     const id = ofAda('old');
     expect(await reader.find(ada, id)).toBeUndefined();
-    const { session, agents, turns, all, of } = sessionKeys(prefix);
+    const { session, agents, turns, all, of } = sessionRedisNames(prefix);
     expect(await redis.exists(session(id), agents(id), turns(id))).toBe(0);
     expect(await redis.zcard(of('user:ada'))).toBe(500);
     expect(await redis.zcard(all)).toBe(501);
-    expect(await reader.find(ada, sessionIdOf('team:t1', 'of-team'))).toBeDefined();
+    expect(await reader.find(ada, computeSessionId('team:t1', 'of-team'))).toBeDefined();
   });
 
   it('of all owners are bounded', async () => {
     const { redis, prefix, write } = await open();
-    const { all } = sessionKeys(prefix);
+    const { all } = sessionRedisNames(prefix);
     const places = Array.from({ length: 10_000 }, (_, index) => [now - day + index, `key:x/${index}`]);
     await redis.zadd(all, ...places.flat());
     await write(turn());
@@ -177,7 +181,7 @@ describe('sessions', () => {
       turn({ agent: long(`a${at}`), parent: long(`a${at - 1}`), type }, { model: `m${at}`, cost: 1 });
     await write(...many(600, ofAgent));
     const id = ofAda('s1');
-    const { session, agents, turns } = sessionKeys(prefix);
+    const { session, agents, turns } = sessionRedisNames(prefix);
     expect(await redis.hlen(session(id))).toBeLessThan(350);
     expect(await redis.hlen(agents(id))).toBeLessThan(210);
     expect(await redis.llen(turns(id))).toBe(500);
@@ -195,8 +199,8 @@ describe('sessions', () => {
     await write(...many(200, (index) => turn({ agent: `a${index}`.padEnd(128, 'x') })));
     const id = ofAda('s1');
     // A list reads nothing of a session but this hash.
-    expect(await redis.hlen(sessionKeys(prefix).session(id))).toBeLessThan(30);
-    await redis.del(sessionKeys(prefix).agents(id));
+    expect(await redis.hlen(sessionRedisNames(prefix).session(id))).toBeLessThan(30);
+    await redis.del(sessionRedisNames(prefix).agents(id));
     const [listed] = (await reader.list(ada, undefined, 10)).sessions;
     expect(listed?.sums.requests).toBe(200);
     expect(listed?.sums.agents).toBeGreaterThan(50);
@@ -206,7 +210,7 @@ describe('sessions', () => {
     const { redis, prefix, write, reader } = await open(2 * day);
     await write(turn({ session: 'stale' }, { at: now - 3 * day }), turn({ session: 'fresh' }));
     expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ name: 'fresh' }]);
-    const { all, of } = sessionKeys(prefix);
+    const { all, of } = sessionRedisNames(prefix);
     expect([await redis.zcard(all), await redis.zcard(of('user:ada'))]).toEqual([1, 1]);
     // As when nothing is written any more: its turn began a minute ago.
     const later = new AgentSessionReader(redis, prefix, 1_000);
@@ -227,7 +231,7 @@ describe('sessions', () => {
   it('of a deleted person or team are removed, and no others', async () => {
     const { redis, prefix, write, reader } = await open();
     await write(...many(250, (index) => turn({ session: `s${index}` })), turn({}, ofTeam));
-    await removeSessionsOf(redis, prefix, 'user:ada');
+    await removeAgentSessionsOfOwner(redis, prefix, 'user:ada');
     expect((await reader.list(admin, undefined, 10)).sessions).toMatchObject([{ owner: 'team:t1' }]);
     expect((await redis.keys(`${prefix}usage:sessions:*`)).filter((name) => name.includes('ada'))).toEqual([]);
     for (const kind of ['session', 'agents', 'turns'])

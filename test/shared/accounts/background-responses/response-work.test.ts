@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { BackgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
-import { removeBackgroundOf } from '#shared/accounts/background-responses/remove-background-of.ts';
+import { removeBackgroundResponsesOfOwner } from '#shared/accounts/background-responses/remove-background-responses-of-owner.ts';
 import { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ResponseEnd } from '#shared/accounts/background-responses/response-work.ts';
 import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
@@ -27,7 +27,7 @@ async function open(change: Partial<BackgroundBounds> = {}) {
     const input = [{ type: 'message', id: `in_${id}` }];
     const facts = { state: 'completed', events: 'completed;', from: last, last, final: undefined } as const;
     const prepared = await stored.prepare('ada', { id, response, input });
-    return { ...facts, stored: prepared, ledger: ledger.entryOf([ledgerRecord({ id })]) };
+    return { ...facts, stored: prepared, ledger: ledger.createEntry([ledgerRecord({ id })]) };
   };
   /** Begins a run of a response. Creates the response if there is none. */
   const begin = async (id = 'resp_1') => {
@@ -64,7 +64,7 @@ describe('a response in the background', () => {
     expect(await work.end(record, attempt, end)).toBe('ended');
     expect(await work.end(record, 'another', end)).toBe('over');
     expect(await append('b;', 9)).toBe(false);
-    expect(await work.begin(record, opened.opening)).toBeUndefined();
+    expect(await work.beginRun(record, opened.opening)).toBeUndefined();
     expect(await responses.cancel(record, { id: 'resp_1' })).toBe(false);
     expect(await opened.eventsOf()).toBe('created;queued;begun;a;completed;');
     expect(await opened.eventsOf('resp_1', 5)).toBe('completed;');
@@ -77,7 +77,7 @@ describe('a response in the background', () => {
     expect(await webhooks.deliveries.list(others.id, { limit: 10 })).toEqual([]);
     const found = made(await responses.find('ada', 'resp_1'));
     expect(found.state).toBe('completed');
-    expect([await responses.requestOf(found), await responses.objectOf(found)]).toEqual([undefined, undefined]);
+    expect([await responses.readRequest(found), await responses.readObject(found)]).toEqual([undefined, undefined]);
   });
 
   it('keeps only the events of its last run, each once, after the opening, and uses no number twice', async () => {
@@ -115,11 +115,11 @@ describe('a response in the background', () => {
     const { endpoint } = await webhooks.add('http://127.0.0.1:9/', { events: ['response.cancelled'] });
     await opened.redis.hset(`${opened.prefix}key:ada`, 'kind', 'router');
     const { record, attempt } = await opened.begin();
-    const entry = ledger.entryOf([ledgerRecord({ id: 'resp_1' })]);
+    const entry = ledger.createEntry([ledgerRecord({ id: 'resp_1' })]);
     expect(await work.charge(record, attempt, entry)).toBe(false);
     expect(await responses.cancel(record, { id: 'resp_1', status: 'cancelled' })).toBe(true);
-    expect(await responses.objectOf(record)).toEqual({ id: 'resp_1', status: 'cancelled' });
-    expect(await responses.remove('ada', 'resp_1')).toBe(true);
+    expect(await responses.readObject(record)).toEqual({ id: 'resp_1', status: 'cancelled' });
+    expect(await responses.delete('ada', 'resp_1')).toBe(true);
     expect(await responses.find('ada', 'resp_1')).toBeUndefined();
     expect(await responses.read('ada', 'resp_1', -1)).toBeUndefined();
     expect(await work.charge(record, 'another', entry)).toBe(false);
@@ -136,17 +136,17 @@ describe('a response in the background', () => {
     expect(await end(next, { stored: await stored.prepare('ada', large) })).toBe('too large');
     const final = { id: 'resp_1', status: 'failed' };
     expect(await end(next, { state: 'failed', stored: undefined, final })).toBe('ended');
-    expect(await responses.objectOf(record)).toEqual(final);
+    expect(await responses.readObject(record)).toEqual(final);
   });
 
   it('is found only by its owner, and is sealed in Redis', async () => {
     const { responses, create, redis, prefix } = await open();
     await create('resp_1', { body: 'a secret' });
     const record = made(await responses.find('ada', 'resp_1'));
-    expect(await responses.requestOf(record)).toEqual({ body: 'a secret' });
+    expect(await responses.readRequest(record)).toEqual({ body: 'a secret' });
     expect(await responses.find('bob', 'resp_1')).toBeUndefined();
     expect(await responses.read('bob', 'resp_1', -1)).toBeUndefined();
-    expect(await responses.remove('bob', 'resp_1')).toBe(false);
+    expect(await responses.delete('bob', 'resp_1')).toBe(false);
     const everything = await readAllValues(redis, prefix);
     for (const text of ['a secret', 'created;']) expect(everything).not.toContain(text);
   });
@@ -169,7 +169,7 @@ describe('the room for responses in the background', () => {
     expect(await eventsOf()).toContain('completed;');
     await create('resp_4', { body: 'x'.repeat(8_000) });
     expect(await responses.find('ada', 'resp_1')).toBeUndefined();
-    await removeBackgroundOf(redis, prefix, 'ada');
+    await removeBackgroundResponsesOfOwner(redis, prefix, 'ada');
     expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
     expect(await redis.get(`${prefix}background-total`)).toBe('0');
   });
@@ -185,12 +185,12 @@ describe('the room for responses in the background', () => {
     const second = await begin();
     expect(second.next).toBe(next + 2);
     expect(await second.end(next + 2)).toBe('ended');
-    expect(await responses.remove('ada', 'resp_1')).toBe(true);
+    expect(await responses.delete('ada', 'resp_1')).toBe(true);
     expect(await responses.find('ada', 'resp_1')).toBeUndefined();
   });
 
   it('is bounded by a number of unfinished responses per owner', async () => {
-    const opened = await open({ mostOpen: 2 });
+    const opened = await open({ maxOpen: 2 });
     expect(await opened.create('resp_1')).toBe(1);
     expect(await opened.create('resp_2')).toBe(2);
     await expect(opened.create('resp_3')).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
@@ -201,7 +201,7 @@ describe('the room for responses in the background', () => {
   });
 
   it('is free again when they expire, even if Redis has removed them by itself', async () => {
-    const opened = await open({ openMs: 50, keepMs: 50, mostOpen: 2 });
+    const opened = await open({ openMs: 50, keepMs: 50, maxOpen: 2 });
     const { redis, prefix, work } = opened;
     await opened.create('resp_1', { body: 'x'.repeat(6_000) });
     await opened.create('resp_2');

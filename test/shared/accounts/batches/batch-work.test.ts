@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BatchState, NewBatch } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
-import { resultIn, sealResult, type LineResult } from '#shared/accounts/batches/line-result.ts';
+import { resultInObject, sealResult, type LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { SlicePart } from '#shared/accounts/batches/slice.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
@@ -20,9 +20,9 @@ const keys = new OwnerKeys(() => [randomBytes(32)]);
 const hourMs = 3_600_000;
 const slice = { id: 'batch_1', slice: 0 };
 
-async function open(mostOpen = 10) {
+async function open(maxOpen = 10) {
   const { accounts, redis, prefix, noteUnreadable: report } = await openKeyStore();
-  const bounds = { mostOpen, keepMs: hourMs };
+  const bounds = { maxOpen, keepMs: hourMs };
   const sealer = keys.storeSealer('ada') as Sealer;
   const { ledger, reader } = await openLedger({}, { redis, prefix });
   const files = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
@@ -30,7 +30,7 @@ async function open(mostOpen = 10) {
   return {
     /** Records a line of the slice, with its requests, as a runner does without interruption. */
     record: async (line: number, result: LineResult, ...requests: UsageRecord[]): Promise<boolean> =>
-      work.recordLine({ ...slice, line }, await sealResult(result, sealer), usage, ledger.entryOf(requests)),
+      work.recordLine({ ...slice, line }, await sealResult(result, sealer), usage, ledger.createEntry(requests)),
     /** The stored results of a slice. */
     upload: async (object: string): Promise<SlicePart> => {
       await files.reserve({ owner: 'ada', object, bytes: 5, begins: true, kind: 'part' });
@@ -42,7 +42,7 @@ async function open(mostOpen = 10) {
       return found;
     },
     fail: (id = 'batch_1', from: BatchState = 'running') => work.move(id, { from, to: 'failed', timed: 'failedAt' }),
-    noEntry: ledger.entryOf([]),
+    noEntry: ledger.createEntry([]),
     accounts,
     redis,
     prefix,
@@ -100,7 +100,7 @@ describe('a line', () => {
     expect(await work.endSlice(slice, counts, { output: await upload('o1') })).toBe('ended');
     expect(await record(1, answered)).toBe(false);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, expired: 1, slicesLeft: 0, cost: 120 });
-    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: ['o1'], errors: [] });
+    expect(await work.readSliceResults('batch_1', 0)).toEqual({ output: ['o1'], errors: [] });
   });
 
   it('has a result in Redis that only its owner can open', async () => {
@@ -121,7 +121,7 @@ describe('a line', () => {
   it('has its object held by the batch once, also when it is recorded again because the answer was lost', async () => {
     const { work, noEntry, results, fail, redis, prefix, upload } = await running(2);
     const record = (part: SlicePart) =>
-      work.recordLine({ ...slice, line: 0 }, resultIn(part, answered), usage, noEntry);
+      work.recordLine({ ...slice, line: 0 }, resultInObject(part, answered), usage, noEntry);
     const [first, second] = [await upload('o1'), await upload('o2')];
     expect([await record(first), await record(second), await record(first)]).toEqual([true, false, true]);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, cost: 120 });
@@ -136,7 +136,7 @@ describe('a line', () => {
     const { work, noEntry } = await running(1);
     const output = { object: 'unknown', bytes: 5 };
     const line = { ...slice, line: 0 };
-    await expect(work.recordLine(line, resultIn(output, answered), usage, noEntry)).rejects.toThrow();
+    await expect(work.recordLine(line, resultInObject(output, answered), usage, noEntry)).rejects.toThrow();
     expect(await work.recordedLines('batch_1', 0)).toEqual(new Set());
     expect(await work.endSlice(slice, cancelled, { output })).toBe('lapsed');
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 0, cost: 0, cancelled: 0, slicesLeft: 1 });
@@ -152,7 +152,7 @@ it('the first errors of a batch are kept in the order in which they were recorde
   expect(errors).toHaveLength(20);
   expect(errors.slice(0, 3)).toEqual([4, 1, 2].map((line) => ({ code: 'upstream_failed', line })));
   await fail();
-  await batches.remove('batch_1');
+  await batches.delete('batch_1');
   expect(await work.firstErrors('batch_1')).toEqual([]);
 });
 
@@ -161,7 +161,7 @@ describe('a slice', () => {
     const { work, record } = await running(1);
     // It is not written again once its batch runs.
     await work.writeSlices('batch_1', [{ from: 50, to: 60, lines: 9 }]);
-    expect(await work.slice('batch_1', 0)).toEqual({ from: 0, to: 100, lines: 1 });
+    expect(await work.readSlice('batch_1', 0)).toEqual({ from: 0, to: 100, lines: 1 });
     await record(0, answered);
     expect(await work.endSlice(slice, cancelled, {})).toBe('changed');
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 0, slicesLeft: 1 });
@@ -172,7 +172,7 @@ describe('a slice', () => {
     const uploads = [await upload('a'), await upload('b')];
     const ends = await Promise.all(uploads.map((output) => work.endSlice(slice, cancelled, { output })));
     expect(ends).toEqual(['ended', 'was over']);
-    expect(await work.resultsOf('batch_1', 0)).toEqual({ output: ['a'], errors: [] });
+    expect(await work.readSliceResults('batch_1', 0)).toEqual({ output: ['a'], errors: [] });
     expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
   });
 });
@@ -196,10 +196,10 @@ describe('what belongs to a batch in Redis', () => {
     expect(await work.release('batch_1')).toEqual({ objects: [], left: 0 });
     expect(await redis.pttl(`${prefix}batch-held:batch_1`)).toBe(-1);
     await redis.del(`${prefix}batch:batch_1`);
-    expect(await work.forgotten(9)).toEqual(['batch_1']);
+    expect(await work.listOrphans(9)).toEqual(['batch_1']);
     expect(await work.release('batch_1')).toEqual({ objects: ['o1'], left: 0 });
     await work.drop('batch_1');
-    expect(await work.forgotten(9)).toEqual([]);
+    expect(await work.listOrphans(9)).toEqual([]);
   });
 
   it('is gone once the batch is over', async () => {
@@ -209,8 +209,8 @@ describe('what belongs to a batch in Redis', () => {
     expect(await work.endSlice(slice, cancelled, { output: await upload('o1') })).toBe('was over');
     expect(await work.holdInput('batch_1')).toBeUndefined();
     await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
-    expect(await work.slice('batch_1', 0)).toBeUndefined();
-    expect([await work.release('batch_1'), await work.open()]).toEqual([{ objects: [], left: 0 }, []]);
+    expect(await work.readSlice('batch_1', 0)).toBeUndefined();
+    expect([await work.release('batch_1'), await work.listOpen()]).toEqual([{ objects: [], left: 0 }, []]);
   });
 
   it('keeps the batch in the list of its owner for as long as it is known, whatever they create after it', async () => {
@@ -242,7 +242,7 @@ describe('a pause', () => {
     await fail();
     await work.pause('batch_1', pause);
     expect(await untilAndFor()).toEqual([undefined, undefined]);
-    await batches.remove('batch_1');
+    await batches.delete('batch_1');
     await work.pause('batch_1', pause);
     expect(await redis.exists(`${prefix}batch:batch_1`)).toBe(0);
   });
@@ -270,9 +270,9 @@ describe('a batch', () => {
     expect(await batches.list('bob', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
     expect(await batches.cancel('batch_1')).toBe(true);
     expect((await batches.find('ada', 'openai', 'batch_1'))?.cancelledAt).toBeGreaterThan(0);
-    expect(await batches.remove('batch_1')).toBe(false);
+    expect(await batches.delete('batch_1')).toBe(false);
     await fail('batch_1', 'validating');
-    expect(await batches.remove('batch_1')).toBe(true);
+    expect(await batches.delete('batch_1')).toBe(true);
     expect(await batches.find('ada', 'openai', 'batch_1')).toBeUndefined();
     expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual({ batches: [], hasMore: false });
   });
@@ -282,10 +282,10 @@ describe('a batch', () => {
     const finish = { from: 'running', to: 'finishing', timed: 'finishingAt' } as const;
     expect(await Promise.all([work.move('batch_1', finish), work.move('batch_1', finish)])).toEqual([true, false]);
     expect(await work.move('batch_1', { from: 'finishing', to: 'ended', timed: 'endedAt' })).toBe(true);
-    expect((await work.open()).map(({ id }) => id)).toEqual(['batch_1']);
+    expect((await work.listOpen()).map(({ id }) => id)).toEqual(['batch_1']);
     expect([await batches.countAllOpen(), await work.countOpen('ada'), await work.countOpen('bob')]).toEqual([1, 1, 0]);
     await work.close('batch_1');
-    expect(await work.open()).toEqual([]);
+    expect(await work.listOpen()).toEqual([]);
     expect([await batches.countAllOpen(), await work.countOpen('ada')]).toEqual([0, 0]);
     expect(await work.find('batch_1')).toMatchObject({ state: 'ended' });
   });
@@ -335,7 +335,7 @@ describe('a batch', () => {
     expect(await ids({ after: 'batch_unknown' })).toBeUndefined();
     for (const id of ['batch_4', 'batch_5']) {
       await fail(id, 'validating');
-      await batches.remove(id);
+      await batches.delete(id);
     }
     const beside = [{ after: 'batch_4' }, { before: 'batch_4' }, { limit: 5, after: 'batch_5' }];
     expect(await Promise.all(beside.map(ids))).toEqual(['32…', '', '321']);

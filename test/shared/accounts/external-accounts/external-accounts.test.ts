@@ -24,11 +24,11 @@ it('linking an account at a provider to a person who has not signed in before vo
 it('an account at a provider is stored for its own person, and for nobody else', async () => {
   const { externals, user, redis, prefix } = await open();
   const account = { ...subject, goodUntil: 1, refreshToken: 'secret' };
-  expect(await externals.keep(user.id, account)).toBeUndefined();
+  expect(await externals.store(user.id, account)).toBeUndefined();
   expect(await externals.find(user.id)).toBeUndefined();
   expect(await externals.link(user, subject)).toBe(true);
-  expect(await externals.keep(user.id, account)).toBeDefined();
-  expect(await externals.keep('somebody', account)).toBeUndefined();
+  expect(await externals.store(user.id, account)).toBeDefined();
+  expect(await externals.store('somebody', account)).toBeUndefined();
   expect(await externals.find(user.id)).toMatchObject({ ...account, isSealed: false });
   expect(await readAllValues(redis, prefix)).not.toContain('secret');
 });
@@ -42,8 +42,8 @@ it.each([
     const { accounts, externals, user, redis, prefix } = await open();
     expect(await externals.link(user, { ...subject, issuer })).toBe(true);
     expect(await externals.findPerson({ issuer: named, subject: 's' })).toBe(user.id);
-    expect(await externals.keep(user.id, { ...subject, issuer: named, goodUntil: 1 })).toBeDefined();
-    expect(await externals.keep('somebody', { ...subject, issuer: named, goodUntil: 2 })).toBeUndefined();
+    expect(await externals.store(user.id, { ...subject, issuer: named, goodUntil: 1 })).toBeDefined();
+    expect(await externals.store('somebody', { ...subject, issuer: named, goodUntil: 2 })).toBeUndefined();
     expect(await externals.find(user.id)).toMatchObject({ ...subject, issuer, goodUntil: 1, isSealed: false });
     expect(await redis.hgetall(`${prefix}external-accounts`)).toEqual({ [`${issuer} s`]: user.id });
     for (const other of [

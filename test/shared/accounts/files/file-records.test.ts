@@ -39,9 +39,9 @@ describe('the records of files', () => {
     expect(await records.find('ada', 'a')).toEqual(file);
     for (const id of ['a', 'ada:a', '*', '']) expect(await records.find('bob', id)).toBeUndefined();
     expect(await records.list('bob', newest)).toEqual({ files: [], hasMore: false });
-    expect(await records.remove('bob', 'a')).toBeUndefined();
-    expect(await records.remove('ada', 'a')).toBe('object-a');
-    expect(await records.remove('ada', 'a')).toBeUndefined();
+    expect(await records.delete('bob', 'a')).toBeUndefined();
+    expect(await records.delete('ada', 'a')).toBe('object-a');
+    expect(await records.delete('ada', 'a')).toBeUndefined();
     expect(await records.find('ada', 'a')).toBeUndefined();
   });
 
@@ -71,7 +71,7 @@ describe('the records of files', () => {
     expect(await page({ purpose: 'batch', after: 'g', limit: 2 })).toBe('ec…');
     for (const unknown of [{ after: 'unknown' }, { purpose: 'vision', after: 'g' }])
       expect(await page(unknown)).toBeUndefined();
-    for (const id of ['g', 'f', 'e']) await records.remove('ada', id);
+    for (const id of ['g', 'f', 'e']) await records.delete('ada', id);
     const after = [{ after: 'e' }, { before: 'e' }, { purpose: 'batch', after: 'e' }];
     expect(await Promise.all(after.map(page))).toEqual(['dcb…', '', 'ca']);
     expect(await page({ ...oldest, before: 'f' })).toBe('bcd…');
@@ -83,10 +83,10 @@ describe('the records of files', () => {
     await add(records, 'ada', record('a'));
     await reserve(records, 'ada', 'upload', 500);
     await records.abandon('upload');
-    await records.remove('ada', 'a');
+    await records.delete('ada', 'a');
     expect((await records.takeRemovals(10)).sort()).toEqual(['object-a', 'upload']);
     expect(await records.takeRemovals(10)).toEqual([]);
-    for (const object of ['object-a', 'upload']) await records.removed(object);
+    for (const object of ['object-a', 'upload']) await records.noteRemoved(object);
     const left = (await open.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
     expect(left.sort()).toEqual(['file-number', 'file-place:ada:a', 'file-total']);
     expect(await open.redis.pttl(`${open.prefix}file-place:ada:a`)).toBeGreaterThan(0);
@@ -129,7 +129,7 @@ describe('the bounds of files', () => {
     await reserve(records, 'ada', 'object-b', 700);
     const more = { owner: 'ada', object: 'object-b', bytes: 300, begins: false, kind: 'file' } as const;
     await expect(records.reserve(more)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
-    await records.remove('ada', 'a');
+    await records.delete('ada', 'a');
     await records.reserve(more);
   });
 

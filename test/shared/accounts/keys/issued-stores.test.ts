@@ -95,7 +95,7 @@ describe('what an issued key has stored', () => {
 /** Gives the team keys up to the maximum, and one more. */
 async function fill(): Promise<void> {
   const { record } = await createKey(open.store, { kind: 'router', name: 'pattern', class: 'normal' });
-  const count = 201 - (await open.store.listOf(teamId)).length;
+  const count = 201 - (await open.store.listOfOwner(teamId)).length;
   for (let n = 0; n < count; n++) {
     const id = `filler${String(n).padStart(6, '0')}`;
     expect(await open.store.create({ ...record, id, kind: 'team', ownerId: teamId })).toBe('created');

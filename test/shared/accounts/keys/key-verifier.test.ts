@@ -7,7 +7,7 @@ import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { InvalidKeyError } from '#shared/accounts/keys/invalid-key-error.ts';
 import { KeyVerifier, type KeySource } from '#shared/accounts/keys/key-verifier.ts';
-import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -83,7 +83,7 @@ describe('KeyVerifier, given a key that is new to it,', () => {
       return error instanceof InvalidKeyError ? error.key : 'not said';
     };
     const known = { id: good.record.id, kind: 'router', name: 'good', ownerId: undefined };
-    const [forgedKey, unknown] = [forged(good.raw), mintKey('router').raw];
+    const [forgedKey, unknown] = [forged(good.raw), generateKey('router').raw];
     expect([await refused(forgedKey), await refused(unknown)]).toEqual([known, undefined]);
     // Again, at once from memory, and once the right secret is known.
     for (const raw of [forgedKey, unknown]) expect(() => verifier.verify(raw)).toThrow(expect.objectContaining(wrong));
@@ -156,7 +156,7 @@ describe('KeyVerifier, given a key that is new to it,', () => {
     await verifier.verify(good.raw);
     const codes: unknown[] = [];
     const refused = Array.from({ length: 1_000 }, async () => {
-      const outcome = Promise.resolve().then(() => verifier.verify(mintKey('router').raw));
+      const outcome = Promise.resolve().then(() => verifier.verify(generateKey('router').raw));
       await outcome.catch(({ code }: RouterError) => codes.push(code));
     });
     await until(() => codes.length > 0);
@@ -232,12 +232,12 @@ describe('KeyVerifier, after an announced change,', () => {
   });
 
   it('accepts a key that was created after it had been refused', async () => {
-    const minted = mintKey('user');
-    await expect(verifier.verify(minted.raw)).rejects.toMatchObject(wrong);
-    const hash = await argon2.hash(minted.secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
-    await store.create({ ...good.record, kind: 'user', id: minted.id, hash });
-    verifier.drop(minted.id);
-    await expect(verifier.verify(minted.raw)).resolves.toMatchObject({ id: minted.id });
+    const answerContext = generateKey('user');
+    await expect(verifier.verify(answerContext.raw)).rejects.toMatchObject(wrong);
+    const hash = await argon2.hash(answerContext.secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
+    await store.create({ ...good.record, kind: 'user', id: answerContext.id, hash });
+    verifier.drop(answerContext.id);
+    await expect(verifier.verify(answerContext.raw)).resolves.toMatchObject({ id: answerContext.id });
   });
 
   it('reads every key again after announcements may have been missed, without a new hash', async () => {
@@ -285,7 +285,7 @@ describe('KeyVerifier, as time goes by', () => {
   });
 
   it('verifies a wrong key again after a while', async () => {
-    const { raw } = mintKey('user');
+    const { raw } = generateKey('user');
     await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
     vi.advanceTimersByTime(11_000);
     await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
@@ -314,7 +314,7 @@ describe('KeyVerifier, bounded', () => {
     };
     const verifier = new KeyVerifier(nothing, { matchesHash });
     await verifier.verify(good.raw);
-    const some = () => Array.from({ length: 2_000 }, () => mintKey('user').raw);
+    const some = () => Array.from({ length: 2_000 }, () => generateKey('user').raw);
     for (let round = 0; round < 10; round++) await verifyAll(verifier, some());
     expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
   });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyAlphabet, keyChecksum, keyKinds } from '#shared/accounts/keys/key-format.ts';
-import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 
 describe('parseKey', () => {
@@ -10,7 +10,7 @@ describe('parseKey', () => {
     ['user', /^user\.[0-9a-z]{12}\.[0-9a-z]{40}$/],
     ['team', /^team\.[0-9a-z]{12}\.[0-9a-z]{40}$/],
   ] as const)('takes a minted %s key apart', (kind, spelling) => {
-    const { raw, id, secret } = mintKey(kind);
+    const { raw, id, secret } = generateKey(kind);
     expect(raw).toMatch(spelling);
     expect(parseKey(raw)).toEqual({ kind, id, secret });
     expect(isKeyId(id)).toBe(true);
@@ -22,7 +22,7 @@ describe('parseKey', () => {
   });
 
   it('refuses every key with one mistyped character', () => {
-    const { raw } = mintKey('router');
+    const { raw } = generateKey('router');
     for (let at = 0; at < raw.length; at++) {
       for (const other of `${keyAlphabet}_.I `) {
         if (other === raw[at]) continue;
@@ -32,7 +32,7 @@ describe('parseKey', () => {
   });
 
   it('refuses two swapped neighbours, a missing character and a doubled one', () => {
-    const { raw } = mintKey('user');
+    const { raw } = generateKey('user');
     for (let at = 1; at < raw.length; at++) {
       const [before = '', after = ''] = [raw[at - 1], raw[at]];
       if (before !== after) expect(parseKey(raw.slice(0, at - 1) + after + before + raw.slice(at + 1))).toBeUndefined();
@@ -47,7 +47,7 @@ describe('parseKey', () => {
   });
 
   it('refuses any other text, by itself or around a good key', () => {
-    const { raw } = mintKey('team');
+    const { raw } = generateKey('team');
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(parseKey(text)).toBeUndefined();
@@ -59,7 +59,7 @@ describe('parseKey', () => {
 });
 
 it('mintKey never makes the same id or secret twice, and uses the whole alphabet', () => {
-  const keys = Array.from({ length: 2_000 }, (_, i) => mintKey(keyKinds[i % 3] ?? 'router'));
+  const keys = Array.from({ length: 2_000 }, (_, i) => generateKey(keyKinds[i % 3] ?? 'router'));
   expect(new Set(keys.map(({ id }) => id)).size).toBe(keys.length);
   expect(new Set(keys.map(({ secret }) => secret)).size).toBe(keys.length);
   expect(new Set(keys.flatMap(({ secret }) => Array.from(secret.slice(0, 33)))).size).toBe(keyAlphabet.length);

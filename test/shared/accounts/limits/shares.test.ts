@@ -3,7 +3,7 @@ import type { LimitKeeperTimes } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { scriptParty } from '#shared/accounts/limits/party-use.ts';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
-import { tightest } from '#shared/accounts/limits/measures.ts';
+import { findTightestLimit } from '#shared/accounts/limits/measures.ts';
 import { openLimitNode, warm, type LimitNode } from '../../../helpers/accounts/open-limit-node.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 import { until } from '../../../helpers/until.ts';
@@ -45,8 +45,8 @@ describe('where limits are far', () => {
     const served = await warm(node, [key], amount);
     await until(() => node.keeper.uncommitted === 0);
     const verdict = await node.keeper.reserve([key], amount);
-    expect(tightest(verdict.uses, ['tokensPerDay'])?.remaining).toBe(1_000_000 - (served + 1) * 100);
-    const requests = tightest(verdict.uses, ['requestsPerMinute'])?.remaining ?? 0;
+    expect(findTightestLimit(verdict.uses, ['tokensPerDay'])?.remaining).toBe(1_000_000 - (served + 1) * 100);
+    const requests = findTightestLimit(verdict.uses, ['requestsPerMinute'])?.remaining ?? 0;
     expect(requests).toBeGreaterThanOrEqual(100_000 - served - 1);
   });
 

@@ -105,7 +105,7 @@ describe('a key that cannot be read', () => {
     const { id, at } = await makeKey('bad');
     await redis.hset(at, 'limits', 'hunter2');
     expect(await open.store.revoke(id, 1_000)).toBe('revoked');
-    expect(await open.store.nameOf(id)).toBe('bad');
+    expect(await open.store.readName(id)).toBe('bad');
   });
 
   it('makes no room for a new key of an owner with the maximum of keys', async () => {
@@ -208,7 +208,7 @@ it('a session of a newer release stands; one that cannot be read has ended', asy
   await redis.hset(`${prefix}session:${badName}`, 'startedAt', 'hunter2');
   expect(await sessions.find(newer)).toMatchObject({ id: ada.id });
   expect(await sessions.find(bad)).toBeUndefined();
-  expect(await sessions.stands(bad)).toBe(false);
+  expect(await sessions.isOpen(bad)).toBe(false);
   expect(open.unreadable).toEqual(Array(2).fill('a session: startedAt: invalid_type'));
 });
 

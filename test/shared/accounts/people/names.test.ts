@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldedTeamName } from '#shared/accounts/people/team-store.ts';
+import { foldTeamName } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 
 describe('a name to show', () => {
@@ -26,9 +26,9 @@ it.each([
   ['Caf\u00e9', 'CAFE\u0301'],
   ['Blue  Team', 'blue\u00a0team'],
 ])('the name %s of a team is the same as %s', (one, other) => {
-  expect(foldedTeamName(one)).toBe(foldedTeamName(other));
+  expect(foldTeamName(one)).toBe(foldTeamName(other));
 });
 
 it('names of teams that differ by an accent are not the same', () => {
-  expect(foldedTeamName('Café')).not.toBe(foldedTeamName('Cafe'));
+  expect(foldTeamName('Café')).not.toBe(foldTeamName('Cafe'));
 });

@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costOf, highestCostOf, pricedModel } from '#shared/accounts/prices/model-price.ts';
+import { costOf, computeMaxCost, pricedModel } from '#shared/accounts/prices/model-price.ts';
 import { toDollars, toNanoDollars } from '#shared/accounts/money.ts';
 import { noUsage } from '#shared/core/usage.ts';
 
@@ -13,7 +13,7 @@ describe('the cost of an answer', () => {
     expect(costOf(usage, { ...price, hourCacheWrite: 6 })).toBe(100 * 3_000 + 100 * 3_750 + 300 * 6_000);
     expect(costOf(usage, price)).toBe(100 * 3_000 + 400 * 3_750);
     expect(costOf(usage, { input: 3, output: 15 })).toBe(500 * 3_000);
-    expect(highestCostOf(500, 0, { ...price, hourCacheWrite: 6 })).toBe(500 * 6_000);
+    expect(computeMaxCost(500, 0, { ...price, hourCacheWrite: 6 })).toBe(500 * 6_000);
   });
 
   it('counts cached input as other input if it has no price, and is 0 without any price', () => {
@@ -47,7 +47,7 @@ describe('the cost of an answer', () => {
           expect(Number.isInteger(cost)).toBe(true);
           expect(exact.minus(cost).abs().lte(0.5)).toBe(true);
           if (prices.cachedInput <= Math.max(prices.input, prices.cacheWrite, prices.hourCacheWrite))
-            expect(cost).toBeLessThanOrEqual(highestCostOf(promptTokens, completionTokens, prices));
+            expect(cost).toBeLessThanOrEqual(computeMaxCost(promptTokens, completionTokens, prices));
         },
       ),
     );
@@ -65,7 +65,7 @@ describe('the cost of an answer', () => {
         fc.pre(exact.lt(1e15));
         const usage = { ...noUsage, promptTokens, completionTokens };
         expect(costOf(usage, { input, output })).toBe(exact.round().toNumber());
-        expect(highestCostOf(promptTokens, completionTokens, { input, output })).toBe(exact.ceil().toNumber());
+        expect(computeMaxCost(promptTokens, completionTokens, { input, output })).toBe(exact.ceil().toNumber());
       }),
       { numRuns: 2_000 },
     );
@@ -96,11 +96,11 @@ describe('the cost of what is not a token', () => {
     expect(costOf({ ...noUsage, units: { images: 3 } }, price)).toBe(0);
     const third = { input: 0, output: 0, characters: 0.000_4 };
     expect(costOf({ ...noUsage, units: { characters: 1 } }, third)).toBe(0);
-    expect(highestCostOf(0, 0, third, { characters: 1 })).toBe(1);
+    expect(computeMaxCost(0, 0, third, { characters: 1 })).toBe(1);
   });
 
   it('is part of the highest cost that is reserved', () => {
-    expect(highestCostOf(100, 0, { ...unitPrice, input: 1 }, { images: 2 })).toBe(80_100_000);
+    expect(computeMaxCost(100, 0, { ...unitPrice, input: 1 }, { images: 2 })).toBe(80_100_000);
   });
 });
 

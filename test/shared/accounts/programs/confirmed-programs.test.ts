@@ -12,13 +12,13 @@ beforeEach(async () => {
 describe('a program of somebody whose provider is asked', () => {
   it('stays signed in, and gets nothing, while it is not known whether a provider lets its person in', async () => {
     const { tokens, programId } = await open.signIn();
-    open.programs.confirmWith(async () => 'unknown');
+    open.programs.setConfirm(async () => 'unknown');
     const away = { name: 'UnconfirmedError', code: 'store_unavailable' };
     await expect(open.refresh({ tokens })).rejects.toMatchObject(away);
     expect(await open.programs.store.find(programId)).toBeDefined();
-    open.programs.confirmWith(async () => 'confirmed');
+    open.programs.setConfirm(async () => 'confirmed');
     expect(await open.refresh({ tokens })).toMatchObject({ state: 'issued' });
-    open.programs.confirmWith(async () => 'refused');
+    open.programs.setConfirm(async () => 'refused');
     expect(await open.refresh({ tokens })).toMatchObject({ state: 'ended', programId });
   });
 
@@ -26,13 +26,13 @@ describe('a program of somebody whose provider is asked', () => {
     const { tokens } = await open.signIn();
     const { promise, resolve } = Promise.withResolvers<'confirmed'>();
     const asks = vi.fn(() => promise);
-    open.programs.confirmWith(asks);
+    open.programs.setConfirm(asks);
     const givenUp = open.refresh({ tokens });
     await until(() => asks.mock.calls.length === 1);
-    open.programs.confirmWith(async () => 'unknown');
+    open.programs.setConfirm(async () => 'unknown');
     await expect(open.refresh({ tokens })).rejects.toMatchObject({ name: 'UnconfirmedError' });
     passTime(3_600_000);
-    open.programs.confirmWith(async () => 'confirmed');
+    open.programs.setConfirm(async () => 'confirmed');
     const second = await open.renew({ tokens });
     resolve('confirmed');
     // Both were the first to use it.
@@ -42,7 +42,7 @@ describe('a program of somebody whose provider is asked', () => {
 
   it('gets tokens with the state of its person after the provider was asked', async () => {
     const { tokens } = await open.signIn();
-    open.programs.confirmWith(async ({ id }) => {
+    open.programs.setConfirm(async ({ id }) => {
       await open.accounts.users.change(id, { weight: 7 }, Date.now());
       return 'confirmed';
     });
@@ -54,7 +54,7 @@ describe('a program of somebody whose provider is asked', () => {
   it('is announced as signed out when its code comes again, and it is not known whether a provider lets its person in', async () => {
     const deviceCode = await open.approve();
     const { programId } = issued(await open.programs.claim(deviceCode));
-    open.programs.confirmWith(async () => 'unknown');
+    open.programs.setConfirm(async () => 'unknown');
     const announced: string[] = [];
     const again = open.programs.claim(deviceCode, undefined, async (id) => void announced.push(id));
     await expect(again).rejects.toMatchObject({ name: 'UnconfirmedError' });
@@ -67,8 +67,8 @@ describe('a program of somebody whose provider is asked', () => {
       await open.accounts.users.endSessions(open.ada.id);
       return 'confirmed' as const;
     };
-    open.programs.confirmWith(signsOut);
+    open.programs.setConfirm(signsOut);
     expect(await open.programs.claim(deviceCode)).toMatchObject({ state: 'ended', userId: open.ada.id });
-    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ describe('the sign-in of a program', () => {
     expect(await devices.find(userCode)).toBeUndefined();
     expect(await devices.deny(userCode)).toBe(false);
     expect(await claim(deviceCode)).toMatchObject({ state: 'issued', userId: open.ada.id });
-    expect(await open.programs.store.listOf(open.ada.id)).toMatchObject([asked]);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toMatchObject([asked]);
   });
 
   it('whose answer was lost gets the same program for a minute, until that was refreshed, and no other client_id does', async () => {
@@ -56,7 +56,7 @@ describe('the sign-in of a program', () => {
     expect(await claim(deviceCode, 'another')).toEqual({ state: 'expired' });
     const again = issued(await claim(deviceCode, 'one'));
     expect(again).toMatchObject({ programId: first.programId, tokens: { refreshToken: first.tokens.refreshToken } });
-    expect(await open.programs.store.listOf(open.ada.id)).toHaveLength(1);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toHaveLength(1);
     const claimsFor = await open.redis.pttl(`${open.prefix}device:${tokenHash(deviceCode)}`);
     expect(claimsFor).toBeGreaterThan(50_000);
     expect(claimsFor).toBeLessThanOrEqual(60_000);
@@ -83,7 +83,7 @@ describe('the sign-in of a program', () => {
     const late = await open.approve();
     await open.accounts.users.endSessions(open.ada.id);
     expect(await claim(late)).toEqual({ state: 'denied' });
-    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toEqual([]);
   });
 
   it('for a team gets no tokens when the person has left the team since it was approved', async () => {
@@ -92,7 +92,7 @@ describe('the sign-in of a program', () => {
     expect(await claim(deviceCode)).toEqual({ state: 'denied' });
     await open.accounts.teams.setMember(open.team.id, open.ada.id, 'member');
     expect(await claim(deviceCode)).toEqual({ state: 'denied' });
-    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toEqual([]);
   });
 
   it('ends when the person leaves the team while the tokens are being made', async () => {
@@ -104,7 +104,7 @@ describe('the sign-in of a program', () => {
       return membersOf(id);
     });
     expect(await claim(deviceCode)).toMatchObject({ state: 'ended', userId: open.ada.id });
-    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toEqual([]);
   });
 
   it('is refused when too many of one address wait', async () => {
@@ -221,7 +221,7 @@ describe('a signed-in program', () => {
     const { tokens } = await open.signIn();
     const provider = Promise.withResolvers<'confirmed'>();
     const asked = Promise.withResolvers<void>();
-    open.programs.confirmWith(() => {
+    open.programs.setConfirm(() => {
       asked.resolve();
       return provider.promise;
     });
@@ -247,7 +247,7 @@ describe('a signed-in program', () => {
     expect(await open.programs.signOut(other.tokens.refreshToken)).toBeUndefined();
     const third = await open.signIn();
     expect(await open.programs.signOut(third.tokens.accessToken)).toMatchObject({ programId: third.programId });
-    expect(await open.programs.store.listOf(open.ada.id)).toEqual([]);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toEqual([]);
   });
 
   it('that is signed out by a refresh token that was replaced may have been stolen', async () => {
@@ -269,7 +269,7 @@ describe('a signed-in program', () => {
   it('is one of fifty at most, and reports the oldest one, which it has signed out, before it can fail itself, and again in a repeated claim', async () => {
     const first = await open.signIn();
     for (let count = 0; count < 49; count++) await open.signIn();
-    expect(await open.programs.store.listOf(open.ada.id)).toHaveLength(50);
+    expect(await open.programs.store.listOfPerson(open.ada.id)).toHaveLength(50);
     const deviceCode = await open.approve();
     const ended: string[] = [];
     const again = () => open.programs.claim(deviceCode, undefined, async (id) => void ended.push(id));
@@ -278,7 +278,7 @@ describe('a signed-in program', () => {
     expect(ended).toEqual([first.programId]);
     issued(await again());
     expect(ended).toEqual([first.programId, first.programId]);
-    const programs = await open.programs.store.listOf(open.ada.id);
+    const programs = await open.programs.store.listOfPerson(open.ada.id);
     expect(programs).toHaveLength(50);
     expect(programs.map(({ id }) => id)).not.toContain(first.programId);
     expect(await open.programs.store.signedOut()).toEqual([first.programId]);

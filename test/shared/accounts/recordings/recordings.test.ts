@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RecordingFacts } from '#shared/accounts/recordings/recording.ts';
+import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import { Recordings, type RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
-import { removeRecordingsOf } from '#shared/accounts/recordings/remove-recordings-of.ts';
+import { removeRecordingsOfOwner } from '#shared/accounts/recordings/remove-recordings-of-owner.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { allPages } from '../../../helpers/accounts/all-pages.ts';
 import { made } from '../../../helpers/accounts/made.ts';
@@ -29,17 +29,17 @@ function make(changed: Partial<typeof bounds> = {}, of = secrets): Recordings {
 const ada = { key: { id: 'k1', name: 'laptop' }, owner: { kind: 'user', id: 'ada' } } as const;
 const whole = { end: 'whole', requestBytes: 1, answerBytes: 1, isRequestCut: false, isAnswerCut: false } as const;
 const request = { at: 1, endedAt: 2, endpoint: 'POST /', format: 'chat', model: 'demo', status: 200 };
-const factsOf = (id: string, more: Partial<RecordingFacts> = {}) => ({ id, ...request, ...ada, ...whole, ...more });
+const factsOf = (id: string, more: Partial<RecordingFields> = {}) => ({ id, ...request, ...ada, ...whole, ...more });
 
 interface Keeping {
   from?: Recordings;
   storedAs?: string;
   bytes?: number;
-  facts?: Partial<RecordingFacts>;
+  facts?: Partial<RecordingFields>;
 }
 
 function keep(id: string, { from = recordings, storedAs = 'ada', bytes = 10, facts = {} }: Keeping = {}) {
-  return from.keep(storedAs, factsOf(id, facts), Buffer.from('the prompt'), Buffer.alloc(bytes, 'a'));
+  return from.store(storedAs, factsOf(id, facts), Buffer.from('the prompt'), Buffer.alloc(bytes, 'a'));
 }
 
 const ofBlue: Keeping = { storedAs: 'blue', facts: { owner: { kind: 'team', id: 'blue' } } };
@@ -55,8 +55,8 @@ describe('a recording', () => {
     const found = made((await recordings.find('r1'))[0]);
     const read = made(await recordings.read(found));
     expect([read.request.toString(), read.answer.toString()]).toEqual(['the prompt', 'aaaaaaaaaa']);
-    expect(await recordings.remove(found)).toBe(true);
-    expect(await recordings.remove(found)).toBe(false);
+    expect(await recordings.delete(found)).toBe(true);
+    expect(await recordings.delete(found)).toBe(false);
     expect(await recordings.find('r1')).toEqual([]);
     // Nothing of it is left but the sum of all, which is 0.
     expect(await open.redis.keys(`${open.prefix}recordings:*`)).toEqual([`${open.prefix}recordings:total`]);
@@ -106,7 +106,7 @@ describe('a recording', () => {
     await keep('r1', ofBlue);
     const owners = async () => (await recordings.find('r1')).map(({ owner }) => owner).toSorted();
     expect(await owners()).toEqual(['ada', 'blue']);
-    await removeRecordingsOf(open.redis, open.prefix, 'ada');
+    await removeRecordingsOfOwner(open.redis, open.prefix, 'ada');
     expect(await owners()).toEqual(['blue']);
   });
 

@@ -93,7 +93,7 @@ it('a request waits no longer for many short outages than for one', { timeout: 1
     await lost;
     throw new RouterError('store_unavailable', 'away');
   };
-  await expect(outages.through(ask)).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(outages.retry(ask)).rejects.toMatchObject({ code: 'store_unavailable' });
   expect(asked).toBeGreaterThan(2);
   expect(performance.now() - startedAt).toBeLessThan(3_000);
 });
@@ -106,7 +106,7 @@ it('what fails for another reason than an outage is not repeated', async () => {
     asked += 1;
     throw new RouterError('store_unavailable', 'the store was emptied');
   };
-  await expect(outages.through(ask)).rejects.toMatchObject({ message: 'the store was emptied' });
+  await expect(outages.retry(ask)).rejects.toMatchObject({ message: 'the store was emptied' });
   expect(asked).toBe(1);
-  expect(outages.through(() => 'at once')).toBe('at once');
+  expect(outages.retry(() => 'at once')).toBe('at once');
 });

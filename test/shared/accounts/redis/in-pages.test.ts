@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { inPages } from '#shared/accounts/redis/in-pages.ts';
+import { mapInPages } from '#shared/accounts/redis/in-pages.ts';
 
 describe('a read in pages', () => {
   it('reads 500 at a time, and returns the answers in order', async () => {
     const all = Array.from({ length: 1_234 }, (_, at) => at);
     let [running, most] = [0, 0];
-    const answers = await inPages(all, async (each) => {
+    const answers = await mapInPages(all, async (each) => {
       running += 1;
       most = Math.max(most, running);
       // The last ones of a page are answered first.
@@ -20,7 +20,7 @@ describe('a read in pages', () => {
 
   it('ends with the first failure', async () => {
     const asked: number[] = [];
-    const asking = inPages(Array.from({ length: 600 }), async () => {
+    const asking = mapInPages(Array.from({ length: 600 }), async () => {
       asked.push(1);
       throw new Error('away');
     });

@@ -21,7 +21,7 @@ const { passkey } = softwarePasskey('https://llm.example.com');
 describe('a use of a passkey', () => {
   it('is stored', async () => {
     const { store } = await openStore();
-    await store.keepPasskey(userId, passkey);
+    await store.storePasskey(userId, passkey);
     expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(true);
     expect((await store.find(userId)).passkeys).toEqual([{ ...passkey, counter: 7 }]);
   });
@@ -30,8 +30,8 @@ describe('a use of a passkey', () => {
     'is not stored if the passkey was %s meanwhile, and the passkey does not come back',
     async (how) => {
       const { store, names } = await openStore();
-      await store.keepPasskey(userId, passkey);
-      await store.keepPasskey(userId, { ...passkey, id: 'other' });
+      await store.storePasskey(userId, passkey);
+      await store.storePasskey(userId, { ...passkey, id: 'other' });
       if (how === 'reset') await store.reset(userId);
       else await store.remove(userId, `passkey:${passkey.id}`);
       expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(false);
@@ -42,21 +42,21 @@ describe('a use of a passkey', () => {
 
 it('a code of an app that was removed meanwhile counts for nothing, and leaves nothing', async () => {
   const { store, names } = await openStore();
-  await store.keepTotp(userId, secret);
-  expect(await store.takeStep(userId, 1)).toBe(true);
-  await store.keepPasskey(userId, passkey);
+  await store.storeTotp(userId, secret);
+  expect(await store.useCode(userId, 1)).toBe(true);
+  await store.storePasskey(userId, passkey);
   await store.remove(userId, 'totp');
-  expect(await store.takeStep(userId, 2)).toBe(false);
+  expect(await store.useCode(userId, 2)).toBe(false);
   await store.reset(userId);
-  expect(await store.takeStep(userId, 3)).toBe(false);
+  expect(await store.useCode(userId, 3)).toBe(false);
   expect(await names()).toEqual([]);
 });
 
 describe('recovery codes', () => {
   it('replace the earlier ones, and leave factors alone', async () => {
     const { store, names } = await openStore();
-    await store.keepTotp(userId, secret);
-    await store.keepPasskey(userId, passkey);
+    await store.storeTotp(userId, secret);
+    await store.storePasskey(userId, passkey);
     const before = (await store.makeRecoveryCodes(userId)) ?? [];
     const after = (await store.makeRecoveryCodes(userId)) ?? [];
     expect(after).toHaveLength(10);
@@ -68,7 +68,7 @@ describe('recovery codes', () => {
 
   it('are not made where there is no second factor any more', async () => {
     const { store, names } = await openStore();
-    await store.keepTotp(userId, secret);
+    await store.storeTotp(userId, secret);
     await store.remove(userId, 'totp');
     expect(await store.makeRecoveryCodes(userId)).toBeUndefined();
     expect(await names()).toEqual([]);

@@ -8,7 +8,7 @@ async function start(change: (open: Awaited<ReturnType<typeof openKeyStore>>, id
   const ada = await makeAdmin(open);
   const id = (await sessions.open(ada, { provider: 'company' })) ?? '';
   expect(await sessions.find(id)).toMatchObject({ id: ada.id, role: 'admin' });
-  sessions.confirmWith(async () => {
+  sessions.setConfirm(async () => {
     await change(open, ada.id);
     return 'confirmed';
   });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { removeStoredOf } from '#shared/accounts/stored-responses/remove-stored-of.ts';
+import { removeStoredResponsesOfOwner } from '#shared/accounts/stored-responses/remove-stored-responses-of-owner.ts';
 import {
   StoredResponses,
   type StoredResponse,
@@ -55,33 +55,33 @@ async function present(store: StoredResponses, owner: string, ids: readonly stri
 describe('stored responses', () => {
   it('are found and removed only by their owner', async () => {
     const store = openStore();
-    expect(await store.keep('ada', response('resp_1'))).toBe('kept');
+    expect(await store.store('ada', response('resp_1'))).toBe('kept');
     expect(await store.find('ada', 'resp_1')).toEqual({ ...response('resp_1') });
     for (const id of ['resp_1', 'resp_2', 'ada:resp_1', '*', '']) expect(await store.find('bob', id)).toBeUndefined();
     expect(await store.history('bob', 'resp_1')).toEqual({ missing: 'resp_1' });
     expect(await store.items('bob', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
-    expect(await store.remove('bob', 'resp_1')).toBe(false);
+    expect(await store.delete('bob', 'resp_1')).toBe(false);
     expect(await store.find('ada', 'resp_1')).toBeDefined();
-    expect(await store.remove('ada', 'resp_1')).toBe(true);
-    expect(await store.remove('ada', 'resp_1')).toBe(false);
+    expect(await store.delete('ada', 'resp_1')).toBe(true);
+    expect(await store.delete('ada', 'resp_1')).toBe(false);
     expect(await store.find('ada', 'resp_1')).toBeUndefined();
     expect(await store.items('ada', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
   });
 
   it('have no plain text in Redis, and leave nothing there when they are removed', async () => {
     const store = openStore();
-    await store.keep('ada', response('resp_1'));
+    await store.store('ada', response('resp_1'));
     const stored = await readAllValues(open.redis, open.prefix);
     expect(stored).toContain('resp_1');
     for (const word of ['plain', 'words', 'question', 'output_text', 'user']) expect(stored).not.toContain(word);
-    await store.remove('ada', 'resp_1');
+    await store.delete('ada', 'resp_1');
     const left = await open.redis.keys(`${open.prefix}*`);
     expect(left).toEqual([`${open.prefix}stored-total`]);
     expect(await textOf('stored-total')).toBe('0');
   });
 
   it('cannot be opened with another secret, which is reported without their content', async () => {
-    await openStore().keep('ada', response('resp_1'));
+    await openStore().store('ada', response('resp_1'));
     const other = openStore({}, [randomBytes(32)]);
     expect(await other.find('ada', 'resp_1')).toBeUndefined();
     expect(await other.history('ada', 'resp_1')).toEqual({ missing: 'resp_1' });
@@ -89,16 +89,16 @@ describe('stored responses', () => {
   });
 
   it('answer `store_unavailable` while the secret is not known', async () => {
-    await expect(openStore({}, []).keep('ada', response('resp_1'))).rejects.toMatchObject({
+    await expect(openStore({}, []).store('ada', response('resp_1'))).rejects.toMatchObject({
       code: 'store_unavailable',
     });
   });
 
   it('expire, and are counted no more once the next one is stored', async () => {
-    await openStore({ keepMs: 50 }).keep('ada', response('resp_1', { bytes: 600 }));
+    await openStore({ keepMs: 50 }).store('ada', response('resp_1', { bytes: 600 }));
     const store = openStore({ ownerBytes: 2_000, totalBytes: 2_000 });
     await until(async () => (await store.find('ada', 'resp_1')) === undefined);
-    await store.keep('bob', response('resp_2'));
+    await store.store('bob', response('resp_2'));
     expect(await readAllValues(open.redis, open.prefix)).not.toContain('resp_1');
   });
 });
@@ -108,13 +108,13 @@ describe('a deleted owner', () => {
     const store = openStore();
     const { key, team, end } = await makeOwners(open.accounts);
     for (const owner of [key.id, team.id, 'ada'])
-      for (let at = 0; at < 12; at++) await store.keep(owner, response(`resp_${at}`));
+      for (let at = 0; at < 12; at++) await store.store(owner, response(`resp_${at}`));
     expect(await open.store.revoke(team.id, 1)).toBe('unknown');
     expect(await store.find(team.id, 'resp_0')).toBeDefined();
     await end();
     for (const owner of [key.id, team.id]) {
       expect(await store.find(owner, 'resp_11')).toBeUndefined();
-      expect(await store.keep(owner, response('resp_late'))).toBe('no owner');
+      expect(await store.store(owner, response('resp_late'))).toBe('no owner');
       expect(await store.find(owner, 'resp_late')).toBeUndefined();
       const left = await open.redis.keys(`${open.prefix}stored-*:${owner}*`);
       expect(left).toEqual([`${open.prefix}stored-refused:${owner}`]);
@@ -125,8 +125,8 @@ describe('a deleted owner', () => {
 
   it('loses many responses in steps, between which Redis answers others', async () => {
     const store = openStore({ ownerBytes: 20_000_000, totalBytes: 20_000_000 });
-    for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.keep('ada', { ...many(9_000), id });
-    const removed = removeStoredOf(open.redis, open.prefix, 'ada');
+    for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.store('ada', { ...many(9_000), id });
+    const removed = removeStoredResponsesOfOwner(open.redis, open.prefix, 'ada');
     const { redis } = await openKeyStore();
     expect(await redis.ping()).toBe('PONG');
     await removed;
@@ -137,11 +137,11 @@ describe('a deleted owner', () => {
 describe('the history of a response', () => {
   it('is what the response continues, oldest first, and is kept for as long as the response', async () => {
     const short = openStore({ keepMs: 400 });
-    await short.keep('ada', response('resp_1'));
-    await short.keep('ada', response('resp_2', { previous: 'resp_1' }));
-    await short.keep('ada', response('resp_other'));
+    await short.store('ada', response('resp_1'));
+    await short.store('ada', response('resp_2', { previous: 'resp_1' }));
+    await short.store('ada', response('resp_other'));
     const store = openStore();
-    await store.keep('ada', response('resp_3', { previous: 'resp_2' }));
+    await store.store('ada', response('resp_3', { previous: 'resp_2' }));
     await until(async () => (await store.find('ada', 'resp_other')) === undefined);
     const history = await store.history('ada', 'resp_3');
     expect(history).toMatchObject({ found: [{ id: 'resp_1' }, { id: 'resp_2' }, { id: 'resp_3' }] });
@@ -149,19 +149,19 @@ describe('the history of a response', () => {
 
   it('is missing when one of its responses was removed, and refused when it is too long', async () => {
     const store = openStore({ historyBytes: 900 });
-    await store.keep('ada', response('resp_1', { bytes: 400 }));
-    await store.keep('ada', response('resp_2', { previous: 'resp_1', bytes: 400 }));
+    await store.store('ada', response('resp_1', { bytes: 400 }));
+    await store.store('ada', response('resp_2', { previous: 'resp_1', bytes: 400 }));
     expect(await store.history('ada', 'resp_1')).toMatchObject({ found: [{ id: 'resp_1' }] });
     expect(await store.history('ada', 'resp_2')).toBe('too long');
-    await store.remove('ada', 'resp_1');
+    await store.delete('ada', 'resp_1');
     expect(await store.history('ada', 'resp_2')).toEqual({ missing: 'resp_1' });
   });
 });
 
 it('histories of one owner are read one after the other, so that Redis goes on answering others', async () => {
   const store = openStore();
-  await store.keep('ada', response('resp_1'));
-  await store.keep('ada', response('resp_2', { previous: 'resp_1' }));
+  await store.store('ada', response('resp_1'));
+  await store.store('ada', response('resp_2', { previous: 'resp_1' }));
   let [running, most] = [0, 0];
   const run = open.redis.evalsha.bind(open.redis);
   vi.spyOn(open.redis, 'evalsha').mockImplementation(async (...args) => {
@@ -181,9 +181,9 @@ it('the expiry of a long history is moved once in a while, not by each response 
   const { redis } = open;
   const ages = async (): Promise<string[]> => redis.zrange(`${open.prefix}stored-by-age:ada`, '0', '-1', 'WITHSCORES');
   for (let at = 0; at < 5; at++)
-    await store.keep('ada', response(`resp_${at}`, at === 0 ? {} : { previous: `resp_${at - 1}` }));
+    await store.store('ada', response(`resp_${at}`, at === 0 ? {} : { previous: `resp_${at - 1}` }));
   const before = await ages();
-  await store.keep('ada', response('resp_5', { previous: 'resp_4' }));
+  await store.store('ada', response('resp_5', { previous: 'resp_4' }));
   // Unless the time of expiry was rounded to the next step just now, nothing of the history was written again.
   const after = await ages();
   const isNextStep = new Set(await redis.zrange(`${open.prefix}stored-expiries`, '0', '-1', 'WITHSCORES')).size !== 7;
@@ -195,15 +195,15 @@ it('the expiry of a long history is moved once in a while, not by each response 
 describe('stored items', () => {
   it('are found by their ids, those of inputs too, also after a newer response had them', async () => {
     const store = openStore();
-    await store.keep('ada', response('resp_1'));
+    await store.store('ada', response('resp_1'));
     const newer = response('resp_2');
-    await store.keep('ada', { ...newer, input: [...newer.input, { id: 'out_resp_1', type: 'message', newer: true }] });
+    await store.store('ada', { ...newer, input: [...newer.input, { id: 'out_resp_1', type: 'message', newer: true }] });
     const both = await store.items('ada', ['out_resp_1', 'in_resp_1', 'in_resp_2']);
     const found = typeof both === 'object' && 'found' in both ? Object.fromEntries(both.found) : {};
     const [newest, user] = [{ newer: true }, { role: 'user' }];
     expect(found).toMatchObject({ out_resp_1: newest, in_resp_1: user, in_resp_2: user });
     // The removal of an older response leaves what a newer one has too.
-    await store.remove('ada', 'resp_1');
+    await store.delete('ada', 'resp_1');
     expect(await store.items('ada', ['out_resp_1'])).toHaveProperty('found');
     expect(await store.items('ada', ['out_resp_1', 'in_resp_1'])).toEqual({ missing: 'in_resp_1' });
     expect(await store.items('ada', ['no such id'])).toEqual({ missing: 'no such id' });
@@ -216,15 +216,15 @@ describe('stored items', () => {
       const items = await store.items('ada', ['msg_shared']);
       return typeof items === 'object' && 'found' in items ? items.found.get('msg_shared')?.['said'] : items;
     };
-    for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.keep('ada', shared(id));
+    for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.store('ada', shared(id));
     expect(await said()).toBe('resp_3');
-    await store.remove('ada', 'resp_3');
+    await store.delete('ada', 'resp_3');
     expect(await said()).toBe('resp_2');
-    await openStore({ keepMs: 30 }).keep('ada', shared('resp_4'));
+    await openStore({ keepMs: 30 }).store('ada', shared('resp_4'));
     await until(async () => (await store.find('ada', 'resp_4')) === undefined);
     expect(await said()).toBe('resp_2');
-    await store.remove('ada', 'resp_1');
-    await store.remove('ada', 'resp_2');
+    await store.delete('ada', 'resp_1');
+    await store.delete('ada', 'resp_2');
     expect(await said()).toEqual({ missing: 'msg_shared' });
     expect(await readAllValues(open.redis, open.prefix)).not.toContain('msg_shared');
   });
@@ -236,9 +236,9 @@ describe('the room of stored responses', () => {
 
   it('is bounded for each owner: the oldest go, and nothing of other owners', async () => {
     const store = openStore({ ownerBytes: 10 * size });
-    await store.keep('bob', response('resp_bob', { bytes: size / 2 }));
+    await store.store('bob', response('resp_bob', { bytes: size / 2 }));
     for (const id of ids) {
-      await store.keep('ada', response(id, { bytes: size / 2 }));
+      await store.store('ada', response(id, { bytes: size / 2 }));
       await sleep(1);
     }
     const left = await present(store, 'ada', ids);
@@ -246,15 +246,15 @@ describe('the room of stored responses', () => {
     expect(left.length).toBeLessThan(15);
     expect(left).toEqual(ids.slice(-left.length));
     expect(await store.find('bob', 'resp_bob')).toBeDefined();
-    expect(await store.keep('ada', response('resp_large', { bytes: 10 * size }))).toBe('too large');
+    expect(await store.store('ada', response('resp_large', { bytes: 10 * size }))).toBe('too large');
     expect(await present(store, 'ada', ids)).toEqual(left);
   });
 
   it('is bounded in all: responses of the owner with the most bytes go', async () => {
     const store = openStore({ totalBytes: 20 * size });
-    await store.keep('bob', response('resp_bob', { bytes: size / 2 }));
-    for (const id of ids) await store.keep('ada', response(id, { bytes: size / 2 }));
-    await store.keep('eve', response('resp_eve', { bytes: size / 2 }));
+    await store.store('bob', response('resp_bob', { bytes: size / 2 }));
+    for (const id of ids) await store.store('ada', response(id, { bytes: size / 2 }));
+    await store.store('eve', response('resp_eve', { bytes: size / 2 }));
     expect(await store.find('bob', 'resp_bob')).toBeDefined();
     expect(await store.find('eve', 'resp_eve')).toBeDefined();
     expect((await present(store, 'ada', ids)).length).toBeLessThan(25);
@@ -267,8 +267,8 @@ describe('the room of stored responses', () => {
     const work = stores.flatMap((store, node) =>
       ids.map(async (id, at) => {
         const owner = at % 2 === 0 ? 'ada' : 'bob';
-        await store.keep(owner, response(`${id}_${node}`, { bytes: (at * 37) % size }));
-        if (at % 5 === 0) await store.remove(owner, `${id}_${node}`);
+        await store.store(owner, response(`${id}_${node}`, { bytes: (at * 37) % size }));
+        if (at % 5 === 0) await store.delete(owner, `${id}_${node}`);
       }),
     );
     await Promise.all(work);
@@ -291,7 +291,7 @@ describe('the room of stored responses', () => {
     const store = openStore({ ownerBytes: 20_000_000 });
     const bytesOf = async (name: string): Promise<number> =>
       Number(await open.redis.memory('USAGE', `${open.prefix}${name}`, 'SAMPLES', '0'));
-    await store.keep('ada', many(5_000));
+    await store.store('ada', many(5_000));
     const names = ['stored-response:ada:resp_many', 'stored-of:ada', 'stored-items:ada'];
     const used = (await Promise.all(names.map(bytesOf))).reduce((a, b) => a + b, 0);
     const counted = Number(await textOf('stored-total'));
@@ -300,17 +300,17 @@ describe('the room of stored responses', () => {
 
   it('is not for a response with more items than Redis can go through at once', async () => {
     const store = openStore({ ownerBytes: 20_000_000 });
-    expect(await store.keep('ada', many(10_001))).toBe('too large');
-    expect(await store.keep('ada', many(9_000))).toBe('kept');
+    expect(await store.store('ada', many(10_001))).toBe('too large');
+    expect(await store.store('ada', many(9_000))).toBe('kept');
     const ids = Array.from({ length: 10_001 }, (_, at) => `msg_${at}`);
     expect(await store.items('ada', ids)).toBe('too long');
   });
 
   it('is counted anew where somebody has removed names by hand', async () => {
     const store = openStore({ ownerBytes: 3 * size, totalBytes: 3 * size });
-    await store.keep('ada', response('resp_1', { bytes: size }));
+    await store.store('ada', response('resp_1', { bytes: size }));
     await open.redis.del(`${open.prefix}stored-by-age:ada`, `${open.prefix}stored-of:ada`);
-    expect(await store.keep('ada', response('resp_2', { bytes: size }))).toBe('kept');
+    expect(await store.store('ada', response('resp_2', { bytes: size }))).toBe('kept');
     expect(await store.find('ada', 'resp_2')).toBeDefined();
   });
 });

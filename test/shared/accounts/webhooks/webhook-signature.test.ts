@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { mintWebhookSecret, signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
+import { generateWebhookSecret, signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
 
 const client = new OpenAI({ apiKey: 'none' });
 const body = '{"object":"event","type":"batch.completed","data":{"id":"batch_1"},"note":"grün ✓"}';
@@ -17,13 +17,13 @@ function headersOf(secrets: string[], timestamp = Math.floor(Date.now() / 1000))
 
 describe('a signed message', () => {
   it('is verified and read by the official SDK', async () => {
-    const secret = mintWebhookSecret();
+    const secret = generateWebhookSecret();
     expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
     expect(await client.webhooks.unwrap(body, headersOf([secret]), secret)).toEqual(JSON.parse(body));
   });
 
   it('with two signatures is verified with either secret, and with no other', async () => {
-    const [newer, older, other] = [mintWebhookSecret(), mintWebhookSecret(), mintWebhookSecret()];
+    const [newer, older, other] = [generateWebhookSecret(), generateWebhookSecret(), generateWebhookSecret()];
     const headers = headersOf([newer, older]);
     await client.webhooks.verifySignature(body, headers, newer);
     await client.webhooks.verifySignature(body, headers, older);
@@ -31,7 +31,7 @@ describe('a signed message', () => {
   });
 
   it('is refused when it was changed, or sent six minutes ago', async () => {
-    const secret = mintWebhookSecret();
+    const secret = generateWebhookSecret();
     await expect(client.webhooks.unwrap(`${body} `, headersOf([secret]), secret)).rejects.toThrow('does not match');
     const renamed = { ...headersOf([secret]), 'webhook-id': 'wh_2' };
     await expect(client.webhooks.unwrap(body, renamed, secret)).rejects.toThrow('does not match');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
 import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
 import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
-import { mintEventId, scriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { createEventId, scriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
@@ -48,7 +48,7 @@ describe('an endpoint', () => {
     await expect(add(url, { owner })).rejects.toThrow('too many');
     expect(await endpoints.list(owner)).toHaveLength(20);
     const [first] = await endpoints.list(owner);
-    expect(await endpoints.remove(first?.id ?? '')).toBe(true);
+    expect(await endpoints.delete(first?.id ?? '')).toBe(true);
     await add(url, { owner });
     expect(await endpoints.list()).toHaveLength(20);
   });
@@ -110,7 +110,7 @@ describe('an event', () => {
       new URL('change-and-emit.lua', import.meta.url),
     );
     const facts = { type: 'batch.expired' as const, data: { list: [], o: {} } };
-    const event: WebhookEvent = { id: mintEventId(), owners: ['router'], ...facts };
+    const event: WebhookEvent = { id: createEventId(), owners: ['router'], ...facts };
     const args = { prefix, event: scriptEvent(event) };
     expect(await script.run(redis, { args })).toBe(1);
     expect(await redis.get(`${prefix}state`)).toBe('expired');
@@ -160,18 +160,18 @@ describe('deliveries', () => {
     await makeDue(endpoint.id);
     const due = made((await deliveries.takeDue(20))[0]);
     expect(due).toEqual(lost);
-    expect(await deliveries.begin(due)).toMatchObject({ id: due.id, attempts: 0 });
-    expect(await deliveries.begin(due)).toBeUndefined();
+    expect(await deliveries.beginTry(due)).toMatchObject({ id: due.id, attempts: 0 });
+    expect(await deliveries.beginTry(due)).toBeUndefined();
     // The runner dies: its lease passes.
     await redis.hset(`${prefix}webhook-delivery:${due.id}`, 'runningUntil', 1);
     await makeDue(endpoint.id);
     expect(await deliveries.takeDue(20)).toEqual([due]);
-    expect(await deliveries.begin(due)).toMatchObject({ id: due.id });
+    expect(await deliveries.beginTry(due)).toMatchObject({ id: due.id });
     const failed = { state: 'pending', delayMs: 60_000, counts: true, status: 500, ms: 3 } as const;
     expect(await deliveries.end(due, failed)).toBe(true);
     // What the first runner finds out is too late, and so is a job that was queued twice.
     expect(await deliveries.end(due, { state: 'dead', counts: true, ms: 3 })).toBe(false);
-    expect(await deliveries.begin(due)).toBeUndefined();
+    expect(await deliveries.beginTry(due)).toBeUndefined();
     const known = { state: 'pending', attempts: 1, lastStatus: 500 };
     expect(await deliveries.find(endpoint.id, due.id)).toMatchObject(known);
   });
@@ -188,7 +188,7 @@ describe('deliveries', () => {
     const monthMs = 30 * 24 * 3_600_000;
     expect(await redis.pttl(`${prefix}webhook-delivery:${kept[0]?.id}`)).toBeGreaterThan(monthMs - 60_000);
     await outbox.emit(batchEvent());
-    expect(await endpoints.remove(endpoint.id)).toBe(true);
+    expect(await endpoints.delete(endpoint.id)).toBe(true);
     expect(await redis.keys(`${prefix}webhook*`)).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
-import { isTicketOf } from '#shared/broker/contract/ack.ts';
+import { isTicketAckSubject } from '#shared/broker/contract/ack.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----';
@@ -47,5 +47,5 @@ it.each([
   ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0 x\r\nPUB', false],
   ['', false],
 ])('the ack subject of a ticket is %j: %j', (subject, is) => {
-  expect(isTicketOf(subjects, 'gpu', subject)).toBe(is);
+  expect(isTicketAckSubject(subjects, 'gpu', subject)).toBe(is);
 });

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeAnnouncement, encodeAnnouncement, poolOf } from '#shared/broker/contract/announcement.ts';
+import { decodeAnnouncement, encodeAnnouncement, derivePoolToken } from '#shared/broker/contract/announcement.ts';
 import { decodeAck, encodeAck } from '#shared/broker/contract/ack.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
-import { agreedVersion, speaks } from '#shared/broker/contract/contract-range.ts';
+import { agreedVersion, includesVersion } from '#shared/broker/contract/contract-range.ts';
 import { decodeEnd, decodeError, dispatcherCodes, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
 import { operations } from '#shared/core/operation.ts';
-import { createSubjects, isInboxOf } from '#shared/broker/contract/subjects.ts';
+import { createSubjects, isOwnInbox } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
-import { addressAtEnd } from '#shared/broker/contract/worker-address.ts';
+import { parseWorkerAddress } from '#shared/broker/contract/worker-address.ts';
 import { announcementOf } from '../../../helpers/broker/announcement.ts';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
@@ -82,8 +82,8 @@ describe('messages of the broker contract', () => {
     const unreadable = payload.replace('"lackLists":[[', '"lackLists":[[7,');
     expect(decodeAnnouncement(Buffer.from(unreadable))?.models[1]).toEqual({ id: 'b', capabilities: [] });
     const pool = { tier: 'cloud' as const, kind: 'k', formats: [] };
-    expect(poolOf({ ...pool, models })).not.toBe(
-      poolOf({ ...pool, models: models.map(({ id, capabilities }) => ({ id, capabilities })) }),
+    expect(derivePoolToken({ ...pool, models })).not.toBe(
+      derivePoolToken({ ...pool, models: models.map(({ id, capabilities }) => ({ id, capabilities })) }),
     );
   });
 
@@ -269,10 +269,10 @@ describe('messages of the broker contract', () => {
     const subjects = createSubjects('rtr');
     const worker = { tier: 'gpu', owner: 'joe', worker: 'w' } as const;
     const inbox = `${subjects.inbox(worker)}.`;
-    expect(isInboxOf(subjects, worker, inbox.padEnd(512, 'x'))).toBe(true);
-    expect(isInboxOf(subjects, worker, inbox.padEnd(513, 'x'))).toBe(false);
-    expect(addressAtEnd(`rtr.heartbeat.gpu.joe.${'x'.repeat(64)}`)?.owner).toBe('joe');
-    expect(addressAtEnd(`rtr.heartbeat.gpu.joe.${'x'.repeat(65)}`)).toBeUndefined();
+    expect(isOwnInbox(subjects, worker, inbox.padEnd(512, 'x'))).toBe(true);
+    expect(isOwnInbox(subjects, worker, inbox.padEnd(513, 'x'))).toBe(false);
+    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(64)}`)?.owner).toBe('joe');
+    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(65)}`)).toBeUndefined();
   });
 
   it('stay below 1 KiB for a ticket with the longest ids', () => {
@@ -291,7 +291,7 @@ it.each([
 ])('two sides of the broker contract, %j and %j, speak version %j', (one, other, version) => {
   expect(agreedVersion(one, other)).toBe(version);
   expect(agreedVersion(other, one)).toBe(version);
-  if (version !== undefined) expect(speaks(one, version) && speaks(other, version)).toBe(true);
+  if (version !== undefined) expect(includesVersion(one, version) && includesVersion(other, version)).toBe(true);
 });
 
 describe("a pool's token", () => {
@@ -300,20 +300,20 @@ describe("a pool's token", () => {
     const b = { id: 'b', capabilities: [], contextWindow: 4096 };
     const contract = range(1, 1);
     const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b], contract };
-    const pool = poolOf(facts);
+    const pool = derivePoolToken(facts);
     const reordered = [b, { ...a, capabilities: ['tools', 'stream'] as ('stream' | 'tools')[] }];
-    expect(poolOf({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
+    expect(derivePoolToken({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
     expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
     const others = [
-      poolOf({ ...facts, tier: 'cloud' }),
+      derivePoolToken({ ...facts, tier: 'cloud' }),
       // Two sides that speak different versions never share a lane.
-      poolOf({ ...facts, contract: range(1, 2) }),
-      poolOf({ ...facts, contract: range(2, 2) }),
-      poolOf({ ...facts, kind: 'ollama' }),
-      poolOf({ ...facts, formats: ['chat'] }),
-      poolOf({ ...facts, models: [a] }),
-      poolOf({ ...facts, models: [a, { ...b, contextWindow: 8192 }] }),
-      poolOf({ ...facts, models: [a, { ...b, maxOutput: 4096 }] }),
+      derivePoolToken({ ...facts, contract: range(1, 2) }),
+      derivePoolToken({ ...facts, contract: range(2, 2) }),
+      derivePoolToken({ ...facts, kind: 'ollama' }),
+      derivePoolToken({ ...facts, formats: ['chat'] }),
+      derivePoolToken({ ...facts, models: [a] }),
+      derivePoolToken({ ...facts, models: [a, { ...b, contextWindow: 8192 }] }),
+      derivePoolToken({ ...facts, models: [a, { ...b, maxOutput: 4096 }] }),
     ];
     expect(new Set([pool, ...others]).size).toBe(others.length + 1);
   });

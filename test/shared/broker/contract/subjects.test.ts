@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   consumerName,
   createSubjects,
-  grantOf,
-  numberedBeside,
+  parseGrant,
+  subjectWithoutNumber,
   parseFrameAddress,
 } from '#shared/broker/contract/subjects.ts';
-import { addressAtEnd, workerIdOf } from '#shared/broker/contract/worker-address.ts';
+import { parseWorkerAddress, formatWorkerId } from '#shared/broker/contract/worker-address.ts';
 
 const subjects = createSubjects('rtr');
 
@@ -27,7 +27,7 @@ describe('subjects', () => {
       );
     const frame = { grant: 'secret', kind: 'd', seq: 17 };
     expect(parse(`${reply}.d.17`)).toEqual(frame);
-    expect(parse(numberedBeside(reply, 'd'), '17')).toEqual(frame);
+    expect(parse(subjectWithoutNumber(reply, 'd'), '17')).toEqual(frame);
     // A keep-alive is answered; the frame that cannot exist has a number below all others.
     expect(parse(`${reply}.k.3`, 'rtr.inbox.gpu.gpu.w1.alive.secret')).toEqual({ ...frame, kind: 'k', seq: 3 });
     expect(parse(`${reply}.x.-1`)).toEqual({ ...frame, kind: 'x', seq: -1 });
@@ -48,16 +48,16 @@ describe('subjects', () => {
   );
 
   it('give the grant of a reply subject, whatever the prefix', () => {
-    expect(grantOf(subjects.reply('in', 'secret'))).toBe('secret');
-    expect(grantOf('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
+    expect(parseGrant(subjects.reply('in', 'secret'))).toBe('secret');
+    expect(parseGrant('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
   });
 
   it("contain their worker's tier, owner and name", () => {
     const address = { tier: 'cloud', owner: 'joes-box', worker: 'cloud-1' } as const;
     for (const subject of [subjects.heartbeat(address), subjects.claim('in', address), subjects.lanes(address)])
-      expect(addressAtEnd(subject)).toEqual(address);
-    expect(addressAtEnd('rtr.heartbeat.quantum.open.w')).toBeUndefined();
-    expect(workerIdOf(address)).toBe('joes-box.cloud-1');
-    expect(workerIdOf({ ...address, owner: 'open' })).toBe('cloud-1');
+      expect(parseWorkerAddress(subject)).toEqual(address);
+    expect(parseWorkerAddress('rtr.heartbeat.quantum.open.w')).toBeUndefined();
+    expect(formatWorkerId(address)).toBe('joes-box.cloud-1');
+    expect(formatWorkerId({ ...address, owner: 'open' })).toBe('cloud-1');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
-import { waitingByLane } from '#shared/broker/dispatch/waiting-counts.ts';
+import { countWaitingByLane } from '#shared/broker/dispatch/waiting-counts.ts';
 import { AnnouncementRequests } from '#shared/broker/dispatch/workers/announcement-requests.ts';
 import { KnownNames } from '#shared/broker/dispatch/workers/known-names.ts';
 import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
@@ -30,7 +30,7 @@ describe('an ingress', () => {
       const job = { state: 'queued', tickets, request: { class: 'normal' }, waitingSince: 0 };
       return at < 100 ? [job] : [job, job];
     });
-    const lanes = waitingByLane(jobs as unknown as Parameters<typeof waitingByLane>[0]);
+    const lanes = countWaitingByLane(jobs as unknown as Parameters<typeof countWaitingByLane>[0]);
     expect(lanes.map(({ pool }) => pool)).toEqual(names(300).slice(100));
   });
 

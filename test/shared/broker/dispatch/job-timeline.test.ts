@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { usageRecordOf } from '#shared/serving/usage-record-of.ts';
+import { buildUsageRecord } from '#shared/serving/usage-record.ts';
 import { usageRecordSchema } from '#shared/accounts/ledger/usage-record.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
@@ -10,7 +10,7 @@ import type { RequestOrigin } from '#shared/serving/caller.ts';
 function recordOf(report: JobReport) {
   const origin = { requestId: 'r', identity: { id: 'k', name: 'k', kind: 'router' } } as unknown as RequestOrigin;
   const asked = { format: 'chat', operation: 'generate', asked: 'm', purpose: undefined } as const;
-  const record = usageRecordOf({ origin, ...asked, report, usage: noUsage, reservation: undefined }, 0);
+  const record = buildUsageRecord({ origin, ...asked, report, usage: noUsage, reservation: undefined }, 0);
   return usageRecordSchema.parse(JSON.parse(JSON.stringify(record)));
 }
 

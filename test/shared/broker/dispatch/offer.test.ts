@@ -36,7 +36,7 @@ async function seemIdle({ broker, workers }: TestIngress, id: string): Promise<v
   if (!worker) throw new Error(`worker ${id} is not known`);
   const { announcement, address } = worker;
   broker.publish(broker.subjects.heartbeat(address), JSON.stringify({ ...announcement, busy: 0 }));
-  await until(() => worker.others === 0);
+  await until(() => worker.otherJobs === 0);
 }
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };

@@ -18,7 +18,7 @@ function errorLog(): { log: Logger; requestIds: unknown[] } {
   return { log: Object.assign(Object.create(silentLog) as Logger, { error }), requestIds };
 }
 
-const settings = { timeouts: { totalMs, noWorkerMs: 60_000 }, keepAliveMs: 50, spillMs: 50 };
+const settings = { timeouts: { totalMs, noWorkerMs: 60_000 }, keepAliveMs: 50, overflowMs: 50 };
 
 /** Waits until the sweep has checked every job that had its total timeout. */
 async function totalTimeoutPasses(): Promise<void> {

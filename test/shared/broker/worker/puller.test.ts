@@ -2,7 +2,7 @@ import { headers } from '@nats-io/transport-node';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { decodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
-import { classOrder } from '#shared/broker/worker/lane-pull.ts';
+import { scanOrder } from '#shared/broker/worker/lane-pull.ts';
 import { Puller } from '#shared/broker/worker/puller.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
@@ -80,7 +80,7 @@ beforeEach(() => {
 });
 
 describe('the scan order of the lanes', () => {
-  const firsts = Array.from({ length: 1_600 }, (_, scan) => classOrder(scan + 1)[0]);
+  const firsts = Array.from({ length: 1_600 }, (_, scan) => scanOrder(scan + 1)[0]);
   const share = (name: string): number => firsts.filter((first) => first === name).length / firsts.length;
 
   it('puts high first, but normal in about one scan of five and low in one of sixteen', () => {
@@ -90,7 +90,7 @@ describe('the scan order of the lanes', () => {
   });
 
   it('always holds every class once', () => {
-    for (let scan = 1; scan <= 16; scan += 1) expect(classOrder(scan).toSorted()).toEqual(['high', 'low', 'normal']);
+    for (let scan = 1; scan <= 16; scan += 1) expect(scanOrder(scan).toSorted()).toEqual(['high', 'low', 'normal']);
   });
 });
 

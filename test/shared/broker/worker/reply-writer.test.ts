@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, inject, it, afterAll } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { decodeAnswerHeaders, encodeAnswerHeaders } from '#shared/broker/contract/answer-headers.ts';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
-import { IngressContact } from '#shared/broker/worker/ingress-contact.ts';
+import { DispatcherContact } from '#shared/broker/worker/dispatcher-contact.ts';
 import { ReplyWriter } from '#shared/broker/worker/reply-writer.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
@@ -26,7 +26,7 @@ async function startReply(coalesceMs: number, stream = true, numbersBeside = fal
     frames.push((reply ? [...frame, reply] : frame).join(' '));
   });
   await broker.flush();
-  const contact = new IngressContact('test');
+  const contact = new DispatcherContact('test');
   const rest = { numbersBeside, aliveInbox: 'test.alive', stream, coalesceMs, memory, contact };
   const writer = new ReplyWriter(broker, { subject, ...rest });
   return { writer, frames, subject, contact };
@@ -213,7 +213,7 @@ it('there is room for further pieces while the ingress is in reach, and otherwis
   const { writer, contact } = await startReply(0, true, true, new FrameMemory(1_000));
   writer.write('x'.repeat(800));
   expect(writer.room()).toBeUndefined();
-  contact.absent();
+  contact.recordAbsent();
   let hasRoom = false;
   const room = writer.room()?.then(() => {
     hasRoom = true;

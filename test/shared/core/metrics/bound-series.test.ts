@@ -37,5 +37,12 @@ it("a bound counter writes the same text as the library's own, at every scrape",
 
 it('bounded names keep the first names and count later ones as other', () => {
   const names = new BoundedNames(2);
-  expect(['a', 'b', 'c', 'a', 'd', 'b'].map((name) => names.of(name))).toEqual(['a', 'b', 'other', 'a', 'other', 'b']);
+  expect(['a', 'b', 'c', 'a', 'd', 'b'].map((name) => names.labelFor(name))).toEqual([
+    'a',
+    'b',
+    'other',
+    'a',
+    'other',
+    'b',
+  ]);
 });

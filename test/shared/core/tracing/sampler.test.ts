@@ -2,7 +2,7 @@ import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
 import type { Environment } from '#shared/core/load-config.ts';
-import { samplerOf } from '#shared/core/tracing/sampler.ts';
+import { createSampler } from '#shared/core/tracing/sampler.ts';
 
 /** Whether a request is traced, given its client's decision. */
 function decide(
@@ -15,7 +15,7 @@ function decide(
     parent === 'none'
       ? ROOT_CONTEXT
       : trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId: '1'.repeat(16), traceFlags, isRemote: true });
-  const { decision } = samplerOf(environment).shouldSample(context, traceId, 'a', SpanKind.SERVER, {}, []);
+  const { decision } = createSampler(environment).shouldSample(context, traceId, 'a', SpanKind.SERVER, {}, []);
   return decision === SamplingDecision.RECORD_AND_SAMPLED;
 }
 
@@ -37,8 +37,8 @@ describe('sampling', () => {
   });
 
   it('with an invalid setting is refused', () => {
-    expect(() => samplerOf({ OTEL_TRACES_SAMPLER: 'sometimes' })).toThrow('OTEL_TRACES_SAMPLER=sometimes');
+    expect(() => createSampler({ OTEL_TRACES_SAMPLER: 'sometimes' })).toThrow('OTEL_TRACES_SAMPLER=sometimes');
     const half = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: 'half' };
-    expect(() => samplerOf(half)).toThrow('OTEL_TRACES_SAMPLER_ARG=half');
+    expect(() => createSampler(half)).toThrow('OTEL_TRACES_SAMPLER_ARG=half');
   });
 });

@@ -9,7 +9,7 @@ function tracing(bytes: number) {
   const waiting = new WaitingMessages({ bytes, spans: 4 });
   const exports: { spans: ReadableSpan[]; done: (result: ExportResult) => void }[] = [];
   const processor = new BatchSpanProcessor({
-    exporter: waiting.releasing({
+    exporter: waiting.wrapExporter({
       export: (spans, done) => void exports.push({ spans, done }),
       shutdown: async () => undefined,
     }),
@@ -17,7 +17,9 @@ function tracing(bytes: number) {
     maxExportBatchSize: 4,
     scheduledDelayMillis: 60_000,
   });
-  const tracer = new TracerProvider({ spanProcessors: [waiting.counting(), processor] }).getTracer('test');
+  const tracer = new TracerProvider({ spanProcessors: [waiting.createCountingProcessor(), processor] }).getTracer(
+    'test',
+  );
   onTestFinished(() => exports.forEach(({ done }) => done({ code: ExportResultCode.SUCCESS })));
   /** Ends a span with this many bytes of messages; without messages if 0. */
   const end = (size?: number): boolean | undefined => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
-import { nameBehindAlias } from '#shared/formats/apis/discovered-models.ts';
+import { resolveAlias } from '#shared/formats/apis/discovered-models.ts';
 
 function card(id: string, tiers: string[], more: object = {}) {
   return { id, created: 1, ownedBy: 'x', tiers, operations: ['generate' as const], capabilities: [], ...more };
@@ -48,7 +48,7 @@ describe('the models in the list for Claude Code', () => {
   });
 
   it('are found by their aliases', () => {
-    expect(nameBehindAlias('anthropic/qwen/qwen3-32b')).toBe('qwen/qwen3-32b');
-    expect(nameBehindAlias('claude-sonnet-5')).toBeUndefined();
+    expect(resolveAlias('anthropic/qwen/qwen3-32b')).toBe('qwen/qwen3-32b');
+    expect(resolveAlias('claude-sonnet-5')).toBeUndefined();
   });
 });

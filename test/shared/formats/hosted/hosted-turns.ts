@@ -14,7 +14,7 @@ export function openHosted({ read }: ClientFormat, request: object): HostedAnswe
   const { hosted } = read(text, 'generate');
   if (!hosted) throw new Error('the request has no hosted tools');
   const served = { name: 'find', ownName: 'find', description: '', inputSchema: {} };
-  return hosted.open(
+  return hosted.createAnswer(
     bodyOf(text),
     hosted.tools.map((tool) => ({ hosted: tool, served: [served] })),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { chatErrorEvent } from '#shared/formats/chat/stream-words.ts';
+import { chatErrorEvent } from '#shared/formats/chat/stream-additions.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { modelNotFound } from '#shared/serving/resolve-model.ts';
 

@@ -9,7 +9,7 @@ const read = (fields: object) =>
   responsesFormat.read(Buffer.from(JSON.stringify({ model: 'm', input: 'hi', ...fields })), 'generate');
 
 function queuedOf(fields: object = {}): JsonObject {
-  const queued = read({ background: true, ...fields }).background?.queued('resp_1');
+  const queued = read({ background: true, ...fields }).background?.queuedAnswer('resp_1');
   if (!queued) throw new Error('it is not in the background');
   return queued;
 }
@@ -93,11 +93,11 @@ describe('the stream of a response in the background', () => {
     const end = event(`response.${status}`, 4, {
       response: { id: 'resp_1', status, created_at: 1, background: false },
     });
-    expect(shape.endAt(delta)).toBe(-1);
-    expect(shape.endAt(end)).toBe(0);
-    expect(shape.endAt(delta + end)).toBe(delta.length);
+    expect(shape.endOffset(delta)).toBe(-1);
+    expect(shape.endOffset(end)).toBe(0);
+    expect(shape.endOffset(delta + end)).toBe(delta.length);
     const queued = queuedOf({ previous_response_id: 'resp_0' });
-    const ending = shape.ending(end, queued);
+    const ending = shape.readEnding(end, queued);
     expect(ending).toMatchObject({
       state: status,
       last: 4,
@@ -110,12 +110,12 @@ describe('the stream of a response in the background', () => {
       },
     });
     expect(kindsOf(ending?.events ?? '')).toEqual([[`response.${status}`, 4]]);
-    expect(shape.ending(delta, queued)).toBeUndefined();
-    expect(shape.ending(`event: response.${status}\ndata: {"broken\n\n`, queued)).toBeUndefined();
+    expect(shape.readEnding(delta, queued)).toBeUndefined();
+    expect(shape.readEnding(`event: response.${status}\ndata: {"broken\n\n`, queued)).toBeUndefined();
   });
 
   it('reports why the response failed', () => {
-    const failure = shape.failure(new RouterError('worker_lost', 'It was lost.'), queuedOf(), 7);
+    const failure = shape.failureEvent(new RouterError('worker_lost', 'It was lost.'), queuedOf(), 7);
     expect(failure).toMatchObject({
       state: 'failed',
       last: 7,

@@ -3,20 +3,25 @@ import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
 import { RouterError, errorTable, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { repeatedAtOpening } from '#shared/formats/responses/response-object.ts';
+import { repeatedFieldsOfOpening } from '#shared/formats/responses/response-object.ts';
 import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../../translate/responses/assemble-response.ts';
 import { findEventNumber } from '#shared/formats/responses/event-number.ts';
 
 const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
-const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedAtOpening(request) };
+const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedFieldsOfOpening(request) };
 
 /** The pieces of a worker's stream: the opening with the first text, three more texts, and the end. */
 function workerPieces(): Buffer[] {
-  const answer = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
+  const answer = new ResponsesAnswerWriter({
+    id: 'resp_1',
+    model: 'm',
+    created: 7,
+    recalled: recallResponses(request),
+  });
   const texts = ['One', ' "sequence_number":7,', '{\\"', ' three'];
   const begin = answer.begin();
   const [first = '', ...others] = texts.map((text) => answer.text(text));
@@ -109,7 +114,7 @@ describe('a relayed Responses stream', () => {
 
   it('repeats short fields of the request in its opening, and the id of the answer', () => {
     const tools = [{ type: 'function', name: 'f', description: 'x'.repeat(5_000) }];
-    const repeated = repeatedAtOpening({ ...request, tools, instructions: 'Be brief.' });
+    const repeated = repeatedFieldsOfOpening({ ...request, tools, instructions: 'Be brief.' });
     const events = responseEvents(new ResponsesStream({ ...opening, repeated }).keepAlive());
     expect(events.map(({ response }) => response)).toEqual([events[0]?.['response'], events[0]?.['response']]);
     expect(events[0]?.['response']).toMatchObject({
@@ -125,7 +130,12 @@ describe('a relayed Responses stream', () => {
   });
 
   it('has an estimate of the relayed tokens', () => {
-    const answer = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
+    const answer = new ResponsesAnswerWriter({
+      id: 'resp_1',
+      model: 'm',
+      created: 7,
+      recalled: recallResponses(request),
+    });
     const stream = new ResponsesStream(opening);
     stream.relayed(Buffer.from(answer.begin()));
     for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.text('word ')));

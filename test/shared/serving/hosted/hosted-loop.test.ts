@@ -22,7 +22,7 @@ function answerWith(calls: readonly HostedCall[]): HostedAnswer {
     namesAddress: () => true,
     answerCall: () => '',
     finish: () => '',
-    whole: () => ({}),
+    wholeAnswer: () => ({}),
   };
 }
 

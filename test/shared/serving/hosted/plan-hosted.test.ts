@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { HostedRequest, HostedTool } from '#shared/formats/hosted/hosted-request.ts';
 import { emptyRegistry, registrySchema } from '#shared/registry/registry.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
-import { planHosted } from '#shared/serving/hosted/plan-hosted.ts';
+import { planHostedTools } from '#shared/serving/hosted/plan-hosted.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
@@ -21,8 +21,8 @@ const mcp: HostedTool = { kind: 'mcp', title: 'mcp', param: 'tools[1]', label: '
 const hosted = (...each: HostedTool[]): HostedRequest => ({
   tools: each,
   refusal: ({ param, title }, reason) => new RouterError('unsupported_parameter', `${title}: ${reason}`, { param }),
-  asFunctions: () => Buffer.alloc(0),
-  open: () => {
+  withFunctions: () => Buffer.alloc(0),
+  createAnswer: () => {
     throw new Error('not opened here');
   },
 });
@@ -41,7 +41,7 @@ function plan(
   const { model = 'm', can = ['stream', 'tools'], settings = { web_search: { tool: 'find' } }, tiers } = options;
   const { tools: granted, connected } = options;
   const pool = livePool({ tier: 'gpu', pool: 'g', models: [{ id: 'm', capabilities: can }] }, [{ id: 'g1' }]);
-  return planHosted(request, {
+  return planHostedTools(request, {
     settings: registrySchema.parse({ hosted_tools: settings }).hosted_tools,
     pools: [pool, tools],
     format: 'f',

@@ -3,14 +3,14 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
-import { nobody, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { noWorkers, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
-import { SplitJob, splitting } from '#shared/serving/splitting/split-job.ts';
+import { SplitJob, createSplitDispatcher } from '#shared/serving/splitting/split-job.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
-import { isWorthSplitting, partSize } from '#shared/serving/splitting/part-size.ts';
+import { isWorthSplitting, computePartSize } from '#shared/serving/splitting/part-size.ts';
 
 /** A dispatched part, which a test serves or fails. */
 interface Part {
@@ -51,7 +51,7 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
     const part: Part = {
       from,
       to,
-      models: request.place(nobody).map(({ model }) => model),
+      models: request.place(noWorkers).map(({ model }) => model),
       isCancelled: false,
       serve: () => {
         sink.end(Buffer.from(JSON.stringify([from, to])));
@@ -177,9 +177,9 @@ describe('a request', () => {
   });
 
   it('is split from 32 inputs on', () => {
-    expect(splitting(dispatcher, undefined, {})).toBeUndefined();
-    expect(splitting(dispatcher, divisible(31), {})).toBeUndefined();
-    expect(splitting(dispatcher, divisible(32), {})).toBeDefined();
+    expect(createSplitDispatcher(dispatcher, undefined, {})).toBeUndefined();
+    expect(createSplitDispatcher(dispatcher, divisible(31), {})).toBeUndefined();
+    expect(createSplitDispatcher(dispatcher, divisible(32), {})).toBeDefined();
   });
 });
 
@@ -194,7 +194,7 @@ describe('the parts of a request', () => {
     ['of one input, if that is larger', 40, 40_000 * kibibyte, 2, 1],
     ['of 256 inputs, if no worker is free', 10_000, 100 * kibibyte, 0, 256],
   ])('are %s', (_, inputs, bytes, free, size) => {
-    expect(partSize(inputs, bytes, free)).toBe(size);
+    expect(computePartSize(inputs, bytes, free)).toBe(size);
   });
 
   it('are worth it from two parts of the minimum size', () => {

@@ -3,8 +3,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
-import type { ReadAnswer } from '#shared/formats/stored-answers.ts';
-import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
+import type { StorableAnswer } from '#shared/formats/stored-answers.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { until } from '../../../helpers/until.ts';
@@ -25,11 +25,11 @@ function stream(last: object = response, type = 'completed'): string {
 interface OpenOptions {
   streams?: boolean;
   isGone?: boolean;
-  room?: StoringRoom;
+  room?: StoreQueueBudget;
 }
 
 /** A sink, and what it has passed on. */
-function open({ streams = true, isGone = false, room = new StoringRoom(20_000_000) }: OpenOptions = {}) {
+function open({ streams = true, isGone = false, room = new StoreQueueBudget(20_000_000) }: OpenOptions = {}) {
   const sent: string[] = [];
   const stored: JsonObject[] = [];
   const release = Promise.withResolvers<void>();
@@ -39,7 +39,7 @@ function open({ streams = true, isGone = false, room = new StoringRoom(20_000_00
     end: (bytes) => void sent.push(Buffer.from(bytes).toString(), '(end)'),
     fail: ({ code }) => void sent.push(`(${code})`),
   });
-  const store = ({ answer, text }: ReadAnswer): Promise<void> => {
+  const store = ({ answer, text }: StorableAnswer): Promise<void> => {
     expect(JSON.parse(Buffer.from(text).toString())).toEqual(answer);
     stored.push(answer);
     return release.promise;
@@ -148,7 +148,7 @@ describe('an answer is not stored', () => {
   });
 
   it('if all waiting answers hold back too much: it passes, is counted, and there is room once they are stored', async () => {
-    const room = new StoringRoom(1_500);
+    const room = new StoreQueueBudget(1_500);
     const large = stream({ ...response, text: 'x'.repeat(900) });
     const [first, second] = [open({ room }), open({ room })];
     for (const { sink } of [first, second]) {

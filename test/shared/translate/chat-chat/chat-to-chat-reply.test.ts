@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
 
-const minted = { id: 'chatcmpl-own', model: 'served', created: 7, promptTokens: () => 11 };
+const answerContext = { id: 'chatcmpl-own', model: 'served', created: 7, promptTokens: () => 11 };
 
 function reply(message: JsonObject, choice: JsonObject = {}, more: JsonObject = {}) {
   return chatToChat.reply(
     { id: 'chatcmpl-7', choices: [{ index: 3, message, finish_reason: 'stop', ...choice }], ...more },
-    minted,
+    answerContext,
   );
 }
 
@@ -22,7 +22,7 @@ describe('a chat answer with several choices', () => {
         })),
         ...more,
       },
-      { ...minted, recalled: { n } },
+      { ...answerContext, recalled: { n } },
     );
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 

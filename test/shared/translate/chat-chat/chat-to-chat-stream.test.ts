@@ -7,7 +7,7 @@ import { runStream } from '../run-stream.ts';
 import { chatChunk } from '../upstream-streams.ts';
 import { said } from '../../../helpers/formats/said.ts';
 
-const minted = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
+const answerContext = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
 type Chunk = {
@@ -25,7 +25,7 @@ function delta(delta: JsonObject, finish: string | null = null, more: object = {
 
 /** Returns the client's chunks for these upstream events. Checks and removes `[DONE]`. */
 function run(events: readonly (object | string)[], choices = 1) {
-  const { text, ending } = runStream(chatToChat.stream({ ...minted, recalled: { n: choices } }), events);
+  const { text, ending } = runStream(chatToChat.stream({ ...answerContext, recalled: { n: choices } }), events);
   const lines = text.split('\n\n').filter((line) => line !== '');
   expect(lines.pop()).toBe('data: [DONE]');
   const chunks = lines.map((line) => JSON.parse(line.slice('data: '.length)) as Chunk);

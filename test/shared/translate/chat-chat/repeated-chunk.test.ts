@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { ChatToChatStream } from '#shared/translate/chat-chat/chat-to-chat-stream.ts';
-import { RepeatedChunk } from '#shared/translate/chat-chat/repeated-chunk.ts';
+import { ChunkTemplate } from '#shared/translate/chat-chat/repeated-chunk.ts';
 
-const minted = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
+const answerContext = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
 const role = chunkOf({ role: 'assistant', content: '' });
 
 function chunkOf(delta: object, more: object = {}, choice: object = {}): string {
@@ -14,13 +14,13 @@ function chunkOf(delta: object, more: object = {}, choice: object = {}): string 
 }
 
 /** Passes a chunk with the text `x` to `learn` as often as given. */
-function learn(repeated: RepeatedChunk, data: string, write: (data: string) => string | undefined, times = 8): void {
-  for (let seen = 0; seen < times; seen += 1) repeated.learn(data, () => 'x', write);
+function learn(repeated: ChunkTemplate, data: string, write: (data: string) => string | undefined, times = 8): void {
+  for (let seen = 0; seen < times; seen += 1) repeated.considerChunk(data, () => 'x', write);
 }
 
 /** Returns the text that a stream writes for one event after an event with only a role. */
 function alone(data: string): string {
-  const stream = new ChatToChatStream(minted);
+  const stream = new ChatToChatStream(answerContext);
   stream.event(role);
   return stream.event(data);
 }
@@ -58,7 +58,7 @@ const chunk = fc.oneof(
 it('a stream writes the same for each chunk, however many similar chunks came before', () => {
   fc.assert(
     fc.property(fc.array(chunk, { minLength: 20, maxLength: 120 }), (chunks) => {
-      const stream = new ChatToChatStream(minted);
+      const stream = new ChatToChatStream(answerContext);
       stream.event(role);
       for (const data of chunks) expect(stream.event(data)).toBe(alone(data));
     }),
@@ -68,7 +68,7 @@ it('a stream writes the same for each chunk, however many similar chunks came be
 
 it('a stream counts the bytes of the texts of repeated chunks', () => {
   const texts = Array.from({ length: 100 }, (_, at) => ` Grüße ${at}`);
-  const stream = new ChatToChatStream(minted);
+  const stream = new ChatToChatStream(answerContext);
   for (const content of texts) stream.event(chunkOf({ content }));
   stream.event(chunkOf({}, {}, { finish_reason: 'stop' }));
   const { usage } = stream.end().ending;
@@ -76,7 +76,7 @@ it('a stream counts the bytes of the texts of repeated chunks', () => {
 });
 
 it('a chunk is recognized once a similar chunk was learned, and only if nothing but its text differs', () => {
-  const repeated = new RepeatedChunk();
+  const repeated = new ChunkTemplate();
   learn(repeated, '{"a":"x","b":1}', (data) => `<${data}>`, 7);
   expect(repeated.textIn('{"a":"y","b":1}')).toBeUndefined();
   learn(repeated, '{"a":"x","b":1}', (data) => `<${data}>`, 1);
@@ -91,7 +91,7 @@ it.each([
   ['another field', '{"choices":[{"delta":{"content":"\\u0061"}}],"b":"a"}'],
   ['an id', '{"id":"a","choices":[{"delta":{"content":"\\u0061"}}]}'],
 ])('%s is not recognized as the escaped form of a learned text', (_, data) => {
-  const stream = new ChatToChatStream(minted);
+  const stream = new ChatToChatStream(answerContext);
   stream.event(role);
   for (let count = 0; count < 40; count += 1) expect(stream.event(data)).toBe(alone(data));
   const other = data.replace('"a"', '"c"').replace('"x","y"', '"x"z"y"');
@@ -100,7 +100,7 @@ it.each([
 });
 
 it('a chunk is not learned if its text occurs twice in it, or the translation does not pass its text', () => {
-  const repeated = new RepeatedChunk();
+  const repeated = new ChunkTemplate();
   learn(repeated, '{"a":"x","b":"x"}', (data) => data);
   learn(repeated, '{"a":"x"}', () => undefined);
   learn(repeated, '{"a":"x"}', () => '{}');

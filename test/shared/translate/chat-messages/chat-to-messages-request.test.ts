@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const user = said('user', 'hi');
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
-function translate(fields: JsonObject, target: Partial<Target> = {}): JsonObject {
+function translate(fields: JsonObject, traits: Partial<ModelTraits> = {}): JsonObject {
   const body = { model: 'm', messages: [user], ...fields };
-  return chatToMessages.request(parseChatRequest(body), { model: 'up', ...target });
+  return chatToMessages.request(parseChatRequest(body), { model: 'up', ...traits });
 }
 
 function turns(...messages: Json[]): JsonObject {

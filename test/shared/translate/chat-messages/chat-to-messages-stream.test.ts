@@ -4,9 +4,9 @@ import { assembleCompletion } from '../assemble-completion.ts';
 import { runStream } from '../run-stream.ts';
 import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
 
-const minted = { id: 'chatcmpl-1', model: 'served', created: 7 };
+const answerContext = { id: 'chatcmpl-1', model: 'served', created: 7 };
 const read = (events: readonly object[]) =>
-  assembleCompletion(runStream(chatToMessages.stream(minted), [messageStart, ...events]).text);
+  assembleCompletion(runStream(chatToMessages.stream(answerContext), [messageStart, ...events]).text);
 
 describe('a chat stream from a messages upstream', () => {
   it('omits searches, citations and unknown events, and has an input that comes whole', () => {

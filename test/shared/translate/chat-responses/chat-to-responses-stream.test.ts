@@ -6,11 +6,11 @@ import { chatToResponses } from '#shared/translate/chat-responses/chat-to-respon
 import { assembleCompletion, type AssembledCompletion } from '../assemble-completion.ts';
 import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 
-const minted = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
+const answerContext = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
 
 function openai(name: string): AssembledCompletion {
   return assembleCompletion(
-    runRecorded(chatToResponses.stream(minted), recordedStream('providers/openai-responses', name)),
+    runRecorded(chatToResponses.stream(answerContext), recordedStream('providers/openai-responses', name)),
   );
 }
 
@@ -42,7 +42,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
     ['breaks', 'upstream_failed', undefined],
     ['error', 'overloaded', undefined],
   ])('with %s fails with the error %s', (name, code, retryAfter) => {
-    const stream = chatToResponses.stream(minted);
+    const stream = chatToResponses.stream(answerContext);
     const run = (): string => runRecorded(stream, recordedStream('providers/openai-responses', name));
     expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
   });
@@ -50,7 +50,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
   it('has arguments once that come in no delta', () => {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '' };
     const whole = { type: 'response.function_call_arguments.done', item_id: 'fc_1', arguments: '{"x":1}' };
-    const { text } = runStream(chatToResponses.stream(minted), [
+    const { text } = runStream(chatToResponses.stream(answerContext), [
       { type: 'response.output_item.added', output_index: 0, item },
       { type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"x"' },
       whole,
@@ -62,8 +62,8 @@ describe("a Responses upstream's stream, for a chat client", () => {
 
   it.each(['thinking', 'tool'])('from llama-server has the same content as its whole answer: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', `responses-${name}-stream`);
-    const { usage, ...streamed } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
-    const whole = chatToResponses.reply(terminal(bytes), minted).body;
+    const { usage, ...streamed } = assembleCompletion(runRecorded(chatToResponses.stream(answerContext), bytes));
+    const whole = chatToResponses.reply(terminal(bytes), answerContext).body;
     const [{ message, finish_reason: finishReason }] = whole['choices'] as [JsonObject & { message: JsonObject }];
     const calls = ((message['tool_calls'] ?? []) as JsonObject[]).map(({ id, function: fn }) => {
       return { id, ...(fn as JsonObject) };
@@ -83,13 +83,15 @@ describe("a Responses upstream's stream, for a chat client", () => {
     const end = { type: 'response.completed', response: { status: 'completed', output: items } };
     const done = items.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item }));
     const expected = { content: 'Hello', reasoning: 'hm', calls: [{ id: 'c', name: 'f', arguments: '{}' }] };
-    expect(assembleCompletion(runStream(chatToResponses.stream(minted), [...done, end]).text)).toMatchObject(expected);
-    expect(assembleCompletion(runStream(chatToResponses.stream(minted), [end]).text)).toMatchObject(expected);
+    expect(assembleCompletion(runStream(chatToResponses.stream(answerContext), [...done, end]).text)).toMatchObject(
+      expected,
+    );
+    expect(assembleCompletion(runStream(chatToResponses.stream(answerContext), [end]).text)).toMatchObject(expected);
   });
 
   it('gives a call without arguments an empty object', () => {
     const item = { id: 'fc', type: 'function_call', call_id: 'c', name: 'f', arguments: '' };
-    const { text } = runStream(chatToResponses.stream(minted), [
+    const { text } = runStream(chatToResponses.stream(answerContext), [
       { type: 'response.output_item.added', item },
       { type: 'response.output_item.done', item },
       { type: 'response.completed', response: { status: 'completed', output: [item] } },
@@ -100,7 +102,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
 
 it("a Responses upstream's whole answer has for a chat client the content of the streamed one", () => {
   const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
-  const { body, ending } = chatToResponses.reply(whole, minted);
+  const { body, ending } = chatToResponses.reply(whole, answerContext);
   expect(body['usage']).toEqual(openai('tools').usage);
   const [{ message }] = body['choices'] as [{ message: JsonObject }];
   expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });

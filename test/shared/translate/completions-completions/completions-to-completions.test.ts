@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { completionsToCompletions } from '#shared/translate/completions-completions/completions-to-completions.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
-const minted = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
+const answerContext = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
 
 function chunk(choices: JsonObject[], further: JsonObject = {}): string {
   return JSON.stringify({ id: 'x', object: 'text_completion', created: 1, model: 'theirs', choices, ...further });
@@ -11,7 +11,7 @@ function chunk(choices: JsonObject[], further: JsonObject = {}): string {
 
 /** Returns the client's events for these upstream events, without `[DONE]`. */
 function stream(events: string[]): JsonObject[] {
-  const translation = completionsToCompletions.stream(minted);
+  const translation = completionsToCompletions.stream(answerContext);
   const text = [...events.map((event) => translation.event(event)), translation.end().text].join('');
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   return text
@@ -38,7 +38,7 @@ describe('a text completion', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2 };
     const { body, ending } = completionsToCompletions.reply(
       { id: 'x', choices, usage, system_fingerprint: 'f' },
-      minted,
+      answerContext,
     );
     expect(body).toEqual({
       id: 'cmpl-1',
@@ -58,7 +58,7 @@ describe('a text completion', () => {
   it('that the upstream did not send is an upstream failure', () => {
     for (const choices of [undefined, [], [{ index: 0 }]]) {
       const body = { ...(choices && { choices }) };
-      expect(() => completionsToCompletions.reply(body, minted)).toThrow(errorWith('upstream_failed'));
+      expect(() => completionsToCompletions.reply(body, answerContext)).toThrow(errorWith('upstream_failed'));
     }
   });
 });
@@ -76,7 +76,7 @@ describe('the log probabilities of a text completion', () => {
 
   it('have the completions form even if the upstream sends the chat form, with offsets across a stream', () => {
     const choice = { text: 'ab c', finish_reason: 'stop', logprobs: ofChat('ab', ' c') };
-    const { body } = completionsToCompletions.reply({ choices: [choice] }, minted);
+    const { body } = completionsToCompletions.reply({ choices: [choice] }, answerContext);
     expect(body['choices']).toMatchObject([{ logprobs: ofText(['ab', ' c'], [0, 2]) }]);
     const chunks = stream([
       chunk([{ text: 'ab', index: 0, logprobs: ofChat('ab'), finish_reason: null }]),
@@ -92,7 +92,7 @@ describe('the log probabilities of a text completion', () => {
     const logprobs = ofText(['a'], [0]);
     const { body } = completionsToCompletions.reply(
       { choices: [{ text: 'a', finish_reason: 'stop', logprobs }] },
-      minted,
+      answerContext,
     );
     expect(body['choices']).toMatchObject([{ logprobs }]);
   });

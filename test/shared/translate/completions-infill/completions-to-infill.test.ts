@@ -4,7 +4,7 @@ import { completionsToInfill } from '#shared/translate/completions-infill/comple
 import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
-const minted = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
+const answerContext = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
 const asked = { model: 'auto', prompt: 'a', suffix: 'b' };
 const request = (fields: JsonObject): JsonObject =>
   completionsToInfill.request({ ...asked, ...fields }, { model: 'm' });
@@ -40,7 +40,7 @@ describe('a text completion with a suffix', () => {
   const last = { content: '', stop: true, stop_type: 'limit', tokens_evaluated: 4, tokens_predicted: 2 };
 
   it('has the form of a text completion', () => {
-    const { body } = completionsToInfill.reply({ ...last, content: 'x', stop_type: 'eos' }, minted);
+    const { body } = completionsToInfill.reply({ ...last, content: 'x', stop_type: 'eos' }, answerContext);
     expect(body).toEqual({
       id: 'cmpl-1',
       object: 'text_completion',
@@ -52,7 +52,7 @@ describe('a text completion with a suffix', () => {
   });
 
   it('is streamed, with usage and finish reason in the last chunk', () => {
-    const stream = completionsToInfill.stream(minted);
+    const stream = completionsToInfill.stream(answerContext);
     expect(stream.event(JSON.stringify({ content: 'x', stop: false }))).toContain('"text":"x"');
     expect(stream.event(JSON.stringify(last))).toBe('');
     const { text, ending } = stream.end();
@@ -61,7 +61,7 @@ describe('a text completion with a suffix', () => {
   });
 
   it('is an upstream failure if it breaks off', () => {
-    const stream = completionsToInfill.stream(minted);
+    const stream = completionsToInfill.stream(answerContext);
     stream.event(JSON.stringify({ content: 'x', stop: false }));
     expect(() => stream.end()).toThrow(errorWith('upstream_failed'));
   });

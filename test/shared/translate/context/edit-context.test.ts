@@ -99,12 +99,12 @@ it('the edits of a request are reported in the answer, whole and streamed, if th
     messages: history,
     context_management: { edits: [{ type: 'compact_20260112' }] },
   };
-  const minted = { id: 'msg_1', model: 'm', created: 1, recalled: recallEdits(body) };
+  const answerContext = { id: 'msg_1', model: 'm', created: 1, recalled: recallEdits(body) };
   const chat = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] };
-  expect(messagesToChat.reply(chat, minted).body['context_management']).toEqual({ applied_edits: [] });
-  const stream = messagesToChat.stream(minted);
+  expect(messagesToChat.reply(chat, answerContext).body['context_management']).toEqual({ applied_edits: [] });
+  const stream = messagesToChat.stream(answerContext);
   stream.event(JSON.stringify({ choices: [{ delta: { content: 'hi' }, finish_reason: 'stop' }] }));
   expect(stream.end().text).toContain('"context_management":{"applied_edits":[]}');
-  const without = { ...minted, recalled: recallEdits({ model: 'm', messages: history }) };
+  const without = { ...answerContext, recalled: recallEdits({ model: 'm', messages: history }) };
   expect(messagesToChat.reply(chat, without).body).not.toHaveProperty('context_management');
 });

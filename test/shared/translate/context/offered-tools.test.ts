@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MessagesMessage, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
-import { offeredTools } from '#shared/translate/context/offered-tools.ts';
+import { resolveOfferedTools } from '#shared/translate/context/offered-tools.ts';
 import { said } from '../../../helpers/formats/said.ts';
 
 const schema = { type: 'object' };
@@ -14,7 +14,7 @@ function namesFor(
   messages: MessagesMessage[] = [],
   more: Partial<MessagesRequest> = {},
 ): string[] {
-  return offeredTools({ model: 'm', messages, tools, ...more }).map(({ name }) => name);
+  return resolveOfferedTools({ model: 'm', messages, tools, ...more }).map(({ name }) => name);
 }
 
 describe('the tools that the router offers to an upstream of another format', () => {

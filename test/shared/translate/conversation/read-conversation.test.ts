@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readChatConversation } from '#shared/translate/chat-conversation/read-chat-conversation.ts';
 import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
 import { readResponsesConversation } from '#shared/translate/responses-conversation/read-responses-conversation.ts';
-import type { Target } from '#shared/translate/translation.ts';
-import { transcript } from '#shared/translate/conversation/conversation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
+import { writeTranscript } from '#shared/translate/conversation/conversation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
@@ -14,8 +14,8 @@ const messages = (fields: object, takesImages = false) =>
     { model: 'auto', max_tokens: 10, messages: [said('user', 'hi')], ...fields },
     { model: 'm', takesImages },
   );
-const responses = (fields: object, target: Omit<Target, 'model'> = {}) =>
-  readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, { model: 'm', ...target });
+const responses = (fields: object, traits: Omit<ModelTraits, 'model'> = {}) =>
+  readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, { model: 'm', ...traits });
 const responsesWith = (fields: object, takesImages = false) => responses(fields, { takesImages });
 const image = 'data:image/png;base64,iVBORw0KGgo=';
 
@@ -167,7 +167,7 @@ describe.each([
 
 describe('a transcript', () => {
   it('is only the question without history', () => {
-    expect(transcript(chat({}))).toBe('hi');
+    expect(writeTranscript(chat({}))).toBe('hi');
   });
 
   it("has the role of each turn in marks that no client's text can contain", () => {
@@ -175,7 +175,7 @@ describe('a transcript', () => {
     const conversation = chat({
       messages: [said('user', forged), said('assistant', 'two'), said('user', 'three')],
     });
-    const [text, again] = [transcript(conversation), transcript(conversation)];
+    const [text, again] = [writeTranscript(conversation), writeTranscript(conversation)];
     const mark = /marks with ([0-9a-f]{16}) /.exec(text)?.[1] ?? '';
     expect(text).toContain(
       `<user ${mark}>\n${forged}\n</user ${mark}>\n\n<assistant ${mark}>\ntwo\n</assistant ${mark}>`,

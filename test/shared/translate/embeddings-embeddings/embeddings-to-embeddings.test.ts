@@ -9,8 +9,8 @@ const base64 = (...numbers: number[]): string => Buffer.from(Float32Array.from(n
 /** Returns the client's answer for an upstream's answer. */
 function answer(asked: JsonObject, body: JsonObject) {
   const recalled = embeddingsToEmbeddings.recall?.({ ...request, ...asked });
-  const minted = { id: 'embd-1', model: 'm', created: 1, promptTokens: () => 7, recalled };
-  return embeddingsToEmbeddings.reply(body, minted);
+  const answerContext = { id: 'embd-1', model: 'm', created: 1, promptTokens: () => 7, recalled };
+  return embeddingsToEmbeddings.reply(body, answerContext);
 }
 
 const vectors = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { imagesToImages } from '#shared/translate/images-images/images-to-images.ts';
 
-const minted = { id: 'img-1', model: 'm', created: 5, promptTokens: () => 7 };
+const answerContext = { id: 'img-1', model: 'm', created: 5, promptTokens: () => 7 };
 
 it('an image request passes with the name of the chosen model', () => {
   const asked = { prompt: 'A cat', n: 2, size: '1024x1024', later: true };
@@ -12,7 +12,7 @@ describe('an answer with pictures', () => {
   it('passes, and its usage counts the pictures, and the tokens if the upstream reports them', () => {
     const data = [{ b64_json: 'eA==' }, { url: 'https://example.com/a.png' }];
     const usage = { input_tokens: 12, output_tokens: 4160 };
-    expect(imagesToImages.reply({ created: 9, data, usage, size: 'x' }, minted)).toEqual({
+    expect(imagesToImages.reply({ created: 9, data, usage, size: 'x' }, answerContext)).toEqual({
       body: { created: 9, data, usage, size: 'x' },
       ending: {
         usage: expect.objectContaining({ promptTokens: 12, completionTokens: 4160, units: { images: 2 } }) as object,
@@ -22,18 +22,18 @@ describe('an answer with pictures', () => {
   });
 
   it('has a creation time', () => {
-    expect(imagesToImages.reply({ data: [{ url: 'a' }] }, minted).body).toMatchObject({ created: 5 });
+    expect(imagesToImages.reply({ data: [{ url: 'a' }] }, answerContext).body).toMatchObject({ created: 5 });
   });
 
   it.each([{}, { data: [] }, { data: [{}] }, { data: 'x' }])(
     'is an upstream failure if it has no pictures: %j',
     (body) => {
-      expect(() => imagesToImages.reply(body, minted)).toThrow('no picture');
+      expect(() => imagesToImages.reply(body, answerContext)).toThrow('no picture');
     },
   );
 
   it('is an error if the upstream sent one', () => {
     const error = { message: 'Your request was rejected by the safety system.', code: 400 };
-    expect(() => imagesToImages.reply({ error }, minted)).toThrow('safety system');
+    expect(() => imagesToImages.reply({ error }, answerContext)).toThrow('safety system');
   });
 });

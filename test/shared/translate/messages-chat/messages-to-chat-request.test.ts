@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const user = { role: 'user', content: 'hi' };
 
-function translate(fields: JsonObject, target: Partial<Target> = {}): JsonObject {
+function translate(fields: JsonObject, traits: Partial<ModelTraits> = {}): JsonObject {
   const body = { model: 'm', max_tokens: 9, messages: [user], ...fields };
-  return messagesToChat.request(parseMessagesRequest(body), { model: 'up', ...target });
+  return messagesToChat.request(parseMessagesRequest(body), { model: 'up', ...traits });
 }
 
 function history(messages: Json[], fields: JsonObject = {}): Json | undefined {
@@ -60,8 +60,8 @@ describe('a messages request to a chat upstream', () => {
 
   it('has documents as text or, if the upstream accepts files, as files, with their titles and contexts', () => {
     const named = { type: 'document', title: 'T', context: 'Of 1999.' };
-    const said = (source: JsonObject, target: Partial<Target> = {}): Json | undefined =>
-      translate({ messages: [{ role: 'user', content: [{ ...named, source }] }] }, target)['messages'];
+    const said = (source: JsonObject, traits: Partial<ModelTraits> = {}): Json | undefined =>
+      translate({ messages: [{ role: 'user', content: [{ ...named, source }] }] }, traits)['messages'];
     const text = { type: 'text', media_type: 'text/plain', data: 'body' };
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AA' };
     expect(said(text)).toEqual([{ role: 'user', content: 'T\n\nOf 1999.\n\nbody' }]);

@@ -8,9 +8,9 @@ import { callPiece, chatChunk } from '../upstream-streams.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { said } from '../../../helpers/formats/said.ts';
 
-const minted = { id: 'msg_1', model: 'served', created: 7, promptTokens: () => 11 };
+const answerContext = { id: 'msg_1', model: 'served', created: 7, promptTokens: () => 11 };
 
-const run = (events: readonly (object | string)[]) => runStream(messagesToChat.stream(minted), events);
+const run = (events: readonly (object | string)[]) => runStream(messagesToChat.stream(answerContext), events);
 const tool = (index: number, input: Json) => ({
   type: 'tool_use',
   id: `c${index}`,
@@ -48,7 +48,7 @@ describe('a messages stream from a chat upstream', () => {
     };
     const contents = (request: JsonObject) => {
       const asked = { model: 'm', max_tokens: 100, messages: [said('user', 'Hi')], ...request };
-      const known = { ...minted, recalled: messagesToChat.recall?.(asked) };
+      const known = { ...answerContext, recalled: messagesToChat.recall?.(asked) };
       const { text: stream } = runStream(messagesToChat.stream(known), events);
       return [assembleMessage(stream).content, messagesToChat.reply(structuredClone(body), known).body['content']];
     };
@@ -61,7 +61,7 @@ describe('a messages stream from a chat upstream', () => {
     );
 
     it('counts as active although it shows no thinking', () => {
-      const stream = messagesToChat.stream({ ...minted, recalled: { thinking: 'none' } });
+      const stream = messagesToChat.stream({ ...answerContext, recalled: { thinking: 'none' } });
       stream.event(JSON.stringify(chatChunk({ reasoning: 'h' })));
       expect(stream.hasContent).toBe(true);
     });
@@ -82,7 +82,7 @@ describe('a messages stream from a chat upstream', () => {
   });
 
   it('sends at once every piece that need not wait', () => {
-    const stream = messagesToChat.stream(minted);
+    const stream = messagesToChat.stream(answerContext);
     const pieces = [
       chatChunk({ content: 'a' }),
       chatChunk({ content: 'b' }),

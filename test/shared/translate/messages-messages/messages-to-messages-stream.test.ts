@@ -3,7 +3,7 @@ import { messagesToMessages } from '#shared/translate/messages-messages/messages
 import { runStream } from '../run-stream.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
-const minted = { id: 'msg_own', model: 'served', created: 7 };
+const answerContext = { id: 'msg_own', model: 'served', created: 7 };
 const start =
   '{"type":"message_start","message":{"id":"msg_up","model":"up","content":[],"x":1,"usage":{"input_tokens":3,"cache_read_input_tokens":2,"output_tokens":1}}}';
 const rest = [
@@ -18,7 +18,7 @@ const rest = [
 
 describe('a messages stream from a messages upstream', () => {
   it('passes byte for byte except for id and model, each event with its name', () => {
-    const { text, ending } = runStream(messagesToMessages.stream(minted), [start, ...rest]);
+    const { text, ending } = runStream(messagesToMessages.stream(answerContext), [start, ...rest]);
     const events = text.split('\n\n').slice(0, -1);
     expect(events[0]).toBe(
       `event: message_start\ndata: ${start.replace('msg_up', 'msg_own').replace('"up"', '"served"')}`,
@@ -33,7 +33,7 @@ describe('a messages stream from a messages upstream', () => {
   });
 
   it('keeps an event with data of several lines together', () => {
-    const { text } = runStream(messagesToMessages.stream(minted), [
+    const { text } = runStream(messagesToMessages.stream(answerContext), [
       start,
       '{"type":\n"ping"}',
       '{"type":"message_stop"}',
@@ -43,7 +43,7 @@ describe('a messages stream from a messages upstream', () => {
 
   it('gets its last event if the upstream leaves it out, and fails without a stop reason', () => {
     const [whole, unclosed, cut] = [0, -1, -2].map((end) => [start, ...rest.slice(0, rest.length + end)]);
-    const run = (events: string[] = []) => runStream(messagesToMessages.stream(minted), events);
+    const run = (events: string[] = []) => runStream(messagesToMessages.stream(answerContext), events);
     expect(run(unclosed)).toEqual(run(whole));
     expect(() => run(cut)).toThrow(errorWith('upstream_failed'));
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { Minted } from '#shared/translate/translation.ts';
+import type { AnswerContext } from '#shared/translate/translation.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
 import { assembleMessage } from '../assemble-message.ts';
@@ -33,12 +33,12 @@ const events: JsonObject[] = [
 
 /** Returns the client's answer of an upstream, streamed and whole. */
 function answers(origin: string | undefined): JsonObject[][] {
-  const minted: Minted = { id: 'msg_1', model: 'm', created: 1, origin };
+  const answerContext: AnswerContext = { id: 'msg_1', model: 'm', created: 1, origin };
   const { text } = runStream(
-    messagesToMessages.stream(minted),
+    messagesToMessages.stream(answerContext),
     events.map((event) => JSON.stringify(event)),
   );
-  const { body } = messagesToMessages.reply({ content, stop_reason: 'tool_use', usage }, minted);
+  const { body } = messagesToMessages.reply({ content, stop_reason: 'tool_use', usage }, answerContext);
   return [assembleMessage(text).content, body['content'] as JsonObject[]];
 }
 

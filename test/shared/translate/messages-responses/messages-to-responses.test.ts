@@ -7,12 +7,12 @@ import { messagesToResponses } from '#shared/translate/messages-responses/messag
 import { assembleMessage, type AssembledMessage } from '../assemble-message.ts';
 import { recordedStream, runRecorded } from '../run-stream.ts';
 
-const minted = { origin: 'here', id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
+const answerContext = { origin: 'here', id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
 const user = { role: 'user', content: 'Weather?' };
 
 function openai(name: string): AssembledMessage {
   return assembleMessage(
-    runRecorded(messagesToResponses.stream(minted), recordedStream('providers/openai-responses', name)),
+    runRecorded(messagesToResponses.stream(answerContext), recordedStream('providers/openai-responses', name)),
   );
 }
 
@@ -45,7 +45,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
   });
 
   it('has the content of the whole answer', () => {
-    expect(openai('tools').content).toEqual(messagesToResponses.reply(whole, minted).body['content']);
+    expect(openai('tools').content).toEqual(messagesToResponses.reply(whole, answerContext).body['content']);
   });
 
   it('has a refusal as text with its own stop reason, after thinking without text', () => {
@@ -59,7 +59,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
 
   it.each(['responses-thinking-stream', 'responses-tool-stream'])('from llama-server has valid blocks: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', name);
-    const { content } = assembleMessage(runRecorded(messagesToResponses.stream(minted), bytes));
+    const { content } = assembleMessage(runRecorded(messagesToResponses.stream(answerContext), bytes));
     const kinds = content.map(({ type }) => type);
     expect(kinds).toEqual(name.includes('tool') ? ['text', 'tool_use'] : ['thinking', 'text']);
   });

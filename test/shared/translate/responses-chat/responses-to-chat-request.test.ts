@@ -3,9 +3,9 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-function translate(fields: object, target: object = {}): JsonObject {
+function translate(fields: object, traits: object = {}): JsonObject {
   const body: JsonObject = { model: 'auto', ...fields };
-  return responsesToChat.request(body, { model: 'served', ...target });
+  return responsesToChat.request(body, { model: 'served', ...traits });
 }
 
 const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };
@@ -84,9 +84,9 @@ describe('a Responses request for a chat upstream', () => {
       { type: 'file', file: { filename: 'a.md', file_data: 'data:application/pdf;base64,aa' } },
       { takesFiles: true },
     ],
-  ])('has %s in its place', (_, data, part, target) => {
+  ])('has %s in its place', (_, data, part, traits) => {
     const file = { type: 'input_file', filename: 'a.md', file_data: data };
-    const { messages } = translate({ input: [said('user', [file, image])] }, target);
+    const { messages } = translate({ input: [said('user', [file, image])] }, traits);
     expect(messages).toMatchObject([{ content: [part, { type: 'image_url' }] }]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
@@ -16,8 +16,8 @@ const asked: JsonObject = {
     { type: 'custom', name: 'apply_patch' },
   ],
 };
-const ownerSeal = sealer(Buffer.alloc(32, 5));
-const minted = {
+const ownerSeal = createSealer(Buffer.alloc(32, 5));
+const answerContext = {
   id: 'resp_1',
   model: 'served',
   created: 7,
@@ -29,7 +29,7 @@ const usage = { prompt_tokens: 30, completion_tokens: 8, prompt_tokens_details: 
 
 const chatCall = { id: 'c0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } };
 
-const run = (events: readonly (object | string)[]) => runStream(responsesToChat.stream(minted), events);
+const run = (events: readonly (object | string)[]) => runStream(responsesToChat.stream(answerContext), events);
 
 describe('a Responses stream from a chat upstream', () => {
   it('seals the signatures of a command-line agent together with their thinking', () => {
@@ -74,13 +74,13 @@ describe('a Responses stream from a chat upstream', () => {
     const { text } = run([chatChunk({ reasoning_content: 'hm' }), chatChunk({ content: 'Hi' }, 'stop'), '[DONE]']);
     const [thinking, message] = assembleResponse(text).items;
     const { encrypted_content: sealed } = thinking ?? {};
-    const history = (item: JsonObject, target: object) =>
-      responsesToChat.request({ model: 'm', input: [item, message ?? {}] }, { model: 's', ...target });
+    const history = (item: JsonObject, traits: object) =>
+      responsesToChat.request({ model: 'm', input: [item, message ?? {}] }, { model: 's', ...traits });
     const stripped = { type: 'reasoning', summary: [], encrypted_content: sealed };
     const messages = [{ role: 'assistant', content: 'Hi', reasoning_content: 'hm' }];
     expect(history(stripped, { unseal: ownerSeal.unseal })).toMatchObject({ messages });
     expect(history(thinking ?? {}, {})).toMatchObject({ messages });
-    const others = history(stripped, { unseal: sealer(Buffer.alloc(32, 6)).unseal });
+    const others = history(stripped, { unseal: createSealer(Buffer.alloc(32, 6)).unseal });
     expect(others['messages']).toEqual([{ role: 'assistant', content: 'Hi' }]);
   });
 
@@ -98,6 +98,6 @@ describe('a Responses stream from a chat upstream', () => {
     ]);
     const message = { role: 'assistant', content: 'Hello', reasoning_content: 'hm', tool_calls: [chatCall] };
     const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage };
-    expect(responsesToChat.reply(body, minted).body).toEqual(assembleResponse(text).response);
+    expect(responsesToChat.reply(body, answerContext).body).toEqual(assembleResponse(text).response);
   });
 });

@@ -5,7 +5,7 @@ import { textLogprobs } from '#shared/translate/responses-chat/text-logprobs.ts'
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 
-const minted = { id: 'resp_1', model: 'served', created: 7 };
+const answerContext = { id: 'resp_1', model: 'served', created: 7 };
 const entry = (token: string): JsonObject => ({ token, logprob: -0.5, bytes: [...Buffer.from(token)] });
 const full = (token: string): JsonObject => ({
   ...entry(token),
@@ -32,7 +32,7 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
       choices: [{ index: 0, delta: { content }, logprobs: chosen(content), finish_reason: finish }],
     });
     const events = [chunk('Hel'), chunk('lo'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]'];
-    const { text } = runStream(responsesToChat.stream(minted), events);
+    const { text } = runStream(responsesToChat.stream(answerContext), events);
     const { events: sent, items, response } = assembleResponse(text);
     const deltas = sent.filter(({ type }) => type === 'response.output_text.delta');
     expect(deltas.map(({ logprobs }) => logprobs)).toEqual([[full('Hel')], [full('lo')]]);
@@ -48,7 +48,7 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
     const message = { role: 'assistant', content: 'Hello', reasoning_content: 'Hello?' };
     const logprobs = chosen('Hello', '?', 'Hel', 'lo', '<end>');
     const answer = { choices: [{ index: 0, message, logprobs, finish_reason: 'stop' }] };
-    const { body } = responsesToChat.reply(answer, minted);
+    const { body } = responsesToChat.reply(answer, answerContext);
     expect(body['output']).toMatchObject([
       { type: 'reasoning' },
       { content: [{ logprobs: [full('Hel'), full('lo')] }] },

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
-const { seal, unseal } = sealer(randomBytes(32));
+const { seal, unseal } = createSealer(randomBytes(32));
 
-function translate(fields: JsonObject, target: Partial<Target> = {}): JsonObject {
-  return responsesToMessagesRequest({ model: 'm', input: 'hi', ...fields }, { model: 'up', unseal, ...target });
+function translate(fields: JsonObject, traits: Partial<ModelTraits> = {}): JsonObject {
+  return responsesToMessagesRequest({ model: 'm', input: 'hi', ...fields }, { model: 'up', unseal, ...traits });
 }
 
 function turns(...input: JsonObject[]): JsonObject {
@@ -130,7 +130,10 @@ describe('the thinking of a Responses request to a messages upstream', () => {
 
   it.each([
     ["is OpenAI's", reasoning('gAAAAABopaque')],
-    ['was sealed for another owner', reasoning(sealer(randomBytes(32)).seal('{"text":"hm","sealed":{"model":"up"}}'))],
+    [
+      'was sealed for another owner',
+      reasoning(createSealer(randomBytes(32)).seal('{"text":"hm","sealed":{"model":"up"}}')),
+    ],
     ['was changed', reasoning(`${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`)],
     ['comes from another model', reasoning({ model: 'other', signature: 'c2ln' }, 'hm')],
     ['comes from another upstream', reasoning({ model: 'up', origin: 'there', signature: 'c2ln' }, 'hm')],

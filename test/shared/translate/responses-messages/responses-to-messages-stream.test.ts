@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import type { Minted } from '#shared/translate/translation.ts';
+import type { AnswerContext } from '#shared/translate/translation.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const { seal, unseal } = sealer(randomBytes(32));
+const { seal, unseal } = createSealer(randomBytes(32));
 const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_content'] };
 
-function mintedFor(request: JsonObject): Minted {
+function mintedFor(request: JsonObject): AnswerContext {
   const recalled = recallResponses({ model: 'up', input: 'hi', ...request });
   return { id: 'resp_1', model: 'up', created: 7, promptTokens: () => 11, recalled, seal };
 }

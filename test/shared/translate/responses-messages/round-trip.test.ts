@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
 import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
@@ -12,8 +12,8 @@ import { assembleMessage } from '../assemble-message.ts';
 import { cutInto, pieceSizes as sizes, shortName as name, smallInput as input, someText } from '../conversations.ts';
 import { runBytes, runStream } from '../run-stream.ts';
 
-const { seal, unseal } = sealer(randomBytes(32));
-const target = { model: 'm', unseal };
+const { seal, unseal } = createSealer(randomBytes(32));
+const traits = { model: 'm', unseal };
 
 const block = fc.oneof(
   fc.tuple(someText, name).map(([thinking, signature]) => ({ type: 'thinking', thinking, signature })),
@@ -62,12 +62,12 @@ function streamed(content: readonly JsonObject[], sizes: readonly number[]): Jso
 
 describe('an answer to a Responses client', () => {
   const recalled = recallResponses({ model: 'm', input: 'hi', include: ['reasoning.encrypted_content'] });
-  const minted = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1, recalled, seal };
+  const answerContext = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1, recalled, seal };
 
   it('returns unchanged to its messages upstream in the next request, streamed or not', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
-        const { text, ending } = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));
+        const { text, ending } = runStream(new ResponsesToMessagesStream(answerContext), streamed(content, cut));
         const last = text.trimEnd().split('\n').at(-1) ?? '';
         const { response } = JSON.parse(last.slice('data: '.length)) as {
           response: JsonObject & { output: JsonObject[] };
@@ -75,12 +75,12 @@ describe('an answer to a Responses client', () => {
         const stop_reason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
         const { body, ending: atOnce } = responsesToMessagesReply(
           { content: [...content], usage, stop_reason },
-          minted,
+          answerContext,
         );
         expect([ending, response['usage']]).toEqual([atOnce, body['usage']]);
         for (const output of [response.output, body['output'] as JsonObject[]]) {
           const request = { model: 'm', input: [...output, { role: 'assistant', content: 'end' }] };
-          const { messages } = responsesToMessagesRequest(request, target);
+          const { messages } = responsesToMessagesRequest(request, traits);
           const [turn] = messages as { content: Json }[];
           expect(turn?.content).toEqual(content.length === 0 ? 'end' : [...content, { type: 'text', text: 'end' }]);
         }
@@ -92,8 +92,8 @@ describe('an answer to a Responses client', () => {
   it('passes through a Responses upstream to a messages client unchanged, except for the signatures of its thinking', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
-        const there = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));
-        const back = assembleMessage(runBytes(messagesToResponses.stream(minted), [Buffer.from(there.text)]));
+        const there = runStream(new ResponsesToMessagesStream(answerContext), streamed(content, cut));
+        const back = assembleMessage(runBytes(messagesToResponses.stream(answerContext), [Buffer.from(there.text)]));
         const shown = (all: readonly JsonObject[]) => all.filter(({ type }) => type === 'text' || type === 'tool_use');
         expect(shown(back.content)).toMatchObject(shown(content));
         expect(back.usage).toMatchObject(usage);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { responsesToResponses } from '#shared/translate/responses-responses/responses-to-responses.ts';
 import { runStream } from '../run-stream.ts';
 
-const { seal, unseal } = sealer(Buffer.alloc(32, 3));
+const { seal, unseal } = createSealer(Buffer.alloc(32, 3));
 const asked = { role: 'user', content: 'hi' };
 const body = { model: 'm', input: [asked, { type: 'compaction_trigger' }] };
 const recalled = responsesToResponses.recall?.(body);
-const minted = { id: 'resp_0a1b', model: 'm', created: 7, recalled, seal };
+const answerContext = { id: 'resp_0a1b', model: 'm', created: 7, recalled, seal };
 
 const response = { id: 'resp_up', model: 'm', tools: [], output: [] };
 const created = { type: 'response.created', sequence_number: 0, response };
@@ -25,10 +25,10 @@ describe('a request that compacts its conversation, on a Responses upstream', ()
       { type: 'response.output_item.done', sequence_number: 1, output_index: 0, item },
       ended([item]),
     ];
-    const { text } = runStream(responsesToResponses.stream(minted), events);
-    expect(text).toBe(runStream(responsesToResponses.stream({ ...minted, recalled: undefined }), events).text);
+    const { text } = runStream(responsesToResponses.stream(answerContext), events);
+    expect(text).toBe(runStream(responsesToResponses.stream({ ...answerContext, recalled: undefined }), events).text);
     expect(text).toContain(JSON.stringify(item));
-    expect(responsesToResponses.reply({ ...response, output: [item] }, minted).body['output']).toEqual([item]);
+    expect(responsesToResponses.reply({ ...response, output: [item] }, answerContext).body['output']).toEqual([item]);
   });
 
   it('asks any other upstream for a summary, which becomes the item', () => {
@@ -38,16 +38,19 @@ describe('a request that compacts its conversation, on a Responses upstream', ()
     const message = { id: 'msg', type: 'message', role: 'assistant', content };
     const delta = { type: 'response.output_text.delta', item_id: 'msg', delta: 'So far.' };
     const events = [created, delta, ended([message])];
-    const { text, ending } = runStream(responsesToResponses.stream(minted), events);
+    const { text, ending } = runStream(responsesToResponses.stream(answerContext), events);
     expect(text).not.toContain('output_text');
     expect(ending.finishReason).toBe('stop');
-    const whole = responsesToResponses.reply({ ...response, status: 'completed', output: [message] }, minted).body;
+    const whole = responsesToResponses.reply(
+      { ...response, status: 'completed', output: [message] },
+      answerContext,
+    ).body;
     expect(whole['output']).toMatchObject([{ type: 'compaction' }]);
     const next = { model: 'm', input: [...(whole['output'] as object[] as never[]), asked] };
     expect(JSON.stringify(responsesToResponses.request(next, { model: 'm', unseal }))).toContain('So far.');
   });
 
   it('fails without a summary', () => {
-    expect(() => runStream(responsesToResponses.stream(minted), [created, ended([])])).toThrow(/no summary/);
+    expect(() => runStream(responsesToResponses.stream(answerContext), [created, ended([])])).toThrow(/no summary/);
   });
 });

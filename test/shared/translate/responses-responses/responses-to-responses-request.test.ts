@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
-const { seal, unseal } = sealer(Buffer.alloc(32, 7));
+const { seal, unseal } = createSealer(Buffer.alloc(32, 7));
 
-function sent(body: JsonObject, target: Partial<Target> = {}): JsonObject {
+function sent(body: JsonObject, traits: Partial<ModelTraits> = {}): JsonObject {
   const before = structuredClone(body);
-  const request = responsesToResponsesRequest(body, { model: 'target', unseal, origin: 'here', ...target });
+  const request = responsesToResponsesRequest(body, { model: 'target', unseal, origin: 'here', ...traits });
   expect(body).toEqual(before);
   return request;
 }

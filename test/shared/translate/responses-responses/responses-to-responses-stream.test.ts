@@ -11,9 +11,9 @@ import { errorWith } from '../../../helpers/error-with.ts';
 
 const upstreamId = 'resp_0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef';
 const recalled = { repeated: repeatedFields({ store: false, tools: [{ type: 'function', name: 'get_weather' }] }) };
-const minted = { id: 'resp_router', model: 'gpt-5.1-codex', created: 7, promptTokens: () => 11, recalled };
+const answerContext = { id: 'resp_router', model: 'gpt-5.1-codex', created: 7, promptTokens: () => 11, recalled };
 
-const stream = () => new ResponsesToResponsesStream(minted);
+const stream = () => new ResponsesToResponsesStream(answerContext);
 const openai = (name: string) => recordedStream('providers/openai-responses', name);
 const llama = (name: string) => recordedStream('engines/llama-cpp', `responses-${name}`);
 
@@ -32,7 +32,7 @@ describe("a Responses upstream's stream, for a Responses client", () => {
   );
 
   it('marks its encrypted content, so that the upstream gets it back unmarked and other upstreams do not get it', () => {
-    const text = runRecorded(new ResponsesToResponsesStream({ ...minted, origin: 'here' }), openai('tools'));
+    const text = runRecorded(new ResponsesToResponsesStream({ ...answerContext, origin: 'here' }), openai('tools'));
     const plain = runRecorded(stream(), openai('tools'));
     expect(text).not.toBe(plain);
     expect(text.replaceAll('"encrypted_content":"rtr.here.', '"encrypted_content":"')).toBe(plain);
@@ -49,7 +49,7 @@ describe("a Responses upstream's stream, for a Responses client", () => {
   });
 
   it('reports the fields that the client has asked the router to store', () => {
-    const asked = { ...minted, recalled: { repeated: repeatedFields({ previous_response_id: 'resp_before' }) } };
+    const asked = { ...answerContext, recalled: { repeated: repeatedFields({ previous_response_id: 'resp_before' }) } };
     const text = runRecorded(new ResponsesToResponsesStream(asked), openai('words'));
     expect(text.match(/"store":true/g)).toHaveLength(3);
     expect(text.match(/"previous_response_id":"resp_before"/g)).toHaveLength(3);

@@ -83,15 +83,15 @@ function apply(item: JsonObject, event: ResponseEvent): void {
   }
   const [list, field] = targets[name] ?? [undefined, ''];
   const parts = list === undefined ? [item] : (item[list] as JsonObject[]);
-  const target = parts[Number(event['content_index'] ?? event['summary_index'] ?? 0)];
-  if (!isJsonObject(target) || !(field in target)) throw new Error(`${event.type} without its part`);
+  const traits = parts[Number(event['content_index'] ?? event['summary_index'] ?? 0)];
+  if (!isJsonObject(traits) || !(field in traits)) throw new Error(`${event.type} without its part`);
   const logprobs = event['logprobs'];
   if (step === 'delta' && Array.isArray(logprobs))
-    target['logprobs'] = [...(Array.isArray(target['logprobs']) ? target['logprobs'] : []), ...logprobs];
-  if (step === 'delta') target[field] = textOf(target[field]) + textOf(event['delta']);
-  else if (item['type'] === 'function_call' && target[field] === '') target[field] = '{}';
-  if (step === 'done') expect(event[field]).toEqual(target[field]);
-  if (step === 'done' && logprobs !== undefined) expect(logprobs).toEqual(target['logprobs']);
+    traits['logprobs'] = [...(Array.isArray(traits['logprobs']) ? traits['logprobs'] : []), ...logprobs];
+  if (step === 'delta') traits[field] = textOf(traits[field]) + textOf(event['delta']);
+  else if (item['type'] === 'function_call' && traits[field] === '') traits[field] = '{}';
+  if (step === 'done') expect(event[field]).toEqual(traits[field]);
+  if (step === 'done' && logprobs !== undefined) expect(logprobs).toEqual(traits['logprobs']);
 }
 
 function textOf(value: Json | undefined): string {

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { compactionItem, expandCompaction, expandSummaries } from '#shared/translate/responses/compaction.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
 import { responseEvents } from './assemble-response.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
-const { seal, unseal } = sealer(Buffer.alloc(32, 7));
+const { seal, unseal } = createSealer(Buffer.alloc(32, 7));
 const ending = { finishReason: 'stop', usage: { ...noUsage, promptTokens: 20, completionTokens: 9 } };
 const asked = { role: 'user', content: 'Rename the function.' };
 const trigger = { type: 'compaction_trigger' };
 const tool = { type: 'function', name: 'f', parameters: {} };
 
-function answerTo(body: object, seals: typeof seal | undefined = seal): ResponsesAnswer {
-  const minted = { id: 'resp_0a1b', model: 'served', created: 7, seal: seals };
-  return new ResponsesAnswer({ ...minted, recalled: recallResponses({ ...body }) });
+function answerTo(body: object, seals: typeof seal | undefined = seal): ResponsesAnswerWriter {
+  const answerContext = { id: 'resp_0a1b', model: 'served', created: 7, seal: seals };
+  return new ResponsesAnswerWriter({ ...answerContext, recalled: recallResponses({ ...body }) });
 }
 
 describe('a request that ends in a compaction trigger', () => {
@@ -50,7 +50,12 @@ describe('a request that ends in a compaction trigger', () => {
 
   it('fails if the model writes nothing, or while nothing can be sealed', () => {
     expect(() => answerTo(body).finish(ending)).toThrow(errorWith('upstream_failed'));
-    const unsealed = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(body) });
+    const unsealed = new ResponsesAnswerWriter({
+      id: 'resp_1',
+      model: 'm',
+      created: 7,
+      recalled: recallResponses(body),
+    });
     unsealed.text('A summary.');
     expect(() => unsealed.finish(ending)).toThrow(errorWith('store_unavailable'));
   });
@@ -66,7 +71,7 @@ describe('a request that continues after a compaction item', () => {
   });
 
   it('is refused if the item was sealed for another owner, and passes to an upstream that may have made it', () => {
-    const other = sealer(Buffer.alloc(32, 8)).unseal;
+    const other = createSealer(Buffer.alloc(32, 8)).unseal;
     expect(() => expandCompaction({ model: 'm', input: [asked, item] }, other)).toThrow(
       errorWith('invalid_request', { param: 'input[1].encrypted_content' }),
     );

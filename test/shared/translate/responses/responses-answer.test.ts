@@ -1,17 +1,17 @@
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
-import { sealer } from '#shared/core/seal.ts';
+import { createSealer } from '#shared/core/seal.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
 import { readReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { assembleResponse, responseEvents } from './assemble-response.ts';
 
-const { seal, unseal } = sealer(Buffer.alloc(32, 7));
-const minted = { id: 'resp_0a1b', model: 'served', created: 7, now: () => 9, seal };
+const { seal, unseal } = createSealer(Buffer.alloc(32, 7));
+const answerContext = { id: 'resp_0a1b', model: 'served', created: 7, now: () => 9, seal };
 const usage = { ...noUsage, promptTokens: 20, cachedTokens: 5, completionTokens: 9 };
 
 const request = {
@@ -28,15 +28,15 @@ const request = {
   ],
 };
 
-function answerTo(body: object): ResponsesAnswer {
-  return new ResponsesAnswer({ ...minted, recalled: recallResponses({ ...body }) });
+function answerTo(body: object): ResponsesAnswerWriter {
+  return new ResponsesAnswerWriter({ ...answerContext, recalled: recallResponses({ ...body }) });
 }
 
 function call(index: number, name: string | undefined, text: string, id = `call_${index}`) {
   return { index, id, first: name !== undefined, name, arguments: text };
 }
 
-function wholeAnswer(): { answer: ResponsesAnswer; stream: string } {
+function wholeAnswer(): { answer: ResponsesAnswerWriter; stream: string } {
   const answer = answerTo(request);
   const stream = [
     answer.begin(),
@@ -157,7 +157,7 @@ describe('an answer of the Responses format', () => {
       { text: 'two', sealed: { signature: 's2' } },
       { text: '', sealed: { redacted: 'r' } },
     ]);
-    const other = sealer(Buffer.alloc(32, 8));
+    const other = createSealer(Buffer.alloc(32, 8));
     expect(readReasoning(items[0] ?? { type: 'reasoning' }, other.unseal)).toEqual({ text: 'one', sealed: undefined });
   });
 });

@@ -23,8 +23,8 @@ describe('a speech request', () => {
 
   it('is billed by its characters', () => {
     const recalled = speechToSpeech.recall?.(asked);
-    const minted = { id: 'speech-1', model: 'm', created: 1, promptTokens: () => 3, recalled };
-    expect(speechToSpeech.bytes?.ending(minted)).toMatchObject({
+    const answerContext = { id: 'speech-1', model: 'm', created: 1, promptTokens: () => 3, recalled };
+    expect(speechToSpeech.bytes?.ending(answerContext)).toMatchObject({
       usage: { promptTokens: 3, units: { characters: 4 } },
     });
   });

@@ -40,7 +40,7 @@ describe('a transcription request', () => {
 });
 
 describe('a transcription', () => {
-  const minted = { id: 'transcription-1', model: 'm', created: 1, recalled: { seconds: 4 } };
+  const answerContext = { id: 'transcription-1', model: 'm', created: 1, recalled: { seconds: 4 } };
 
   it.each([
     [{ text: 'a', usage: { type: 'duration', seconds: 7 } }, { units: { seconds: 7 } }],
@@ -52,13 +52,13 @@ describe('a transcription', () => {
       { promptTokens: 14, completionTokens: 45, units: { seconds: 4 } },
     ],
   ])('passes and has its usage counted: %j', (body, usage) => {
-    const reply = transcriptionsToTranscriptions.reply(body, minted);
+    const reply = transcriptionsToTranscriptions.reply(body, answerContext);
     expect(reply.body).toEqual(body);
     expect(reply.ending.usage).toMatchObject(usage);
   });
 
   it('is an upstream failure without a text', () => {
-    expect(() => transcriptionsToTranscriptions.reply({}, minted)).toThrow('what was said');
+    expect(() => transcriptionsToTranscriptions.reply({}, answerContext)).toThrow('what was said');
   });
 });
 

@@ -8,7 +8,7 @@ import type { Translation } from '#shared/translate/translation.ts';
 import { ContinuedStream } from '#shared/upstream/continuation/continued-stream.ts';
 import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
 
-const minted = { id: 'answer-1', model: 'm', created: 5, now: () => 6, promptTokens: () => 3 };
+const answerContext = { id: 'answer-1', model: 'm', created: 5, now: () => 6, promptTokens: () => 3 };
 const usage = { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 };
 
 const kinds: [string, Translation, UpstreamText, boolean][] = [
@@ -30,7 +30,7 @@ function continued(
 ): ContinuedStream {
   const relayed = isNumbered ? { pieces, events } : { pieces: [pieces.join('')] };
   const counted = (reported: JsonObject) => ({ ...reported, ...usage });
-  return new ContinuedStream({ translation: stream(minted), text, relayed, again, usage: counted });
+  return new ContinuedStream({ translation: stream(answerContext), text, relayed, again, usage: counted });
 }
 
 describe.each(kinds)('a continued stream of the format %s', (...kind) => {
@@ -38,7 +38,7 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
 
   it("equals, with the client's part, the uncut stream, wherever it is cut", () => {
     const pieces = ['Über', ' all', ' ', '👩‍👩‍👧 ', 'gardens', '\n\n', 'grow'];
-    const uncut = stream(minted);
+    const uncut = stream(answerContext);
     const whole = content(text, pieces).map((data) => uncut.event(data));
     const end = uncut.event(text.ending('stop', usage)) + uncut.end().text;
     for (let cut = 1; cut < pieces.length; cut += 1) {

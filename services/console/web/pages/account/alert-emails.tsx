@@ -1,5 +1,5 @@
 import { Stack, Switch, Text, Title } from '@mantine/core';
-import type { Session } from '../../../contract/account.ts';
+import type { SignInSession } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
@@ -7,7 +7,7 @@ import { Failure } from '../../parts/failure.tsx';
 
 export function AlertEmails() {
   const { user } = useSession();
-  const change = useChange((alertEmails: boolean) => callApi<Session>('PATCH', '/account', { alertEmails }), []);
+  const change = useChange((alertEmails: boolean) => callApi<SignInSession>('PATCH', '/account', { alertEmails }), []);
   const about =
     user.role === 'admin'
       ? 'About your budgets and keys, those of teams that you own, and the router.'

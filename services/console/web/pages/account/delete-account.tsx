@@ -3,7 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
-import { forgetConversations } from '../../parts/conversations-of.ts';
+import { deleteConversations } from '../../parts/conversation-database.ts';
 import { Failure } from '../../parts/failure.tsx';
 
 export function DeleteAccount() {
@@ -14,7 +14,7 @@ export function DeleteAccount() {
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
-      forgetConversations(user.id);
+      deleteConversations(user.id);
       setSession(null);
     };
     remove.mutate(user.hasPassword ? { password } : {}, { onSuccess });

@@ -1,6 +1,6 @@
 import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { Session } from '../../../contract/account.ts';
+import type { SignInSession } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
@@ -9,7 +9,7 @@ import { Failure } from '../../parts/failure.tsx';
 export function Name() {
   const { user } = useSession();
   const [name, setName] = useState(user.name);
-  const change = useChange((input: { name: string }) => callApi<Session>('PATCH', '/account', input), []);
+  const change = useChange((input: { name: string }) => callApi<SignInSession>('PATCH', '/account', input), []);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     change.mutate({ name }, { onSuccess: setSession });
@@ -46,12 +46,12 @@ export function EmailAddress() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const change = useChange(
-    (input: { email: string; password: string }) => callApi<Session>('POST', '/account/email', input),
+    (input: { email: string; password: string }) => callApi<SignInSession>('POST', '/account/email', input),
     [],
   );
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    const onSuccess = (session: Session): void => {
+    const onSuccess = (session: SignInSession): void => {
       setEmail('');
       setPassword('');
       setSession(session);

@@ -21,7 +21,7 @@ export function Programs() {
       <Title order={2} id="programs" mb="xs">
         Signed-in programs
       </Title>
-      <Loaded query={programs} what="the programs">
+      <Loaded query={programs} contentName="the programs">
         {(all) =>
           all.length === 0 ? (
             <section className="panel">

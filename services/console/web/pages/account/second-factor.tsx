@@ -35,7 +35,7 @@ export function SecondFactor() {
       <Title order={2} id="second-factor" mb="xs">
         Second factor
       </Title>
-      <Loaded query={factors} what="the second factors">
+      <Loaded query={factors} contentName="the second factors">
         {({ app, passkeys, recoveryCodesLeft, demanded }) => (
           <Stack gap="sm">
             {demanded ? (

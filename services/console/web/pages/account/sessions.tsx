@@ -1,6 +1,6 @@
 import { Badge, Button, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import type { PersonsSession } from '../../../contract/sessions.ts';
+import type { ListedSignInSession } from '../../../contract/sessions.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -10,15 +10,15 @@ import { Loaded } from '../../parts/loaded.tsx';
 
 /** Lists the sign-in sessions of a person with a button that ends each. @param path the path of their list in the API */
 export function Sessions({ path = '/sessions' }: { path?: string }) {
-  const sessions = useApi<PersonsSession[]>(path);
-  const [ended, setEnded] = useState<PersonsSession>();
-  const end = useChange(({ id }: PersonsSession) => callApi('DELETE', `${path}/${id}`), [path]);
+  const sessions = useApi<ListedSignInSession[]>(path);
+  const [ended, setEnded] = useState<ListedSignInSession>();
+  const end = useChange(({ id }: ListedSignInSession) => callApi('DELETE', `${path}/${id}`), [path]);
   return (
     <section aria-labelledby="sessions">
       <Title order={2} id="sessions" mb="xs">
         Sessions
       </Title>
-      <Loaded query={sessions} what="the sessions">
+      <Loaded query={sessions} contentName="the sessions">
         {(all) => (
           <DataList
             label="Sessions"

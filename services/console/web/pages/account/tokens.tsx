@@ -36,7 +36,7 @@ export function Tokens() {
           New token
         </Button>
       </Group>
-      <Loaded query={tokens} what="the tokens">
+      <Loaded query={tokens} contentName="the tokens">
         {(all) =>
           all.length === 0 ? (
             <section className="panel">

@@ -32,7 +32,7 @@ export function BackgroundWork() {
   const webhooks = useApi<WebhookBacklog[]>('/background/webhooks', { everyMs: lookEveryMs });
   return (
     <Stack gap="lg">
-      <Loaded query={work} what="the background work">
+      <Loaded query={work} contentName="the background work">
         {({ queues, failing }) => (
           <>
             <Queues queues={queues} />
@@ -40,7 +40,7 @@ export function BackgroundWork() {
           </>
         )}
       </Loaded>
-      <Loaded query={webhooks} what="the webhooks">
+      <Loaded query={webhooks} contentName="the webhooks">
         {(backlog) => <Webhooks backlog={backlog} />}
       </Loaded>
     </Stack>

@@ -41,7 +41,7 @@ export function Invitations() {
           Invite someone
         </Button>
       </Group>
-      <Loaded query={invitations} what="the invitations">
+      <Loaded query={invitations} contentName="the invitations">
         {(list) =>
           list.length === 0 ? (
             <section className="panel">

@@ -32,7 +32,7 @@ export function Prices() {
           Set a price
         </Button>
       </Group>
-      <Loaded query={prices} what="the prices">
+      <Loaded query={prices} contentName="the prices">
         {(list) => {
           if (list.length === 0) {
             return (

@@ -23,7 +23,7 @@ export function RouterKeys() {
           New router key
         </Button>
       </Group>
-      <Loaded query={keys} what="the keys">
+      <Loaded query={keys} contentName="the keys">
         {() =>
           shown.length === 0 ? (
             <section className="panel">

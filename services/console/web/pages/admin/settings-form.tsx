@@ -4,7 +4,7 @@ import type { Settings } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { AlertRecipients } from '../../parts/alert-recipients.tsx';
-import { CeilingFields, ceilingOf } from '../../parts/ceiling-fields.tsx';
+import { CeilingFields, toCeilingAnswer } from '../../parts/ceiling-fields.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -12,7 +12,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 export function SettingsForm() {
   const settings = useApi<Settings>('/settings');
   return (
-    <Loaded query={settings} what="the settings">
+    <Loaded query={settings} contentName="the settings">
       {(found) => <Form found={found} />}
     </Loaded>
   );
@@ -84,7 +84,7 @@ function Form({ found }: { found: Settings }) {
             <CeilingFields
               value={settings.newMembers.ceiling}
               modelsProblem={newMembersProblem}
-              onChange={(ceiling) => set({ newMembers: { ...settings.newMembers, ceiling: ceilingOf(ceiling) } })}
+              onChange={(ceiling) => set({ newMembers: { ...settings.newMembers, ceiling: toCeilingAnswer(ceiling) } })}
             />
           </Stack>
         </Fieldset>

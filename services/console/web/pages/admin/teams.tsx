@@ -3,14 +3,14 @@ import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Team } from '../../../contract/account.ts';
-import type { About } from '../../../contract/live.ts';
+import type { RouterFacts } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { describeLimits } from '../../parts/limits-fields.tsx';
 import { LimitsModal, type PartyChange } from './limits-modal.tsx';
 import { Members } from '../../parts/members.tsx';
 import { SwitchRecording } from '../../parts/switch-recording.tsx';
@@ -24,7 +24,7 @@ export function Teams() {
   const [open, show] = useState<string>();
   const [deleted, remove] = useState<Team>();
   const [switched, setSwitched] = useState<Team>();
-  const { data: about } = useApi<About>('/about');
+  const { data: about } = useApi<RouterFacts>('/about');
   const [, go] = useLocation();
   const removal = useChange(
     ({ id }: Team) => callApi('DELETE', `/teams/${encodeURIComponent(id)}`),
@@ -41,7 +41,7 @@ export function Teams() {
           New team
         </Button>
       </Group>
-      <Loaded query={teams} what="the teams">
+      <Loaded query={teams} contentName="the teams">
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
@@ -73,8 +73,8 @@ export function Teams() {
                   },
                   {
                     label: 'Limits',
-                    render: (team) => <Text size="sm">{limitsInWords(team.limits)}</Text>,
-                    sortBy: ({ limits }) => limitsInWords(limits),
+                    render: (team) => <Text size="sm">{describeLimits(team.limits)}</Text>,
+                    sortBy: ({ limits }) => describeLimits(limits),
                   },
                 ]}
                 address=""

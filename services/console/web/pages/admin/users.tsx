@@ -9,7 +9,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { describeLimits } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LimitsModal, type PartyChange } from './limits-modal.tsx';
 
@@ -37,8 +37,8 @@ const columns: readonly Column<User>[] = [
   { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
   {
     label: 'Limits',
-    render: (user) => <Text size="sm">{limitsInWords(user.limits)}</Text>,
-    sortBy: ({ limits }) => limitsInWords(limits),
+    render: (user) => <Text size="sm">{describeLimits(user.limits)}</Text>,
+    sortBy: ({ limits }) => describeLimits(limits),
   },
   {
     label: 'Last seen',
@@ -76,7 +76,7 @@ export function Users() {
           Invite someone
         </Button>
       </Group>
-      <Loaded query={users} what="the people">
+      <Loaded query={users} contentName="the people">
         {(list) => (
           <DataList
             label="People"

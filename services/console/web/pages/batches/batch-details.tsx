@@ -27,7 +27,7 @@ function Details({ id }: { id: string }) {
     everyMs: (batch) => (batch && isOver(batch) ? lookAfterMs : lookEveryMs),
   });
   return (
-    <Loaded query={details} what="the batch">
+    <Loaded query={details} contentName="the batch">
       {(batch) => (
         <Stack gap="sm">
           <Downloads batch={batch} />

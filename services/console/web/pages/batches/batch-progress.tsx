@@ -1,7 +1,7 @@
 import { Badge, Progress, Text } from '@mantine/core';
 import type { Batch } from '../../../contract/batches.ts';
 import type { ProgressRate } from '#shared/core/progress-rate.ts';
-import { countsText, doneOf, paceText, stateOf } from './batch-state.ts';
+import { countsText, doneOf, rateText, stateOf } from './batch-state.ts';
 
 export interface BatchProgressProps {
   batch: Batch;
@@ -13,7 +13,7 @@ export interface BatchProgressProps {
 export function BatchProgress({ batch, rate, at }: BatchProgressProps) {
   const { id, total, succeeded, errored, cancelled, expired } = batch;
   const done = doneOf(batch);
-  const pace = paceText(batch, rate, at);
+  const pace = rateText(batch, rate, at);
   const shareOf = (lines: number): number => (total === 0 ? 0 : (lines / total) * 100);
   return (
     <div style={{ minWidth: '12rem' }}>

@@ -60,7 +60,7 @@ export class BatchRates {
 }
 
 /** Returns the rate and the expected end, as `12 a second · ends in 5 minutes`, or what the batch waits for. */
-export function paceText(batch: Batch, rate: ProgressRate | undefined, now: number): string {
+export function rateText(batch: Batch, rate: ProgressRate | undefined, now: number): string {
   const { state, cancelledAt, paused, total, expiresAt } = batch;
   if (state === 'validating') return 'its input is being checked';
   if (state === 'finishing') return 'its results are being written';

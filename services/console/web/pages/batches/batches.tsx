@@ -19,17 +19,17 @@ const lookAfterMs = 15_000;
 
 /** The number of batches at first, how many more each click shows, and how many one list has at most. */
 const pageSize = 50;
-const longestList = 500;
+const maxListed = 500;
 
 /** The choice with which an administrator sees all open batches of everybody. */
-const everybody = 'open';
+const allOpenBatches = 'open';
 
 export function Batches() {
   const isAdmin = useIsAdmin();
   const choice = useOwner();
   const { owner, isSelf, chooseSelf } = choice;
   const [isMaking, making] = useDisclosure();
-  const all = { group: 'Everybody', items: [{ value: everybody, label: 'Everybody: all that are not over' }] };
+  const all = { group: 'Everybody', items: [{ value: allOpenBatches, label: 'Everybody: all that are not over' }] };
   return (
     <Page
       title="Batches"
@@ -41,7 +41,7 @@ export function Batches() {
       }
     >
       <OwnerSelect choice={choice} further={isAdmin ? [all] : []} />
-      {owner === everybody ? (
+      {owner === allOpenBatches ? (
         <OpenBatches />
       ) : (
         <OwnBatches key={owner} owner={owner} isSelf={isSelf} onMake={making.open} />
@@ -67,9 +67,9 @@ function OwnBatches({ owner, isSelf, onMake, after }: OwnBatchesProps) {
   const batches = useApi<{ batches: Batch[]; more: boolean }>(`/batches?${query.toString()}`, {
     everyMs: (page) => (page?.batches.every(isOver) ? lookAfterMs : lookEveryMs),
   });
-  const showMore = (): void => (limit < longestList ? setLimit(limit + pageSize) : setGoesOn(true));
+  const showMore = (): void => (limit < maxListed ? setLimit(limit + pageSize) : setGoesOn(true));
   return (
-    <Loaded query={batches} what="the batches">
+    <Loaded query={batches} contentName="the batches">
       {({ batches: list, more }) => (
         <Stack gap="xs">
           {list.length === 0 && after === undefined ? (
@@ -117,7 +117,7 @@ function afterLast(list: readonly Batch[]): { after?: string } {
 function OpenBatches() {
   const batches = useApi<Batch[]>('/batches/open', { everyMs: lookEveryMs });
   return (
-    <Loaded query={batches} what="the batches">
+    <Loaded query={batches} contentName="the batches">
       {(list) =>
         list.length === 0 ? (
           <section className="panel">

@@ -1,17 +1,17 @@
 import { Button, Code, FileInput, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { ApiFailure, csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
+import { ApiFailure, csrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { UploadBar } from '../../parts/upload-bar.tsx';
 import { useUpload } from '../../parts/use-upload.ts';
-import { endpointOf } from './first-request.ts';
+import { readEndpoint } from './read-endpoint.ts';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
 
 /** Hours that a batch may take: at most, and by default. */
-const mostHours = 168;
-const usualHours = 24;
+const maxHours = 168;
+const defaultHours = 24;
 
 export interface NewBatchProps {
   opened: boolean;
@@ -22,14 +22,14 @@ export interface NewBatchProps {
 /** Uploads a file of requests and creates a batch of them, for the signed-in person. */
 export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   const [file, setFile] = useState<File | null>(null);
-  const [hours, setHours] = useState<number | string>(usualHours);
+  const [hours, setHours] = useState<number | string>(defaultHours);
   const { api, share, upload, cancel } = useUpload();
   const creation = useChange(create, ['/batches', '/files']);
   const close = (): void => {
     cancel();
     creation.reset();
     setFile(null);
-    setHours(usualHours);
+    setHours(defaultHours);
     onClose();
   };
   const onSubmit = (event: SyntheticEvent): void => {
@@ -60,7 +60,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
           <NumberInput
             label="Hours until what is not done expires"
             min={1}
-            max={mostHours}
+            max={maxHours}
             allowDecimal={false}
             required
             value={hours}
@@ -82,11 +82,11 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   );
 
   async function create(chosen: File): Promise<void> {
-    const endpoint = await endpointOf(chosen);
+    const endpoint = await readEndpoint(chosen);
     if (!api || endpoint === undefined)
       throw new ApiFailure(0, 'no_request', 'The first line of the file is no request of a batch.');
     const { id } = await upload(chosen, 'batch');
-    const response = await reach(`${api.base}${api.path}`, {
+    const response = await fetchSameOrigin(`${api.base}${api.path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...csrfHeaders() },
       body: JSON.stringify(api.creation({ file: id, endpoint, hours: Number(hours) })),
@@ -94,7 +94,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     if (response.ok) return;
     const failure = await readFailure(response);
     // Deletes the uploaded file, for which nobody would look.
-    await reach(`${api.base}${api.filesPath}/${id}`, { method: 'DELETE', headers: csrfHeaders() }).catch(
+    await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, { method: 'DELETE', headers: csrfHeaders() }).catch(
       () => undefined,
     );
     throw failure;

@@ -43,7 +43,7 @@ function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolea
   const [limit, setLimit] = useState(pageSize);
   const files = useApi<FileList>(`/files?owner=${encodeURIComponent(owner)}&limit=${limit}`, { everyMs: lookEveryMs });
   return (
-    <Loaded query={files} what="the files">
+    <Loaded query={files} contentName="the files">
       {(list) => (
         <Stack gap="xs">
           <Quota use={list.use} />
@@ -74,12 +74,12 @@ function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolea
   );
 }
 
-function Quota({ use: { bytes, mostBytes, files, mostFiles } }: Pick<FileList, 'use'>) {
-  const share = Math.max(bytes / mostBytes, files / mostFiles);
+function Quota({ use: { bytes, maxBytes, files, maxFiles } }: Pick<FileList, 'use'>) {
+  const share = Math.max(bytes / maxBytes, files / maxFiles);
   return (
     <section className="panel" aria-label="Storage">
       <Text size="sm" className="numeric">
-        {formatBytes(bytes)} of {formatBytes(mostBytes)}, {formatCount(files)} of {formatCount(mostFiles)} files
+        {formatBytes(bytes)} of {formatBytes(maxBytes)}, {formatCount(files)} of {formatCount(maxFiles)} files
       </Text>
       <Progress value={share * 100} color={share > 0.9 ? 'red' : 'blue'} aria-label="Storage that is used" mt={4} />
     </section>

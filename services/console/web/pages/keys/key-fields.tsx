@@ -6,7 +6,7 @@ import type { ServedModel } from '../../../contract/live.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { dateOf, endOfDay } from '../../parts/dates.ts';
-import { ceilingInWords } from '../../parts/ceiling-fields.tsx';
+import { describeCeiling } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
@@ -119,7 +119,7 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
           onChange(chosen.length === 0 ? others : { ...others, tools: chosen });
         }}
       />
-      {ceiling ? <Text size="sm">Its owner may use: {ceilingInWords(ceiling)}.</Text> : null}
+      {ceiling ? <Text size="sm">Its owner may use: {describeCeiling(ceiling)}.</Text> : null}
       <Fieldset legend="Limits of this key">
         <LimitsFields
           value={value.limits}

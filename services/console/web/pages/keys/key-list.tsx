@@ -2,7 +2,7 @@ import { ActionIcon, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/co
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Key } from '../../../contract/account.ts';
-import type { About } from '../../../contract/live.ts';
+import type { RouterFacts } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
@@ -10,10 +10,10 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatCount, formatDateTime } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { describeLimits } from '../../parts/limits-fields.tsx';
 import { SwitchRecording } from '../../parts/switch-recording.tsx';
 import { EditKey } from './edit-key.tsx';
-import { rightsOver } from './key-rights.ts';
+import { keyRightsOf } from './key-rights.ts';
 import { RotateKey } from './rotate-key.tsx';
 
 const columns: readonly [Column<Key>, ...Column<Key>[]] = [
@@ -37,8 +37,8 @@ const columns: readonly [Column<Key>, ...Column<Key>[]] = [
   { label: 'Allowed', render: (key) => <Allowed allowed={key} />, sortBy: allowedText },
   {
     label: 'Limits',
-    render: ({ limits }) => <Text size="sm">{limitsInWords(limits)}</Text>,
-    sortBy: ({ limits }) => limitsInWords(limits),
+    render: ({ limits }) => <Text size="sm">{describeLimits(limits)}</Text>,
+    sortBy: ({ limits }) => describeLimits(limits),
   },
   {
     label: 'Created',
@@ -62,7 +62,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   const [rotated, rotate] = useState<Key>();
   const [revoked, revoke] = useState<Key>();
   const [switched, setSwitched] = useState<Key>();
-  const { data: about } = useApi<About>('/about');
+  const { data: about } = useApi<RouterFacts>('/about');
   const [, go] = useLocation();
   const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
   // Rounded to minutes, so that the lists of thousands of keys are not computed anew on every rendering.
@@ -101,7 +101,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
                   </ActionIcon>
                 </Menu.Target>
                 <Menu.Dropdown>
-                  {rightsOver(key, user).change ? (
+                  {keyRightsOf(key, user).change ? (
                     <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => edit(key)}>
                       Change
                     </Menu.Item>
@@ -112,22 +112,22 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
                   >
                     Usage
                   </Menu.Item>
-                  {key.records && rightsOver(key, user).change ? (
+                  {key.records && keyRightsOf(key, user).change ? (
                     <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setSwitched(key)}>
                       Stop recording
                     </Menu.Item>
                   ) : null}
-                  {about?.records && !key.records && rightsOver(key, user).record ? (
+                  {about?.records && !key.records && keyRightsOf(key, user).record ? (
                     <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setSwitched(key)}>
                       Record requests
                     </Menu.Item>
                   ) : null}
-                  {rightsOver(key, user).rotate ? (
+                  {keyRightsOf(key, user).rotate ? (
                     <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(key)}>
                       Rotate
                     </Menu.Item>
                   ) : null}
-                  {rightsOver(key, user).change ? (
+                  {keyRightsOf(key, user).change ? (
                     <Menu.Item
                       leftSection={<Icon name="trash" size={16} />}
                       color="var(--mantine-color-error)"

@@ -1,4 +1,4 @@
-import type { Key, Session } from '../../../contract/account.ts';
+import type { Key, SignInSession } from '../../../contract/account.ts';
 
 export interface KeyRights {
   change: boolean;
@@ -10,7 +10,7 @@ export interface KeyRights {
 }
 
 /** Returns the actions on a key that the API allows the signed-in person. */
-export function rightsOver({ kind, owner, issued }: Key, person: Session['user']): KeyRights {
+export function keyRightsOf({ kind, owner, issued }: Key, person: SignInSession['user']): KeyRights {
   const { id, role, teams, makesPersonalKeys } = person;
   const isOwn =
     kind === 'team'

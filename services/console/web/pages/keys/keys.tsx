@@ -32,7 +32,7 @@ export function Keys() {
       }
     >
       <RecordingNotice />
-      <Loaded query={keys} what="the keys">
+      <Loaded query={keys} contentName="the keys">
         {(all) => (
           <>
             {shown.length === 0 ? (

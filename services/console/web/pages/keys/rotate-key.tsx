@@ -6,7 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { OnceModal } from '../../parts/once-modal.tsx';
-import { rightsOver } from './key-rights.ts';
+import { keyRightsOf } from './key-rights.ts';
 import { ShownOnce } from './new-key.tsx';
 
 const hourMs = 3_600_000;
@@ -21,7 +21,7 @@ const overlaps = [
 /** Replaces a key by a new one with the same settings. The old one can stay valid for a while. */
 export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; onClose: () => void }) {
   const { user } = useSession();
-  const mayOverlap = !rotating || rightsOver(rotating, user).overlap;
+  const mayOverlap = !rotating || keyRightsOf(rotating, user).overlap;
   const [chosen, setOverlap] = useState(String(24 * hourMs));
   const overlap = mayOverlap ? chosen : '0';
   const rotate = useChange(

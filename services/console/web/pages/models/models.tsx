@@ -1,8 +1,8 @@
 import { Alert, Button, Chip, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { About, ServedModel } from '../../../contract/live.ts';
-import { generates } from '../../parts/operations.ts';
+import type { RouterFacts, ServedModel } from '../../../contract/live.ts';
+import { canGenerate } from '../../parts/operations.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList, type Column } from '../../parts/data-list.tsx';
@@ -57,11 +57,11 @@ const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
 
 export function Models() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
-  const about = useApi<About>('/about');
+  const about = useApi<RouterFacts>('/about');
   const [chosen, choose] = useState<ServedModel>();
   return (
     <Page title="Models" about="The models that clients can ask for right now, with code to copy.">
-      <Loaded query={models} what="the models">
+      <Loaded query={models} contentName="the models">
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
@@ -82,7 +82,7 @@ export function Models() {
         size="xl"
       >
         {chosen ? (
-          <Loaded query={about} what="the addresses">
+          <Loaded query={about} contentName="the addresses">
             {(found) => <Snippets model={chosen.id} formats={servedFormats(found)} />}
           </Loaded>
         ) : null}
@@ -129,7 +129,7 @@ function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (
           columns={columns}
           address=""
           isNarrowed
-          actions={(model) => (generates(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
+          actions={(model) => (canGenerate(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
         />
       )}
     </Stack>
@@ -158,12 +158,12 @@ function Actions({ model, onHowTo }: { model: ServedModel; onHowTo: (model: Serv
 }
 
 /** The number of models without a price that the notice names at most. */
-const toldNames = 10;
+const maxNames = 10;
 
 function UnpricedNotice({ names }: { names: readonly string[] }) {
   const isAdmin = useIsAdmin();
   if (names.length === 0) return null;
-  const more = names.length - toldNames;
+  const more = names.length - maxNames;
   return (
     <Alert
       title={names.length === 1 ? 'A model has no price' : `${names.length} models have no price`}
@@ -172,7 +172,7 @@ function UnpricedNotice({ names }: { names: readonly string[] }) {
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
       <Text size="sm" className="break">
-        No cost is counted for {names.slice(0, toldNames).join(', ')}
+        No cost is counted for {names.slice(0, maxNames).join(', ')}
         {more > 0 ? ` and ${more} more` : ''}, and limits of cost do not hold for them.{' '}
         {isAdmin ? <Link href="/admin/prices">Set prices</Link> : 'Administrators can set prices.'}
       </Text>

@@ -10,12 +10,12 @@ import type {
   Failure,
   LiveWorkerFacts,
   Overview as OverviewFacts,
-  RefusedLately as Refused,
+  RefusalCounts as Refused,
 } from '../../../contract/live.ts';
 import { LastErrors } from './last-errors.tsx';
 import { NothingYet } from './nothing-yet.tsx';
 import { OverviewSpans, readSpan } from './overview-spans.tsx';
-import { RefusedLately } from './refused-lately.tsx';
+import { RefusalCounts } from './refused-lately.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
@@ -70,10 +70,14 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
   return (
     <Stack gap="sm">
       <div className="tiles tiles-three">
-        <Tile name="Requests per second" value={formatShort(lately(requestsPerSecond))} series={requestsPerSecond}>
+        <Tile
+          name="Requests per second"
+          value={formatShort(meanOfLastSeconds(requestsPerSecond))}
+          series={requestsPerSecond}
+        >
           {formatCount(sum(requestsPerSecond))} in the last minute
         </Tile>
-        <Tile name="Tokens per second" value={formatShort(lately(tokensPerSecond))} series={tokensPerSecond}>
+        <Tile name="Tokens per second" value={formatShort(meanOfLastSeconds(tokensPerSecond))} series={tokensPerSecond}>
           {formatShort(sum(tokensPerSecond))} in the last minute
         </Tile>
         <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
@@ -110,13 +114,13 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
           </section>
         </div>
       )}
-      {refused.length > 0 ? <RefusedLately refused={refused} /> : null}
+      {refused.length > 0 ? <RefusalCounts refused={refused} /> : null}
     </Stack>
   );
 }
 
 /** Returns the mean of the last five seconds, which is steadier than a single value. */
-function lately(series: readonly number[]): number {
+function meanOfLastSeconds(series: readonly number[]): number {
   return sum(series.slice(-5)) / 5;
 }
 

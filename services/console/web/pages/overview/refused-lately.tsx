@@ -1,11 +1,11 @@
 import { Table, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import type { RefusedLately as Refused } from '../../../contract/live.ts';
+import type { RefusalCounts as Refused } from '../../../contract/live.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount } from '../../parts/format.ts';
 
 /** Shows the refused requests of the last minute and hour by reason. Only administrators receive them. */
-export function RefusedLately({ refused }: { refused: readonly Refused[] }) {
+export function RefusalCounts({ refused }: { refused: readonly Refused[] }) {
   return (
     <section className="panel">
       <Title order={2}>Refused</Title>

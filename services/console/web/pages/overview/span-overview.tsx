@@ -8,7 +8,7 @@ import { periodText } from '../../parts/period-text.ts';
 import { Tile } from '../../parts/tile.tsx';
 import type { OverviewSpan } from './overview-spans.tsx';
 import { SpanBars } from './span-bars.tsx';
-import { TopThings } from './top-things.tsx';
+import { TopUsers } from './top-things.tsx';
 
 const everyMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
 
@@ -16,7 +16,7 @@ const everyMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
 export function SpanOverview({ span }: { span: OverviewSpan }) {
   const found = useApi<UsageOverview>(`/usage/overview?span=${span}`, { everyMs: everyMs[span] });
   return (
-    <Loaded query={found} what="the overview">
+    <Loaded query={found} contentName="the overview">
       {(overview) => (overview.totals.requests === 0 ? <NoRequests /> : <Sums overview={overview} />)}
     </Loaded>
   );
@@ -71,17 +71,17 @@ function Sums({ overview }: { overview: UsageOverview }) {
         <SpanBars overview={overview} />
       </section>
       <div className="halves">
-        <TopThings
+        <TopUsers
           title="Top models"
           things={models}
           linkOf={({ id }) => `/requests?model=${encodeURIComponent(id)}&span=${span}`}
         />
-        <TopThings
+        <TopUsers
           title="Top keys"
           things={keys}
           linkOf={({ id }) => `/requests?key=${encodeURIComponent(id)}&span=${span}`}
         />
-        <TopThings title="Top workers" things={workers} />
+        <TopUsers title="Top workers" things={workers} />
       </div>
     </Stack>
   );

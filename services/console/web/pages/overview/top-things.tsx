@@ -11,7 +11,7 @@ export interface TopThingsProps {
   linkOf?: (thing: UsageThing) => string;
 }
 
-export function TopThings({ title, things, linkOf }: TopThingsProps) {
+export function TopUsers({ title, things, linkOf }: TopThingsProps) {
   return (
     <section>
       <Title order={2} mb="xs">

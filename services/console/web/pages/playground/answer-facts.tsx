@@ -1,11 +1,11 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { tokensPerSecond, type Served } from '../../formats/conversation.ts';
+import { tokensPerSecond, type AnswerFacts } from '../../formats/conversation.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-export function AnswerFacts({ served }: { served: Served }) {
+export function AnswerFacts({ served }: { served: AnswerFacts }) {
   const { tier, worker, attempts, queueMs, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = served;
   const speed = tokensPerSecond(served);
   const facts = [
@@ -35,7 +35,7 @@ export function AnswerFacts({ served }: { served: Served }) {
 }
 
 /** Shows the request's id: a link to its page once the ledger has it. */
-function RequestId({ served: { requestId, cost } }: { served: Served }) {
+function RequestId({ served: { requestId, cost } }: { served: AnswerFacts }) {
   if (requestId === undefined) return null;
   return (
     <Group gap={2} wrap="nowrap">

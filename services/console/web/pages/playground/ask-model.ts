@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#shared/core/json.ts';
-import { csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
+import { csrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import type { Piece } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 
@@ -8,14 +8,14 @@ import type { ServedFormat } from '../../formats/web-formats.ts';
  * Sends a request as any other client does, signed in by the session, and calls back with the answer piece by piece. Resolves when the
  * answer ends, also when it failed: a failure is a piece too.
  */
-export async function askModel(
+export async function sendRequest(
   { base, path, headers, openReader }: ServedFormat,
   body: JsonObject,
   onPieces: (pieces: Piece[]) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const begin = performance.now();
-  const response = await reach(`${base}${path}`, {
+  const response = await fetchSameOrigin(`${base}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...csrfHeaders(), ...headers },
     body: JSON.stringify(body),

@@ -5,11 +5,11 @@ import { gfmTable } from 'micromark-extension-gfm-table';
  * The columns of one table and the cells of all tables at most. Each row is filled up to the widest one, so that a short text could make
  * millions of cells.
  */
-const mostColumns = 64;
-const mostCells = 20_000;
+const maxColumns = 64;
+const maxCells = 20_000;
 
 /** The levels of nesting at most. Browsers crash on a page with some thousands. */
-const mostLevels = 100;
+const maxLevels = 100;
 
 interface MarkdownNode {
   type: string;
@@ -21,24 +21,24 @@ interface Extensible {
   data: () => { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] };
 }
 
-/** A plugin of remark: tables as GitHub writes them, cut to `mostColumns`. Throws for a text with too many cells or too many levels. */
+/** A plugin of remark: tables as GitHub writes them, cut to `maxColumns`. Throws for a text with too many cells or too many levels. */
 export function markdownTables(this: Extensible): (root: MarkdownNode) => void {
   const data = this.data();
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];
   data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown()];
   return (root) => {
-    if (cutTables(root, 0) > mostCells) throw new Error('The text has too many cells of tables.');
+    if (cutTables(root, 0) > maxCells) throw new Error('The text has too many cells of tables.');
   };
 }
 
 /** Cuts wide tables and returns the number of cells of all tables. */
 function cutTables(node: MarkdownNode, level: number): number {
-  if (level > mostLevels) throw new Error('The text is nested too deep.');
+  if (level > maxLevels) throw new Error('The text is nested too deep.');
   let cells = 0;
   if (node.type === 'table') {
-    node.align = node.align?.slice(0, mostColumns) ?? null;
+    node.align = node.align?.slice(0, maxColumns) ?? null;
     const rows = node.children ?? [];
-    for (const row of rows) row.children = row.children?.slice(0, mostColumns) ?? [];
+    for (const row of rows) row.children = row.children?.slice(0, maxColumns) ?? [];
     cells += rows.length * (rows[0]?.children?.length ?? 0);
   }
   for (const child of node.children ?? []) cells += cutTables(child, level + 1);

@@ -1,27 +1,27 @@
-import type { About, ServedModel } from '../../../contract/live.ts';
+import type { RouterFacts, ServedModel } from '../../../contract/live.ts';
 import { useApi } from '../../api/use-api.ts';
 import { servedFormats, type ServedFormat } from '../../formats/web-formats.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { generates } from '../../parts/operations.ts';
+import { canGenerate } from '../../parts/operations.ts';
 import { Page } from '../../parts/page.tsx';
 import './playground.css';
-import { Talk } from './talk.tsx';
+import { ConversationPage } from './conversation-page.tsx';
 
 /** Conversations with any models, in any format, over the same paths that clients use. */
 export function Playground() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
-  const about = useApi<About>('/about');
+  const about = useApi<RouterFacts>('/about');
   return (
     <Page
       title="Playground"
       about="Talk to any model as a client would, and see who answered. Conversations are kept in this browser only."
     >
-      <Loaded query={models} what="the models">
+      <Loaded query={models} contentName="the models">
         {(list) => (
-          <Loaded query={about} what="the addresses">
+          <Loaded query={about} contentName="the addresses">
             {(found) => (
               <Formats
-                models={list.filter((model) => generates(model) && !model.notPermitted)}
+                models={list.filter((model) => canGenerate(model) && !model.notPermitted)}
                 formats={servedFormats(found)}
               />
             )}
@@ -34,7 +34,7 @@ export function Playground() {
 
 function Formats({ models, formats: [first, ...rest] }: { models: readonly ServedModel[]; formats: ServedFormat[] }) {
   return first ? (
-    <Talk models={models} formats={[first, ...rest]} />
+    <ConversationPage models={models} formats={[first, ...rest]} />
   ) : (
     <section className="panel">
       <Empty title="This page is out of date">

@@ -2,14 +2,14 @@ import type { ReactNode } from 'react';
 import type { ExtraProps } from 'react-markdown';
 import { Copy } from '../../parts/copy.tsx';
 
-const mostLanguage = 24;
+const maxLanguage = 24;
 
 export function CodeBox({ node }: ExtraProps) {
   const code = node?.children[0];
   if (code?.type !== 'element') return null;
   const text = code.children.map((child) => (child.type === 'text' ? child.value : '')).join('');
   const names = code.properties['className'];
-  const language = Array.isArray(names) ? String(names[0]).replace('language-', '').slice(0, mostLanguage) : '';
+  const language = Array.isArray(names) ? String(names[0]).replace('language-', '').slice(0, maxLanguage) : '';
   return (
     <div className="code-box">
       <div className="code-head">

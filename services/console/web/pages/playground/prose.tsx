@@ -2,7 +2,7 @@ import { Component, memo, useMemo, useState, type ReactNode } from 'react';
 import Markdown, { type Components, type Options } from 'react-markdown';
 import { markdownTables } from './markdown-tables.ts';
 import { CodeBox, ForeignLink } from './prose-parts.tsx';
-import { QuickMarkdown } from './quick-markdown.ts';
+import { BoundedMarkdown } from './quick-markdown.ts';
 
 /** Headings of an answer begin one level lower, because the first heading of the page is the console's. */
 const components: Components = {
@@ -29,7 +29,9 @@ const remarkPlugins = [markdownTables] as Options['remarkPlugins'];
  * name. A text that would take long to render is shown as plain text.
  */
 export const Prose = memo(function Prose({ text }: { text: string }) {
-  const [markdown] = useState(() => new QuickMarkdown((children) => Markdown({ remarkPlugins, components, children })));
+  const [markdown] = useState(
+    () => new BoundedMarkdown((children) => Markdown({ remarkPlugins, components, children })),
+  );
   const rendered = useMemo(() => markdown.render(text), [markdown, text]);
   return (
     <div className="prose">

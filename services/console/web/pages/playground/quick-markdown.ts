@@ -1,14 +1,14 @@
 /** Milliseconds that the rendering of one text may take. */
-const mostMs = 300;
+const maxMs = 300;
 
 /** The length, in characters, below which every text renders quickly. */
-const firstLength = 1_000;
+const safeLength = 1_000;
 
 /**
  * Renders a growing text as Markdown while that is quick. For some texts of a few kilobytes the time grows with the square of the length,
  * and the page would stand still for minutes. Therefore each try renders at most twice the length that was quick before.
  */
-export class QuickMarkdown<Rendered> {
+export class BoundedMarkdown<Rendered> {
   readonly #render: (text: string) => Rendered;
   #text = '';
   /** The number of characters that were rendered quickly. */
@@ -26,7 +26,7 @@ export class QuickMarkdown<Rendered> {
     this.#text = text;
     for (;;) {
       if (this.#isSlow) return undefined;
-      const length = Math.min(text.length, Math.max(firstLength, this.#quick * 2));
+      const length = Math.min(text.length, Math.max(safeLength, this.#quick * 2));
       const rendered = this.#try(text.slice(0, length));
       if (length === text.length) return rendered;
       this.#quick = length;
@@ -42,7 +42,7 @@ export class QuickMarkdown<Rendered> {
       this.#isSlow = true;
       return undefined;
     } finally {
-      if (performance.now() - begunAt > mostMs) this.#isSlow = true;
+      if (performance.now() - begunAt > maxMs) this.#isSlow = true;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
-import type { Served } from '../../formats/conversation.ts';
+import type { AnswerFacts } from '../../formats/conversation.ts';
 
 /** Milliseconds before each try: the ledger has a request about a second after it ended. */
 const waitsMs = [1_200, 1_500, 3_000, 6_000];
@@ -10,7 +10,7 @@ const waitsMs = [1_200, 1_500, 3_000, 6_000];
  * is not recorded.
  * @throws DOMException when it is aborted
  */
-export async function readRecord(requestId: string, signal: AbortSignal): Promise<Served | undefined> {
+export async function readRecord(requestId: string, signal: AbortSignal): Promise<AnswerFacts | undefined> {
   for (const waitMs of waitsMs) {
     await wait(waitMs, signal);
     try {
@@ -25,7 +25,7 @@ export async function readRecord(requestId: string, signal: AbortSignal): Promis
 }
 
 /** Adds up the records of a request. A request with several turns, such as one that used tools of the router, has several records. */
-function sumOf(records: readonly UsageRequest[]): Served {
+function sumOf(records: readonly UsageRequest[]): AnswerFacts {
   const sum = (of: (record: UsageRequest) => number): number => records.reduce((total, each) => total + of(each), 0);
   return {
     cost: sum(({ cost }) => cost),

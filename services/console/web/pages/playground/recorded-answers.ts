@@ -1,7 +1,7 @@
-import type { Served, Turn } from '../../formats/conversation.ts';
+import type { AnswerFacts, Turn } from '../../formats/conversation.ts';
 
 /** Adds the ledger's record of one request to the conversation. Facts from the answer's stream take precedence. */
-export function withRecord(turns: readonly Turn[], requestId: string, record: Served): readonly Turn[] {
+export function withRecord(turns: readonly Turn[], requestId: string, record: AnswerFacts): readonly Turn[] {
   return turns.map((turn) =>
     turn.role === 'assistant' && turn.served.requestId === requestId
       ? { ...turn, served: { ...record, ...turn.served } }

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { ConversationControl } from './use-conversation.ts';
 import { AnswerView } from './answer-view.tsx';
-import { SaidView } from './said-view.tsx';
+import { UserTurnView } from './user-turn-view.tsx';
 
 export interface SideViewProps {
   conversation: ConversationControl;
@@ -41,7 +41,7 @@ export function SideView({ conversation, models, runnable, onEdit, onAgain, besi
       {turns.map((turn, index) =>
         turn.role === 'user' ? (
           // oxlint-disable-next-line no-array-index-key -- turns only ever come at the end
-          <SaidView key={index} turn={turn} onEdit={(text) => onEdit(index, text)} />
+          <UserTurnView key={index} turn={turn} onEdit={(text) => onEdit(index, text)} />
         ) : (
           <AnswerView
             // oxlint-disable-next-line no-array-index-key -- turns only ever come at the end

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import {
   newAnswer,
-  openCalls,
+  callsWithoutResult,
   withPiece,
   type AssistantTurn,
   type Settings,
@@ -9,7 +9,7 @@ import {
   type Turn,
 } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
-import { askModel } from './ask-model.ts';
+import { sendRequest } from './ask-model.ts';
 import { collectPieces } from './collect-pieces.ts';
 import { useRecords } from './use-records.ts';
 
@@ -17,7 +17,7 @@ export interface ConversationControl {
   turns: readonly Turn[];
   isRunning: boolean;
   /** The number of requests so far. */
-  asked: number;
+  requestCount: number;
   send: (text: string, images: string[]) => void;
   /** Sends another text in place of a turn of the user. Removes all later turns. @param place the turn's place among all */
   edit: (place: number, text: string) => void;
@@ -57,7 +57,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
       if (last.current === controller) changeAnswer(changeTurns, of);
     };
     const collected = collectPieces((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
-    askModel(format, format.buildRequest(said, { ...settings, model }), collected.add, controller.signal)
+    sendRequest(format, format.buildRequest(said, { ...settings, model }), collected.add, controller.signal)
       .then(
         () => undefined,
         (error: unknown) => {
@@ -75,7 +75,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
   return {
     turns,
     isRunning: running !== undefined,
-    asked,
+    requestCount: asked,
     send: (text, images) => ask([...turns, { role: 'user', text, images }]),
     edit: (place, text) => {
       const turn = turns[place];
@@ -86,7 +86,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
       if (answer?.role !== 'assistant' || !answer.toolCalls.includes(call)) return;
       const toolCalls = answer.toolCalls.map((each) => (each === call ? { ...each, result } : each));
       const answered = [...next.current.slice(0, -1), { ...answer, toolCalls }];
-      if (openCalls(answered).length === 0) ask(answered);
+      if (callsWithoutResult(answered).length === 0) ask(answered);
       else setTurns(answered);
     },
     again: (model) => ask(turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns, model),

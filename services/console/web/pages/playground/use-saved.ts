@@ -38,7 +38,7 @@ export function useSaved(options: SavedOptions): Saved {
   const { isSaved, show } = useAutosave({
     conversations,
     content,
-    asked: sides.asked,
+    requestCount: sides.requestCount,
     isRunning: sides.isRunning,
     onSaved: (id) => {
       if (id !== address.conversation) address.go({ conversation: id });

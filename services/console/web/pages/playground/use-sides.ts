@@ -8,9 +8,9 @@ export interface Sides {
   /** One conversation, or two side by side. */
   all: readonly ConversationControl[];
   isRunning: boolean;
-  asked: number;
+  requestCount: number;
   /** The number of times that another conversation was loaded. */
-  loads: number;
+  loadCount: number;
   /** Chooses the models that answer from now on. A second model begins with the first one's turns. */
   choose: (models: readonly [string, ...string[]]) => void;
   /** Continues with only one of two sides. */
@@ -39,8 +39,8 @@ export function useSides(format: ServedFormat, settings: SharedSettings, { model
   return {
     all,
     isRunning: all.some(({ isRunning }) => isRunning),
-    asked: first.asked + second.asked,
-    loads,
+    requestCount: first.requestCount + second.requestCount,
+    loadCount: loads,
     choose,
     keep: (index) => {
       if (index === 1) first.load(second.turns);

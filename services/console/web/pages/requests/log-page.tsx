@@ -19,7 +19,7 @@ export function LogPage() {
   // The span ends at the time of the choice; later requests are added.
   const query = useMemo(() => readRequestQuery(new URLSearchParams(text), Date.now()), [text]);
   const [isPaused, setPaused] = useState(false);
-  const log = useRequestLog(query.asked, isPaused);
+  const log = useRequestLog(query.apiQuery, isPaused);
   const { requests, error } = log;
   const set = (change: Record<string, string | undefined>): void =>
     setSearch(

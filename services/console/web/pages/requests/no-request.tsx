@@ -14,7 +14,7 @@ export function NoRequest({ id }: { id: string }) {
   const time = { from: String(tomorrow - 30 * dayMs), to: String(tomorrow) };
   const refusals = useApi<RefusalReport>(`/usage/refusals?${new URLSearchParams(time)}`);
   return (
-    <Loaded query={refusals} what="the request">
+    <Loaded query={refusals} contentName="the request">
       {({ samples }) => {
         const refused = samples.find((sample) => sample.id === id);
         if (!refused) return <Unknown />;

@@ -21,7 +21,7 @@ export function OneRequest({ id }: { id: string }) {
       {found.error?.status === 404 ? (
         <NoRequest id={id} />
       ) : (
-        <Loaded query={found} what="the request">
+        <Loaded query={found} contentName="the request">
           {(requests) => (
             <Stack gap="sm">
               {requests.map((request, index) => (

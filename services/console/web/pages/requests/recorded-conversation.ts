@@ -7,13 +7,13 @@ export interface RecordedPart {
 type Json = Readonly<Record<string, unknown>>;
 
 /** The number of parts that a page shows one by one at most. */
-const mostParts = 2_000;
+const maxParts = 2_000;
 
 /** The levels of JSON that are read: no client sends more, and thousands overflow the stack. */
-const mostLevels = 64;
+const maxLevels = 64;
 
 /** The length of JSON, in characters, up to which it is shown indented. */
-const mostIndented = 10_000;
+const maxIndented = 10_000;
 
 /**
  * Returns the conversation in a recorded request of any format, in its order. Content other than text, such as a tool call, is shown as
@@ -27,14 +27,14 @@ export function requestParts(body: string): RecordedPart[] | undefined {
   const said = messages ?? input ?? prompt;
   const parts = typeof said === 'string' ? [{ role: 'user', text: said }] : Array.isArray(said) ? said.map(partOf) : [];
   const first = system === undefined || system === null ? [] : [{ role: 'system', text: textOf(system) }];
-  return parts.length === 0 || parts.length > mostParts ? undefined : [...first, ...parts];
+  return parts.length === 0 || parts.length > maxParts ? undefined : [...first, ...parts];
 }
 
 /** Returns the parts of a recorded answer, whole or streamed; undefined as in `requestParts`. */
 export function answerParts(answer: string): RecordedPart[] | undefined {
   const whole = objectOf(parsed(answer));
   const parts = whole ? wholeParts(whole) : streamedParts(eventsOf(answer));
-  return parts.length === 0 || parts.length > mostParts ? undefined : parts;
+  return parts.length === 0 || parts.length > maxParts ? undefined : parts;
 }
 
 function wholeParts({ choices, content, output, error }: Json): RecordedPart[] {
@@ -108,7 +108,7 @@ function textOf(value: unknown): string {
 
 function jsonOf(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > mostIndented ? text : JSON.stringify(value, undefined, 2);
+  return text.length > maxIndented ? text : JSON.stringify(value, undefined, 2);
 }
 
 function objectOf(value: unknown): Json | undefined {
@@ -116,7 +116,7 @@ function objectOf(value: unknown): Json | undefined {
 }
 
 function parsed(text: string): unknown {
-  if (levelsOf(text) > mostLevels) return undefined;
+  if (levelsOf(text) > maxLevels) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,6 +1,6 @@
 import { Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import type { Recording, WholeRecordingAnswer } from '../../../contract/recordings.ts';
+import type { Recording, RecordingWithContent } from '../../../contract/recordings.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -58,10 +58,10 @@ function Recorded({ recording }: { recording: Recording }) {
 }
 
 function Content({ path }: { path: string }) {
-  const whole = useApi<WholeRecordingAnswer>(path);
+  const whole = useApi<RecordingWithContent>(path);
   const [isRaw, showRaw] = useState(false);
   return (
-    <Loaded query={whole} what="the recording">
+    <Loaded query={whole} contentName="the recording">
       {({ request, answer, answerEncoding, isRequestCut, isAnswerCut }) => {
         const asked = requestParts(request);
         const answered = answerEncoding === 'utf8' ? answerParts(answer) : undefined;

@@ -31,7 +31,7 @@ export interface RequestQuery {
   /** A span that another page has set, in ms since 1970. */
   between: { from: number; to: number } | undefined;
   /** The API's query string, without the page of the list. */
-  asked: string;
+  apiQuery: string;
 }
 
 /** Reads the address of the log and ignores what is not valid. */
@@ -56,6 +56,6 @@ export function readRequestQuery(search: URLSearchParams, now: number): RequestQ
     span: between ? undefined : span,
     since,
     between,
-    asked: new URLSearchParams({ ...time, ...filters }).toString(),
+    apiQuery: new URLSearchParams({ ...time, ...filters }).toString(),
   };
 }

@@ -9,7 +9,7 @@ const pageSize = 40;
 const lookMs = 1_000;
 
 /** The number of empty pages that are fetched one after another at most, where a filter matches few requests. */
-const mostEmptyPages = 20;
+const maxEmptyPages = 20;
 
 export interface RequestLog {
   /** Undefined until the first requests are loaded. */
@@ -28,21 +28,21 @@ interface Shown {
   error: ApiFailure | undefined;
 }
 
-const nothing: Shown = { requests: undefined, newest: undefined, next: undefined, error: undefined };
+const emptyLog: Shown = { requests: undefined, newest: undefined, next: undefined, error: undefined };
 
 /**
  * Fetches the requests that match a query, and new ones unless the log is paused or the page is hidden.
  * @param asked the API's query string
  */
 export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
-  const [shown, setShown] = useState<Shown & { asked: string }>({ ...nothing, asked });
+  const [shown, setShown] = useState<Shown & { asked: string }>({ ...emptyLog, asked });
   const [isLoadingEarlier, setLoadingEarlier] = useState(false);
-  const last = useRef<Shown>(nothing);
+  const last = useRef<Shown>(emptyLog);
   const asking = useRef(asked);
-  const current = shown.asked === asked ? shown : nothing;
+  const current = shown.asked === asked ? shown : emptyLog;
 
   useEffect(() => {
-    last.current = nothing;
+    last.current = emptyLog;
     asking.current = asked;
     setLoadingEarlier(false);
   }, [asked]);
@@ -143,7 +143,7 @@ function fetchPage(
 async function fetchSome(asked: string, before: string | undefined, signal?: AbortSignal): Promise<RequestPage> {
   const first = await fetchPage(asked, { before }, signal);
   let page = first;
-  for (let count = 1; page.requests.length === 0 && page.next !== undefined && count < mostEmptyPages; count += 1)
+  for (let count = 1; page.requests.length === 0 && page.next !== undefined && count < maxEmptyPages; count += 1)
     page = await fetchPage(asked, { before: page.next }, signal);
   return { ...page, ...(first.newest !== undefined && { newest: first.newest }) };
 }

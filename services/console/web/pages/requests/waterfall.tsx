@@ -2,7 +2,7 @@ import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatDuration } from '../../parts/format.ts';
-import { stagesOf, tokensPerSecond, type Row } from './stages-of.ts';
+import { toTimeline, tokensPerSecond, type Row } from './to-timeline.ts';
 
 const stageNames = {
   waiting: 'In the queue',
@@ -13,7 +13,7 @@ const stageNames = {
 
 /** Shows when a request waited, was offered or claimed, began and ended: a line for each attempt. */
 export function Waterfall({ request }: { request: UsageRequest }) {
-  const rows = stagesOf(request);
+  const rows = toTimeline(request);
   const end = Math.max(request.totalMs, ...rows.flatMap(({ stages }) => stages.map(({ to }) => to)), 0.1);
   const rate = tokensPerSecond(request);
   const shown = new Set(rows.flatMap(({ stages }) => stages.map(({ name }) => name)));

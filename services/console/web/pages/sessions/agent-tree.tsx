@@ -1,5 +1,5 @@
 import { Badge, Group, Text } from '@mantine/core';
-import { inTreeOrder } from '#shared/core/in-tree-order.ts';
+import { sortAsTree } from '#shared/core/sort-as-tree.ts';
 import type { AgentSessionTree, SessionAgent } from '../../../contract/agent-sessions.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
@@ -18,7 +18,7 @@ export function AgentTree({ session: { main, tree, running } }: { session: Agent
   const runs = new Set(running.map(({ agent }) => agent));
   const rows: Row[] = [
     { agent: { sums: main }, depth: 0, runs: runs.has(undefined) },
-    ...inTreeOrder(tree).map(({ each, depth }) => ({
+    ...sortAsTree(tree).map(({ each, depth }) => ({
       agent: each,
       depth: depth + 1,
       runs: each.id !== undefined && runs.has(each.id),

@@ -16,18 +16,18 @@ import { TurnList } from './turn-list.tsx';
 const lookEveryMs = 1_000;
 const lookIdleMs = 3_000;
 
-function paceOf(session: AgentSessionTree | undefined): number {
+function fetchIntervalOf(session: AgentSessionTree | undefined): number {
   return session && session.running.length > 0 ? lookEveryMs : lookIdleMs;
 }
 
 export function SessionPage({ id }: { id: string }) {
-  const query = useApi<AgentSessionTree>(`/agent-sessions/${encodeURIComponent(id)}`, { everyMs: paceOf });
+  const query = useApi<AgentSessionTree>(`/agent-sessions/${encodeURIComponent(id)}`, { everyMs: fetchIntervalOf });
   return (
     <Page title="Agent session">
       <Anchor component={Link} href="/sessions" size="sm">
         All agent sessions
       </Anchor>
-      <Loaded query={query} what="the session">
+      <Loaded query={query} contentName="the session">
         {(session) => <Session session={session} />}
       </Loaded>
     </Page>
@@ -72,7 +72,7 @@ function Session({ session }: { session: AgentSessionTree }) {
       )}
       <Stack gap="xs">
         <Title order={2}>Turns</Title>
-        <TurnList session={session} everyMs={paceOf(session)} />
+        <TurnList session={session} everyMs={fetchIntervalOf(session)} />
       </Stack>
     </Stack>
   );

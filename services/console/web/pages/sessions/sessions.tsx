@@ -19,10 +19,10 @@ const lookIdleMs = 3_000;
 
 /** The number of agent sessions at first, how many more each click shows, and how many are shown at most. */
 const pageSize = 50;
-const mostShown = 500;
+const maxShown = 500;
 
 /** The choice that shows all agent sessions that the person may see. */
-const everybody = 'all';
+const allOwners = 'all';
 
 interface SessionsAnswer {
   data: AgentSession[];
@@ -47,7 +47,7 @@ function AllSessions() {
       <RecordingNotice />
       <OwnerSelect
         choice={choice}
-        further={mayChoose ? [{ group: label, items: [{ value: everybody, label }] }] : []}
+        further={mayChoose ? [{ group: label, items: [{ value: allOwners, label }] }] : []}
       />
       <OwnedSessions key={owner} owner={owner} />
     </Page>
@@ -56,14 +56,14 @@ function AllSessions() {
 
 function OwnedSessions({ owner }: { owner: string }) {
   const [limit, setLimit] = useState(pageSize);
-  const filter = owner === everybody ? '' : owner.replace(':', '=');
+  const filter = owner === allOwners ? '' : owner.replace(':', '=');
   const sessions = useApi<SessionsAnswer>(`/agent-sessions?limit=${limit}&${filter}`, {
     everyMs: (answer) => (answer?.data.some(({ running }) => running.length > 0) ? lookEveryMs : lookIdleMs),
   });
   return (
     <>
       <OwnerSums filter={filter} />
-      <Loaded query={sessions} what="the sessions">
+      <Loaded query={sessions} contentName="the sessions">
         {({ data, next }) =>
           data.length === 0 ? (
             <section className="panel">
@@ -71,8 +71,8 @@ function OwnedSessions({ owner }: { owner: string }) {
             </section>
           ) : (
             <Stack gap="xs">
-              <SessionList sessions={data} withOwners={owner === everybody} hasMore={next !== undefined} />
-              {next !== undefined && limit < mostShown ? (
+              <SessionList sessions={data} withOwners={owner === allOwners} hasMore={next !== undefined} />
+              {next !== undefined && limit < maxShown ? (
                 <Group justify="center">
                   <Button variant="default" onClick={() => setLimit(limit + pageSize)}>
                     Show earlier sessions

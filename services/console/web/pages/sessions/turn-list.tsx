@@ -13,7 +13,7 @@ import { TimeBar, type SpentTime } from './time-bar.tsx';
 
 /** The number of turns at first, how many more each click shows, and how many an agent session keeps. */
 const pageSize = 50;
-const mostKept = 500;
+const maxKept = 500;
 
 export interface TurnListProps {
   session: AgentSessionTree;
@@ -32,7 +32,7 @@ export function TurnList({ session, everyMs }: TurnListProps) {
   return (
     <Stack gap="xs">
       <RunningTurns turns={session.running} nameOf={nameOf} />
-      <Loaded query={turns} what="the turns">
+      <Loaded query={turns} contentName="the turns">
         {({ data, next }) => (
           <Stack gap="xs">
             {data.length === 0 ? (
@@ -46,7 +46,7 @@ export function TurnList({ session, everyMs }: TurnListProps) {
             ) : (
               <Turns turns={data} nameOf={nameOf} choose={choose} hasMore={next !== undefined} />
             )}
-            {next !== undefined && limit < mostKept ? (
+            {next !== undefined && limit < maxKept ? (
               <Group justify="center">
                 <Button variant="default" onClick={() => setLimit(limit + pageSize)}>
                   Show earlier turns

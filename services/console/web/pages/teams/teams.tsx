@@ -3,12 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Team } from '../../../contract/account.ts';
-import type { About } from '../../../contract/live.ts';
+import type { RouterFacts } from '../../../contract/live.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
-import { ceilingInWords } from '../../parts/ceiling-fields.tsx';
+import { describeCeiling } from '../../parts/ceiling-fields.tsx';
 import { DataList } from '../../parts/data-list.tsx';
-import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { describeLimits } from '../../parts/limits-fields.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Members } from '../../parts/members.tsx';
@@ -24,7 +24,7 @@ export function Teams() {
   return (
     <Page title="Teams" about="People who share keys, limits and a bill.">
       <RecordingNotice />
-      <Loaded query={teams} what="your teams">
+      <Loaded query={teams} contentName="your teams">
         {(all) => {
           // Administrators see every team; teams that they are not in are under Admin.
           const mine = all.filter(({ id }) => user.teams.some((team) => team.id === id));
@@ -53,7 +53,7 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
   const { id, name, limits, ceiling, members } = team;
   const [isChanging, changing] = useDisclosure();
   const [switched, setSwitched] = useState<Team>();
-  const { data: about } = useApi<About>('/about');
+  const { data: about } = useApi<RouterFacts>('/about');
   return (
     <section className="panel" aria-labelledby={`team-${id}`}>
       <Group justify="space-between" mb="xs">
@@ -74,7 +74,7 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
         ) : null}
       </Group>
       <Text size="sm" mb="xs">
-        Limits: {limitsInWords(limits)}. Allowed: {ceilingInWords(ceiling)}.{' '}
+        Limits: {describeLimits(limits)}. Allowed: {describeCeiling(ceiling)}.{' '}
         <Anchor component={Link} href={`/usage?team=${encodeURIComponent(id)}`} inherit underline="always">
           Usage
         </Anchor>

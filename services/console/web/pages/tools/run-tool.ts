@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { csrfHeaders, reach, readFailure, type ApiFailure } from '../../api/call-api.ts';
+import { csrfHeaders, fetchSameOrigin, readFailure, type ApiFailure } from '../../api/call-api.ts';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 
 /** A tool as `/api/tools/v1/list` lists it. */
@@ -24,7 +24,7 @@ export interface ToolResult {
 
 /** Lists all tools of the connected workers. @throws ApiFailure */
 export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
-  const response = await reach('/api/tools/v1/list', { headers: csrfHeaders(), signal });
+  const response = await fetchSameOrigin('/api/tools/v1/list', { headers: csrfHeaders(), signal });
   if (!response.ok) throw await readFailure(response);
   const { data } = (await response.json()) as {
     data: (Omit<ListedTool, 'inputSchema'> & { input_schema: JsonObject })[];
@@ -35,7 +35,7 @@ export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
 /** Runs a tool. A tool's own failure is a result too. @throws ApiFailure when it was not run */
 export async function runTool(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> {
   const begin = performance.now();
-  const response = await reach('/api/tools/v1/execute', {
+  const response = await fetchSameOrigin('/api/tools/v1/execute', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...csrfHeaders() },
     body: JSON.stringify({ tool, input }),

@@ -15,13 +15,13 @@ export function Tools() {
       title="Tools"
       about="The tools of connected tools workers and their MCP servers. You can run them here without a model."
     >
-      <Loaded query={tools} what="the tools">
+      <Loaded query={tools} contentName="the tools">
         {(list) => <ToolList tools={list} />}
       </Loaded>
     </Page>
   ) : (
     <Page title={name} actions={<Link href="/tools">All tools</Link>}>
-      <Loaded query={tools} what="the tool">
+      <Loaded query={tools} contentName="the tool">
         {(list) => {
           const tool = list.find((each) => each.name === name);
           return tool ? (

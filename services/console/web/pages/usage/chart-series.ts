@@ -5,7 +5,7 @@ const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00
 export const otherColour = '#868e96';
 
 /** Sums by group and by step, and the beginnings of the steps. */
-export interface Charted {
+export interface ChartData {
   times: readonly number[];
   groups: readonly { id: string; name: string; totals: Measured; steps: readonly Measured[] }[];
 }
@@ -18,7 +18,7 @@ export interface Series {
 }
 
 /** Returns a series for each of the largest groups, and one for the rest together. */
-export function seriesOf({ groups, times }: Charted, of: (sums: Measured) => number): Series[] {
+export function seriesOf({ groups, times }: ChartData, of: (sums: Measured) => number): Series[] {
   const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
   const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({
     // An id may contain dots, which the chart would read as a path.

@@ -1,15 +1,15 @@
 import type { UsageOverview } from '../../../contract/usage.ts';
-import type { Charted } from './chart-series.ts';
+import type { ChartData } from './chart-series.ts';
 import type { Step } from './step-name.ts';
 
-export interface Plotted extends Charted {
+export interface PlotData extends ChartData {
   step: Step;
   /** The kind of the groups, as `Model`. */
   by: string;
 }
 
 /** Returns the hours of an overview that begin at `from` (ms since 1970) or later, as one group of all requests. */
-export function hoursSince({ times, steps, totals }: UsageOverview, from: number): Plotted {
+export function hoursSince({ times, steps, totals }: UsageOverview, from: number): PlotData {
   const first = times.findIndex((time) => time >= from);
   const begin = first === -1 ? times.length : first;
   return {
@@ -21,7 +21,7 @@ export function hoursSince({ times, steps, totals }: UsageOverview, from: number
 }
 
 /** Removes the steps that have not begun. */
-export function untilNow(plotted: Plotted, now = Date.now()): Plotted {
+export function untilNow(plotted: PlotData, now = Date.now()): PlotData {
   const { times, groups } = plotted;
   const count = times.filter((time) => time <= now).length;
   return {

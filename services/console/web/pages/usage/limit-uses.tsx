@@ -6,7 +6,7 @@ import { useApi } from '../../api/use-api.ts';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
-import { amountUsed, limitWords, shareUsed, tightestFirst } from './limit-words.ts';
+import { amountUsed, limitNameInWords, shareUsed, sortByTightestLimit } from './limit-words.ts';
 
 /** The number of limits that are shown at first: those with the largest share used. */
 const shownFirst = 3;
@@ -30,7 +30,7 @@ export function LimitUses() {
   const [params, setParams] = useSearchParams();
   const isOpen = params.has('limits');
   // There may be thousands.
-  const limited = useMemo(() => tightestFirst(uses.data ?? []), [uses.data]);
+  const limited = useMemo(() => sortByTightestLimit(uses.data ?? []), [uses.data]);
   if (uses.error && !uses.data) {
     return <Failure title="Could not load the limits" error={uses.error} onRetry={() => void uses.refetch()} />;
   }
@@ -83,7 +83,7 @@ function Bars({ party, limits }: Pick<LimitUse, 'party' | 'limits'>) {
       {limits.map(({ name, limit, used, resetsAt }) => (
         <div key={name}>
           <Group justify="space-between" gap="xs">
-            <Text size="xs">{limitWords(name)}</Text>
+            <Text size="xs">{limitNameInWords(name)}</Text>
             <Text size="xs" c="dimmed" className="numeric">
               {amountUsed(name, used, limit)}
               {resetsAt === undefined || used === 0 ? '' : `, resets ${formatAgo(resetsAt)}`}
@@ -92,7 +92,7 @@ function Bars({ party, limits }: Pick<LimitUse, 'party' | 'limits'>) {
           <Progress
             value={Math.min(100, (used / limit) * 100)}
             color={used >= limit ? 'red' : used > limit * 0.8 ? 'orange' : 'ink'}
-            aria-label={`${limitWords(name)} of ${party}`}
+            aria-label={`${limitNameInWords(name)} of ${party}`}
           />
         </div>
       ))}

@@ -2,7 +2,7 @@ import type { LimitUse } from '../../../contract/usage.ts';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
 /** Returns the name of a limit in words: `tokensPerDay` as `tokens per day`. */
-export function limitWords(name: string): string {
+export function limitNameInWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
@@ -22,7 +22,7 @@ export function shareUsed({ limits }: LimitUse): number {
 }
 
 /** Returns the parties with limits, by the used share of their tightest limit, the largest first. */
-export function tightestFirst(uses: readonly LimitUse[]): LimitUse[] {
+export function sortByTightestLimit(uses: readonly LimitUse[]): LimitUse[] {
   return uses
     .filter(({ limits }) => limits.length > 0)
     .map((use) => ({ use, share: shareUsed(use) }))

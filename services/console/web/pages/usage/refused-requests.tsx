@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { nameRefused } from './name-refused.ts';
 
 /** The number of keys that are named for one reason; the others are added up. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 type Group = RefusalReport['groups'][number];
 
@@ -22,7 +22,7 @@ export function RefusedRequests({ query }: { query: string }) {
         Requests that were answered with an error before any worker was given them. The numbers above do not include
         them.
       </Text>
-      <Loaded query={report} what="the refused requests">
+      <Loaded query={report} contentName="the refused requests">
         {({ groups, samples }) =>
           groups.length === 0 ? (
             <Text size="sm">No request was refused in this time.</Text>
@@ -102,7 +102,7 @@ function Reason({ code, status, message }: Pick<RefusalSample, 'code' | 'message
 
 /** Names the senders of refused requests, those with the most first. */
 function whoOf({ rows, count }: Group): string {
-  const named = rows.slice(0, mostNamed);
+  const named = rows.slice(0, maxNamed);
   const rest = count - named.reduce((sum, row) => sum + row.count, 0);
   const parts = named.map((row) =>
     named.length === 1 && rest === 0 ? nameRefused(row) : `${nameRefused(row)}: ${formatCount(row.count)}`,

@@ -2,12 +2,12 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { ChartLegend, ChartTooltip } from './chart-parts.tsx';
-import { otherColour, seriesOf, type Charted } from './chart-series.ts';
+import { otherColour, seriesOf, type ChartData } from './chart-series.ts';
 import type { Measured } from './usage-query.ts';
 
 /** Everything that this file imports is in no file of the page's own code, so that the two can be fetched again independently. */
 export interface UsageChartProps {
-  report: Charted;
+  report: ChartData;
   measure: { name: string; of: (sums: Measured) => number; format: (value: number) => string };
   stepName: (at: number) => string;
 }

@@ -4,7 +4,7 @@ import type { UsageHours, UsageOverview, UsageReport } from '../../../contract/u
 import { useApi } from '../../api/use-api.ts';
 import { lazyCode } from '../../parts/lazy-code.tsx';
 import { Loading } from '../../parts/loaded.tsx';
-import { hoursSince, untilNow, type Plotted } from './hours-since.ts';
+import { hoursSince, untilNow, type PlotData } from './hours-since.ts';
 import { stepName, stepText } from './step-name.ts';
 import { groups, measures, type UsageQuery } from './usage-query.ts';
 
@@ -33,7 +33,7 @@ function GroupHours({ hours, report, query }: UsagePlotProps & { hours: string }
   if (!data && !error) return <Loading what="the chart" />;
   const by = groups[query.by];
   // The last hours of the day have not begun.
-  const plotted: Plotted = data ? untilNow({ ...data, step: 'hour', by: `${by} and hour` }) : { ...report, by };
+  const plotted: PlotData = data ? untilNow({ ...data, step: 'hour', by: `${by} and hour` }) : { ...report, by };
   return <Plot plotted={plotted} query={query} />;
 }
 
@@ -44,7 +44,7 @@ function AllHours({ report, query }: UsagePlotProps) {
   return <Plot plotted={plotted} query={query} />;
 }
 
-function Plot({ plotted, query }: { plotted: Plotted; query: UsageQuery }) {
+function Plot({ plotted, query }: { plotted: PlotData; query: UsageQuery }) {
   const measure = measures[query.measure];
   return (
     <section className="panel">

@@ -113,7 +113,7 @@ function Filter({ group, id, onRemove }: { group: UsageGroup; id: string; onRemo
 function Reported({ query, set }: ChoiceProps) {
   const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
   return (
-    <Loaded query={report} what="the usage">
+    <Loaded query={report} contentName="the usage">
       {(found) => (
         <Stack gap="sm">
           <Text size="sm" c="dimmed">

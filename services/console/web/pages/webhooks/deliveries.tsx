@@ -41,7 +41,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
         </Button>
       </Group>
       {failure ? <Failure title="That did not work" error={failure} /> : null}
-      <Loaded query={deliveries} what="the deliveries">
+      <Loaded query={deliveries} contentName="the deliveries">
         {(list) =>
           list.length === 0 ? (
             <Empty title="Nothing was sent yet">

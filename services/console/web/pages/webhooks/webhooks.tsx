@@ -21,7 +21,7 @@ export function Webhooks() {
         </Button>
       }
     >
-      <Loaded query={webhooks} what="the webhooks">
+      <Loaded query={webhooks} contentName="the webhooks">
         {(all) =>
           all.length === 0 ? (
             <section className="panel">

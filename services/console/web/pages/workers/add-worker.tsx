@@ -7,19 +7,19 @@ import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { OnceModal } from '../../parts/once-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
-import { BehindFields } from './behind-fields.tsx';
-import { blankBehind, type Behind } from './join-command.ts';
+import { WorkerSetupFields } from './worker-setup-fields.tsx';
+import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
 import { MadeCredential } from './made-credential.tsx';
 
 /** Days for which a credential is valid; the empty one: until it is revoked. */
 const spans = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
 
-interface Wanted extends Behind {
+interface Wanted extends WorkerSetup {
   name: string;
   span: string;
 }
 
-const blank: Wanted = { ...blankBehind, name: '', span: '90' };
+const blank: Wanted = { ...emptyWorkerSetup, name: '', span: '90' };
 
 /** Makes a credential for a worker, shows it once with the command that starts the worker, and waits until the worker has joined. */
 export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -71,7 +71,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
               allowDeselect={false}
               onChange={(value) => value && set({ tier: value })}
             />
-            <BehindFields behind={wanted} onChange={set} />
+            <WorkerSetupFields behind={wanted} onChange={set} />
             <Select
               label="Valid"
               data={Object.entries(spans).map(([value, label]) => ({ value, label }))}

@@ -1,7 +1,7 @@
 import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { memo, useState, type ReactNode } from 'react';
 import type { RevokedWorkerCredential, WorkerCredential } from '../../../contract/credentials.ts';
-import type { About } from '../../../contract/live.ts';
+import type { RouterFacts } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -15,10 +15,10 @@ import { folderCommand } from './join-command.ts';
 
 /** Shows administrators how to add workers: with credentials that are made here, or on the command line. */
 export const Credentials = memo(function Credentials() {
-  const about = useApi<About>('/about');
+  const about = useApi<RouterFacts>('/about');
   return (
     <section aria-labelledby="credentials">
-      <Loaded query={about} what="the credentials">
+      <Loaded query={about} contentName="the credentials">
         {({ managesCredentials, needsCredentials }) => {
           if (managesCredentials) return <CredentialList />;
           return needsCredentials ? <OnCommandLine /> : <InFolder />;
@@ -106,7 +106,7 @@ function CredentialList() {
           </Text>
         </Alert>
       )}
-      <Loaded query={credentials} what="the credentials">
+      <Loaded query={credentials} contentName="the credentials">
         {(all) =>
           all.length === 0 ? (
             <Text size="sm" c="dimmed" className="panel">

@@ -37,7 +37,7 @@ export const GoneWorkers = memo(function GoneWorkers({ search }: { search: Worke
   return (
     <Stack gap="xs">
       <Title order={2}>Gone within a day</Title>
-      <Loaded query={gone} what="the workers that are gone">
+      <Loaded query={gone} contentName="the workers that are gone">
         {(all) => {
           const found = findGone(all, search);
           if (found.length === 0) {

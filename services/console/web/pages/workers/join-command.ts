@@ -22,7 +22,7 @@ export const providers = [
 ] as const;
 
 /** The engine, command-line agent, provider or tools behind a worker, in the terms of its settings. */
-export interface Behind {
+export interface WorkerSetup {
   tier: Tier;
   engineUrl: string;
   cli: (typeof cliKinds)[number];
@@ -38,7 +38,7 @@ export interface Behind {
   mcpFile: string;
 }
 
-export const blankBehind: Behind = {
+export const emptyWorkerSetup: WorkerSetup = {
   tier: 'gpu',
   engineUrl: 'http://127.0.0.1:8000',
   cli: 'claude',
@@ -51,14 +51,14 @@ export const blankBehind: Behind = {
 };
 
 /** Returns the variables that configure a worker, for the beginning of its command: `ENGINE_URL=http://127.0.0.1:8000`. */
-export function variablesOf(behind: Behind): string {
+export function variablesOf(behind: WorkerSetup): string {
   return Object.entries(settingsOf(behind))
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}=${quoted(value)}`)
     .join(' ');
 }
 
-function settingsOf(behind: Behind): Record<string, string> {
+function settingsOf(behind: WorkerSetup): Record<string, string> {
   switch (behind.tier) {
     case 'gpu':
       return { ENGINE_URL: behind.engineUrl };
@@ -86,7 +86,7 @@ export const folderCommand = 'ENGINE_URL=http://127.0.0.1:8000 npx rtr worker gp
 export interface Start {
   /** As the API answers it, see `CreatedWorkerCredential`. */
   command: string;
-  behind: Behind;
+  behind: WorkerSetup;
   /** The addresses at which the machine reaches NATS. */
   nats: string;
 }

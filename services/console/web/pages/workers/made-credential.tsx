@@ -3,12 +3,12 @@ import { useState } from 'react';
 import type { CreatedWorkerCredential } from '../../../contract/credentials.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { checkCommand, isLoopback, joinCommand, natsOf, startCommand, type Behind } from './join-command.ts';
+import { checkCommand, isLoopback, joinCommand, natsOf, startCommand, type WorkerSetup } from './join-command.ts';
 import { JoinWait } from './join-wait.tsx';
 
 export interface MadeCredentialProps {
   created: CreatedWorkerCredential;
-  behind: Behind;
+  behind: WorkerSetup;
   onClose: () => void;
 }
 

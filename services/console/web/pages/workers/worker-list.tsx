@@ -39,7 +39,7 @@ const columns: readonly [Column<LiveWorkerFacts>, ...Column<LiveWorkerFacts>[]] 
   { label: 'Version', render: ({ version }) => version, sortBy: ({ version }) => version, wideOnly: true },
 ];
 
-interface Steered {
+interface DrainCommand {
   id: string;
   command: 'drain' | 'undrain';
 }
@@ -47,10 +47,11 @@ interface Steered {
 export const WorkerList = memo(function WorkerList({ workers }: { workers: readonly LiveWorkerFacts[] }) {
   const isAdmin = useIsAdmin();
   const steer = useChange(
-    ({ id, command }: Steered) => callApi<LiveWorkerFacts>('POST', `/workers/${encodeURIComponent(id)}/${command}`),
+    ({ id, command }: DrainCommand) =>
+      callApi<LiveWorkerFacts>('POST', `/workers/${encodeURIComponent(id)}/${command}`),
     [],
   );
-  const [asked, ask] = useState<Steered & { lastFor: readonly string[] }>();
+  const [asked, ask] = useState<DrainCommand & { lastFor: readonly string[] }>();
   const latest = useRef(workers);
   useEffect(() => {
     latest.current = workers;

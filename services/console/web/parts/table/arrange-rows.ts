@@ -30,11 +30,11 @@ export function columnKey({ label }: Pick<ArrangedColumn<never>, 'label'>): stri
 
 /** Returns a text without case and accents that sorts `key 2` before `key 10`. */
 function sortable(text: string): string {
-  return plain(text).replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'));
+  return foldText(text).replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'));
 }
 
 /** Returns a text without case and accents. */
-export function plain(text: string): string {
+export function foldText(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
@@ -43,7 +43,7 @@ export function indexRows<Row>(rows: readonly Row[], columns: readonly ArrangedC
   const values = new Map<string, SortValue[]>();
   return {
     rows,
-    wordsOf: () => (words ??= rows.map((row) => plain(columns.map((column) => textOf(column, row)).join('\n')))),
+    wordsOf: () => (words ??= rows.map((row) => foldText(columns.map((column) => textOf(column, row)).join('\n')))),
     valuesOf: (key) => {
       const known = values.get(key);
       const sortBy = columns.find((column) => columnKey(column) === key)?.sortBy;
@@ -66,7 +66,7 @@ function textOf<Row>({ search, sortBy }: ArrangedColumn<Row>, row: Row): string 
 
 /** Returns the rows that contain all words of a search, in the given sorting; undefined keeps their order. */
 export function arrangeRows<Row>(index: RowIndex<Row>, search: string, sorting: Sorting | undefined): readonly Row[] {
-  const sought = plain(search).split(/\s+/).filter(Boolean);
+  const sought = foldText(search).split(/\s+/).filter(Boolean);
   const values = sorting && index.valuesOf(sorting.column);
   if (sought.length === 0 && !values) return index.rows;
   const words = sought.length === 0 ? [] : index.wordsOf();

@@ -1,10 +1,10 @@
 import { copyFileSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chosenRouter } from '../chosen-router.mjs';
+import { findRouter } from '../chosen-router.mjs';
 import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
-import { freshSignIn } from '../fresh-sign-in.mjs';
+import { ensureFreshSignIn } from '../fresh-sign-in.mjs';
 import { programNames, programs } from '../programs/programs.mjs';
 import { replaceFile } from '../store/write-file.mjs';
 
@@ -16,7 +16,7 @@ import { replaceFile } from '../store/write-file.mjs';
 export async function printSettings(name, { router, writes, shell }) {
   const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
   if (!program) throw new ClientError(`rtr has settings for ${programNames.join(', ')}, not for ${name}.`, 2);
-  const signIn = await freshSignIn(chosenRouter(router));
+  const signIn = await ensureFreshSignIn(findRouter(router));
   const tokenCommand = [...ownCommand(), 'token', '--router', signIn.router];
   const { text, file, merge, overrides } = await program({ signIn, tokenCommand, shell });
   const before = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined;

@@ -3,18 +3,18 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
-import { RouterAwayError } from '../ask.mjs';
+import { RouterUnreachableError } from '../ask.mjs';
 import { discover } from '../discover.mjs';
 import { beginDevice, claimDevice, OAuthAnswer, revoke } from '../router-api.mjs';
 import { routerAddress } from '../router-address.mjs';
-import { fileOf, findSignIn, keepSignIn } from '../store/sign-ins.mjs';
+import { fileOf, findSignIn, storeSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
 /** Milliseconds by which each `slow_down` lengthens the wait between polls (RFC 8628, section 3.5). */
 const slowDownMs = 5_000;
 
 /** Maximum milliseconds between two polls while the router is away (RFC 8628, section 3.5). */
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 
 /**
  * Signs in to a router: shows a code, waits until the person approves it, and keeps the tokens.
@@ -30,7 +30,7 @@ export async function login(entered, { opensBrowser }) {
   const { email, ...tokens } = await waitForApproval(endpoints, start);
   const { router, token: tokenEndpoint, revocation: revocationEndpoint, apis } = endpoints;
   const signIn = { router, tokenEndpoint, revocationEndpoint, apis, ...tokens };
-  const store = await keepInPlace(signIn);
+  const store = await replaceSignIn(signIn);
   const place = store === 'keyring' ? 'in the keyring of this system' : 'in a file that only you can read';
   say(`You are signed in to ${router}${email === undefined ? '' : ` as ${email}`}. The tokens are ${place}.`);
   say('Next: rtr env claude, rtr env codex, rtr env opencode or rtr env openai');
@@ -40,10 +40,10 @@ export async function login(entered, { opensBrowser }) {
  * Keeps a sign-in. It replaces an earlier one at this router, which is ended there.
  * @param {import('../store/sign-ins.mjs').SignIn} signIn
  */
-async function keepInPlace(signIn) {
+async function replaceSignIn(signIn) {
   const { router, revocationEndpoint } = signIn;
   const before = findSignIn(router);
-  const keep = async () => keepSignIn(signIn);
+  const keep = async () => storeSignIn(signIn);
   const store = (await withLock(fileOf(router, 'lock'), keep)) ?? (await keep());
   if (before && revocationEndpoint !== undefined) {
     // If the router does not answer now, the console still lists the earlier sign-in.
@@ -65,8 +65,8 @@ async function waitForApproval(endpoints, { name, deviceCode, expiresMs, interva
       return await claimDevice(endpoints, { name, deviceCode });
     } catch (error) {
       // The router may be restarting.
-      if (error instanceof RouterAwayError) {
-        waitMs = Math.min(waitMs * 2, longestWaitMs);
+      if (error instanceof RouterUnreachableError) {
+        waitMs = Math.min(waitMs * 2, maxWaitMs);
         continue;
       }
       if (!(error instanceof OAuthAnswer)) throw error;
@@ -90,7 +90,7 @@ function explain(error) {
 
 /**
  * Opens a page in the person's browser, where there is a screen.
- * @param {string} page page of the router, as `addressAt` spells it
+ * @param {string} page page of the router, as `normalizeAddress` spells it
  */
 function openBrowser(page) {
   const { DISPLAY, WAYLAND_DISPLAY } = environment;

@@ -1,7 +1,7 @@
-import { RouterAwayError } from '../ask.mjs';
-import { chosenRouter } from '../chosen-router.mjs';
+import { RouterUnreachableError } from '../ask.mjs';
+import { findRouter } from '../chosen-router.mjs';
 import { OAuthAnswer, revoke } from '../router-api.mjs';
-import { fileOf, forgetSignIn, readSignIn } from '../store/sign-ins.mjs';
+import { fileOf, deleteSignIn, readSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
 /**
@@ -10,15 +10,15 @@ import { withLock } from '../store/with-lock.mjs';
  * @returns {Promise<number>} 1 when the router could not be reached
  */
 export async function logout(entered) {
-  const { router, revocationEndpoint, refreshToken } = readSignIn(chosenRouter(entered));
+  const { router, revocationEndpoint, refreshToken } = readSignIn(findRouter(entered));
   let reason;
   try {
     if (revocationEndpoint !== undefined) await revoke(revocationEndpoint, refreshToken);
   } catch (error) {
-    if (!(error instanceof RouterAwayError) && !(error instanceof OAuthAnswer)) throw error;
+    if (!(error instanceof RouterUnreachableError) && !(error instanceof OAuthAnswer)) throw error;
     reason = error.message;
   }
-  const forget = async () => forgetSignIn(router);
+  const forget = async () => deleteSignIn(router);
   // Not while another process stores new tokens.
   const isDone = await withLock(fileOf(router, 'lock'), async () => {
     await forget();

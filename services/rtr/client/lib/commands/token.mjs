@@ -1,11 +1,11 @@
-import { chosenRouter } from '../chosen-router.mjs';
-import { freshSignIn } from '../fresh-sign-in.mjs';
+import { findRouter } from '../chosen-router.mjs';
+import { ensureFreshSignIn } from '../fresh-sign-in.mjs';
 
 /**
  * Prints an access token, and nothing else.
  * @param {string | undefined} router
  */
 export async function printToken(router) {
-  const { accessToken } = await freshSignIn(chosenRouter(router));
+  const { accessToken } = await ensureFreshSignIn(findRouter(router));
   process.stdout.write(`${accessToken}\n`);
 }

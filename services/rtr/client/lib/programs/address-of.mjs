@@ -1,4 +1,4 @@
-import { addressAt } from '../address-at.mjs';
+import { normalizeAddress } from '../address-at.mjs';
 import { ClientError } from '../client-error.mjs';
 
 /**
@@ -7,8 +7,8 @@ import { ClientError } from '../client-error.mjs';
  * sent them
  * @param {string} name
  */
-export function addressOf({ router, apis }, name) {
-  const address = addressAt(apis[name], new URL(router).origin);
+export function requireApiAddress({ router, apis }, name) {
+  const address = normalizeAddress(apis[name], new URL(router).origin);
   if (address === undefined)
     throw new ClientError(`${router} has no API for ${name}. Sign in again: rtr login ${router}`);
   return address;

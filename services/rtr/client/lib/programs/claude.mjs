@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { addressOf } from './address-of.mjs';
+import { requireApiAddress } from './address-of.mjs';
 import { claudeOverrides } from './claude-overrides.mjs';
 import { mergeJson } from './merge-json.mjs';
 import { isModelName } from './model-ids.mjs';
@@ -21,7 +21,7 @@ const admittedNames =
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
 export async function claude({ signIn, tokenCommand }) {
-  const base = addressOf(signIn, 'anthropic');
+  const base = requireApiAddress(signIn, 'anthropic');
   const managed = await getJson(`${base}/managed/settings`, signIn.accessToken);
   const settings = {
     apiKeyHelper: tokenCommand.map(shellWord).join(' '),

@@ -2,10 +2,10 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { addressOf } from './address-of.mjs';
+import { requireApiAddress } from './address-of.mjs';
 import { mergeToml } from './merge-toml.mjs';
 import { modelIds } from './model-ids.mjs';
-import { plainName, textAt, tomlLines } from './toml-lines.mjs';
+import { plainName, findText, parseTomlLines } from './toml-lines.mjs';
 
 /**
  * Codex: a model provider whose `auth.command` prints the token (Codex 0.169). The model that the person has chosen stays, if the router
@@ -14,7 +14,7 @@ import { plainName, textAt, tomlLines } from './toml-lines.mjs';
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
 export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
-  const base = `${addressOf(signIn, 'openai')}/v1`;
+  const base = `${requireApiAddress(signIn, 'openai')}/v1`;
   const served = modelIds(await getJson(`${base}/models`, signIn.accessToken));
   const tables = {
     'model_providers.rtr': {
@@ -27,7 +27,7 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
   const file = join(environment['CODEX_HOME'] || join(homedir(), '.codex'), 'config.toml');
   /** @param {string} before */
   const merge = (before) => {
-    const chosen = textAt(tomlLines(before), 'model');
+    const chosen = findText(parseTomlLines(before), 'model');
     const model = chosen !== undefined && served.includes(chosen) ? chosen : 'auto';
     return mergeToml(before, { model, model_provider: 'rtr' }, tables);
   };
@@ -40,13 +40,13 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
  * @param {string} content
  */
 function overridesIn(file, content) {
-  const lines = tomlLines(content);
-  const profile = textAt(lines, 'profile');
+  const lines = parseTomlLines(content);
+  const profile = findText(lines, 'profile');
   if (profile === undefined) return [];
   const path = `profiles.${plainName(profile)}`;
   const inline = lines.find((line) => line.path === path)?.value ?? '';
   const provider =
-    textAt(lines, `${path}.model_provider`) ?? /\bmodel_provider["']?\s*=\s*["']([^"']*)["']/.exec(inline)?.[1];
+    findText(lines, `${path}.model_provider`) ?? /\bmodel_provider["']?\s*=\s*["']([^"']*)["']/.exec(inline)?.[1];
   if (provider === undefined || provider === 'rtr') return [];
   return [
     `The profile ${profile} is active in ${file}, and its \`model_provider\` is ${provider}: Codex does not use the router. Remove the line with \`profile\`, or that \`model_provider\`.`,

@@ -1,5 +1,5 @@
 import { ClientError } from '../client-error.mjs';
-import { tomlLines } from './toml-lines.mjs';
+import { parseTomlLines } from './toml-lines.mjs';
 
 /** @typedef {Record<string, string | number | readonly string[]>} Table */
 
@@ -39,7 +39,7 @@ function keptLines(text, top, tables) {
   let last = [];
   let isTableDropped = false;
   let isValueDropped = false;
-  for (const { line, table, path, value, comment, continues } of tomlLines(text)) {
+  for (const { line, table, path, value, comment, continues } of parseTomlLines(text)) {
     if (table !== undefined) {
       kept.push(...last);
       last = [];

@@ -1,5 +1,5 @@
 import { ClientError } from '../client-error.mjs';
-import { addressOf } from './address-of.mjs';
+import { requireApiAddress } from './address-of.mjs';
 import { shellWord } from './shell-word.mjs';
 
 /**
@@ -9,7 +9,7 @@ import { shellWord } from './shell-word.mjs';
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
 export async function openai({ signIn, tokenCommand, shell = process.platform === 'win32' ? 'powershell' : 'sh' }) {
-  const base = `${addressOf(signIn, 'openai')}/v1`;
+  const base = `${requireApiAddress(signIn, 'openai')}/v1`;
   const command = tokenCommand.map(shellWord).join(' ');
   switch (shell) {
     case 'sh':

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { addressOf } from './address-of.mjs';
+import { requireApiAddress } from './address-of.mjs';
 import { modelIds } from './model-ids.mjs';
 
 /**
@@ -11,7 +11,7 @@ import { modelIds } from './model-ids.mjs';
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
 export async function opencode({ signIn, tokenCommand }) {
-  const base = `${addressOf(signIn, 'openai')}/v1`;
+  const base = `${requireApiAddress(signIn, 'openai')}/v1`;
   const ids = modelIds(await getJson(`${base}/models`, signIn.accessToken));
   const models = Object.fromEntries(ids.map((id) => [id, { name: id }]));
   const text = pluginText(base, tokenCommand, models);

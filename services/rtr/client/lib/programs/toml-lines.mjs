@@ -19,7 +19,7 @@
  * @param {string} text
  * @returns {TomlLine[]}
  */
-export function tomlLines(text) {
+export function parseTomlLines(text) {
   /** @type {Scan} */
   let scan = { mark: '', depth: 0 };
   let table = '';
@@ -46,7 +46,7 @@ export function tomlLines(text) {
  * @param {readonly TomlLine[]} lines
  * @param {string} path
  */
-export function textAt(lines, path) {
+export function findText(lines, path) {
   const value = lines.find((line) => line.path === path)?.value ?? '';
   const [, text] = /^(?:"([^"\\]*)"|'([^']*)')$/.exec(value)?.filter((part) => part !== undefined) ?? [];
   return text;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { ClientError } from '../client-error.mjs';
 import { configFolder } from './config-folder.mjs';
 import { systemKeyring } from './keyring.mjs';
-import { DamagedError, indexOf, signInOf } from './stored.mjs';
+import { DamagedError, parseIndex, parseSignIn } from './parse-stored.mjs';
 import { replaceFile } from './write-file.mjs';
 
-/** @typedef {import('./stored.mjs').SignIn} SignIn */
+/** @typedef {import('./parse-stored.mjs').SignIn} SignIn */
 
-/** @typedef {import('./stored.mjs').Index} Index */
+/** @typedef {import('./parse-stored.mjs').Index} Index */
 
 /**
  * Stores a sign-in: in the keyring of the system, or, where there is none, in a file that only this person can read. Replaces a damaged
@@ -17,7 +17,7 @@ import { replaceFile } from './write-file.mjs';
  * @param {SignIn} signIn
  * @returns {'keyring' | 'file'} where
  */
-export function keepSignIn(signIn) {
+export function storeSignIn(signIn) {
   const { router } = signIn;
   const text = JSON.stringify(signIn);
   const keyring = systemKeyring();
@@ -47,7 +47,7 @@ export function updateSignIn(signIn, usedUp) {
   if (place === undefined) return false;
   const stored = readTokens(router, place);
   if (stored === undefined && place.store === 'file') return false;
-  const kept = stored === undefined ? undefined : signInOf(stored);
+  const kept = stored === undefined ? undefined : parseSignIn(stored);
   if (kept !== undefined && kept.refreshToken !== usedUp) return false;
   const text = JSON.stringify(signIn);
   if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return true;
@@ -71,7 +71,7 @@ export function readSignIn(router) {
   const place = index.routers[wanted];
   const text = place && readTokens(wanted, place);
   if (text !== undefined) {
-    const signIn = signInOf(text);
+    const signIn = parseSignIn(text);
     if (signIn) return signIn;
     const what = place?.store === 'keyring' ? `What the keyring has for ${wanted}` : tokenFile(wanted);
     throw new DamagedError(what, wanted);
@@ -103,7 +103,7 @@ export function knownRouters() {
 }
 
 /** @param {string} router */
-export function forgetSignIn(router) {
+export function deleteSignIn(router) {
   const index = readIndex();
   // Also where the tokens are in the file: the keyring may have been locked when they moved there.
   systemKeyring()?.remove(router);
@@ -154,7 +154,7 @@ function readIndex() {
 /** Returns the index; an empty one where there is none, undefined for a damaged one. */
 function findIndex() {
   const text = readText(indexFile());
-  return text === undefined ? { routers: {} } : indexOf(text);
+  return text === undefined ? { routers: {} } : parseIndex(text);
 }
 
 /** @param {Index} index */

@@ -7,7 +7,7 @@ const staleMs = 15_000;
 /** Milliseconds to wait for a lock. */
 const waitMs = 3_500;
 
-const lookEveryMs = 50;
+const retryMs = 50;
 
 /** Milliseconds after which a lock without a process id counts as abandoned. */
 const emptyMs = 1_000;
@@ -24,8 +24,8 @@ export async function withLock(path, task) {
   const deadline = performance.now() + waitMs;
   while (!take(path)) {
     if (performance.now() >= deadline) return undefined;
-    if (isLeft(path)) rmSync(path, { force: true });
-    else await pause(lookEveryMs);
+    if (isAbandoned(path)) rmSync(path, { force: true });
+    else await pause(retryMs);
   }
   try {
     return await task();
@@ -48,7 +48,7 @@ function take(path) {
 }
 
 /** @param {string} path */
-function isLeft(path) {
+function isAbandoned(path) {
   try {
     if (Date.now() - statSync(path).mtimeMs > staleMs) return true;
     const pid = Number(readFileSync(path, 'utf8'));

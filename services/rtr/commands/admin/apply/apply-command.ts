@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import { withAdminOptions, type AdminContext, type AdminOptions, type RunAdminCommand } from '../admin-context.ts';
 import { readText } from '../read-text.ts';
 import { withInterrupt } from '../../with-interrupt.ts';
-import type { Change, Maker, Plan, Present } from './change.ts';
-import { requirePermitted, whyNotPermitted } from './require-rights.ts';
+import type { Change, ChangeContext, Plan, PresentAccess } from './change.ts';
+import { requirePermitted, findMissingRight } from './require-rights.ts';
 import { KeysFile } from './keys-file.ts';
-import { makeChanges } from './make-changes.ts';
+import { applyChanges } from './make-changes.ts';
 import { planAccess, readPresent } from './plan-access.ts';
 import { changeLines, changeObject, printSummary } from './print-changes.ts';
 import { mergeAccess } from './merge-access.ts';
@@ -44,7 +44,7 @@ async function apply(context: AdminContext, { file: paths, dryRun, prune, keysOu
   const present = await readPresent(client, file.access);
   const plan = planAccess(file, present, prune === true);
   if (!json) for (const change of plan.changes) for (const line of changeLines(change)) print(line);
-  const reason = await whyNotPermitted(client, plan.changes);
+  const reason = await findMissingRight(client, plan.changes);
   if (dryRun) {
     if (json) for (const change of plan.changes) print(JSON.stringify(changeObject(change)));
     if (plan.changes.length > 0) endWith(wouldChange);
@@ -63,7 +63,7 @@ function each(path: string, before: readonly string[] = []): string[] {
 async function make(
   { print, json }: AdminContext,
   { changes }: Plan,
-  maker: Maker,
+  maker: ChangeContext,
   keysOut: string | undefined,
 ): Promise<void> {
   const hasKeys = changes.some(({ newKey }) => newKey !== undefined);
@@ -77,13 +77,13 @@ async function make(
       if (json) print(JSON.stringify(changeObject(change, shown)));
       else if (shown !== undefined) print(`${what}, shown only this once: ${shown}`);
     };
-    await withInterrupt((isInterrupted) => makeChanges(changes, maker, isInterrupted, onMade));
+    await withInterrupt((isInterrupted) => applyChanges(changes, maker, isInterrupted, onMade));
   } finally {
     await keysFile?.close();
   }
 }
 
-function makerOf({ client }: AdminContext, { people, teams }: Present): Maker {
+function makerOf({ client }: AdminContext, { people, teams }: PresentAccess): ChangeContext {
   return {
     client,
     people: new Map(Array.from(people.values(), ({ email, id }) => [email, id])),

@@ -2,7 +2,7 @@ import type { AdminClient } from '../admin-client.ts';
 import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
 import type { Difference } from './differences.ts';
 
-export interface Present {
+export interface PresentAccess {
   people: ReadonlyMap<string, Person>;
   teams: ReadonlyMap<string, readonly Team[]>;
   keys: readonly Key[];
@@ -10,7 +10,7 @@ export interface Present {
   settings: Settings | undefined;
 }
 
-export interface Maker {
+export interface ChangeContext {
   client: AdminClient;
   /** Ids of people by address, and of teams by name, including those that were just created. */
   people: Map<string, string>;
@@ -26,7 +26,7 @@ export interface Change {
   fields: readonly Difference[];
   newKey?: { owner: string; name: string };
   /** Makes the change, and returns the secret of a key that was created. */
-  make: (maker: Maker) => Promise<string | undefined>;
+  make: (maker: ChangeContext) => Promise<string | undefined>;
 }
 
 /** The changes, in the order in which they can be made, and the number of objects that already match the file. */
@@ -37,15 +37,15 @@ export interface Plan {
   left: string[];
 }
 
-export const nothingPlanned: Plan = { changes: [], unchanged: 0, left: [] };
+export const emptyPlan: Plan = { changes: [], unchanged: 0, left: [] };
 
 /** Returns the plan for one object: a change, or none where nothing differs. */
-export function planOf(change: Change): Plan {
+export function planChange(change: Change): Plan {
   const isNeeded = change.does !== 'change' || change.fields.length > 0;
-  return isNeeded ? { ...nothingPlanned, changes: [change] } : { ...nothingPlanned, unchanged: 1 };
+  return isNeeded ? { ...emptyPlan, changes: [change] } : { ...emptyPlan, unchanged: 1 };
 }
 
-export function joined(plans: readonly Plan[]): Plan {
+export function joinPlans(plans: readonly Plan[]): Plan {
   return {
     changes: plans.flatMap(({ changes }) => changes),
     unchanged: plans.reduce((sum, { unchanged }) => sum + unchanged, 0),

@@ -1,5 +1,5 @@
 import { CallError } from '../../client/call-error.ts';
-import type { Change, Maker } from './change.ts';
+import type { Change, ChangeContext } from './change.ts';
 
 /**
  * Makes changes one after another.
@@ -7,9 +7,9 @@ import type { Change, Maker } from './change.ts';
  * @param onMade called after each change, with the secret of a key that was created
  * @throws CallError that says which change failed, which were made before, and which were not made
  */
-export async function makeChanges(
+export async function applyChanges(
   changes: readonly Change[],
-  maker: Maker,
+  maker: ChangeContext,
   isInterrupted: () => boolean,
   onMade: (change: Change, secret: string | undefined) => Promise<void>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AdminClient } from '../admin-client.ts';
 import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
 import type { Access } from './access-schema.ts';
-import { joined, nothingPlanned, planOf, type Plan, type Present } from './change.ts';
+import { joinPlans, emptyPlan, planChange, type Plan, type PresentAccess } from './change.ts';
 import { changedFields, differences } from './differences.ts';
 import { planKeys } from './plan-keys.ts';
 import { planPeople } from './plan-people.ts';
@@ -9,10 +9,10 @@ import { planPrices } from './plan-prices.ts';
 import { planMembers, planTeams } from './plan-teams.ts';
 import type { AccessFile } from './read-access.ts';
 import { requireAdministrator } from './require-rights.ts';
-import { stillAs } from './still-as.ts';
+import { requireUnchanged } from './still-as.ts';
 
 /** Reads the objects that exist now and that the file may name. */
-export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<Present> {
+export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<PresentAccess> {
   const [people, teams, keys] = await Promise.all([
     client.all<Person>('/users'),
     client.all<Team>('/teams'),
@@ -29,10 +29,10 @@ export async function readPresent(client: AdminClient, { settings, prices }: Acc
 }
 
 /** Returns the changes that make everything match a file, in the order in which they can be made. */
-export function planAccess(file: AccessFile, present: Present, prune: boolean): Plan {
+export function planAccess(file: AccessFile, present: PresentAccess, prune: boolean): Plan {
   const { access } = file;
   requireAdministrator(file, present);
-  return joined([
+  return joinPlans([
     planSettings(access, present),
     planPeople(file, present),
     planTeams(file, present),
@@ -42,17 +42,17 @@ export function planAccess(file: AccessFile, present: Present, prune: boolean): 
   ]);
 }
 
-function planSettings({ settings }: Access, present: Present): Plan {
-  if (!settings || !present.settings) return nothingPlanned;
+function planSettings({ settings }: Access, present: PresentAccess): Plan {
+  if (!settings || !present.settings) return emptyPlan;
   const { newMembers, ...others } = settings;
   const wanted = { ...others, ...(newMembers && { newMembers: { ...present.settings.newMembers, ...newMembers } }) };
   const fields = differences(present.settings, wanted);
-  return planOf({
+  return planChange({
     does: 'change',
     what: 'settings',
     fields,
     make: async ({ client }) => {
-      await stillAs(client, '/settings', fields);
+      await requireUnchanged(client, '/settings', fields);
       await client.send('PATCH', '/settings', { body: changedFields(wanted, fields) });
       return undefined;
     },

@@ -1,10 +1,10 @@
-import { at } from '../admin-client.ts';
+import { pathOf } from '../admin-client.ts';
 import type { Key } from '../admin-answers.ts';
 import type { WantedKey } from './access-schema.ts';
-import { joined, nothingPlanned, planOf, type Maker, type Plan, type Present } from './change.ts';
+import { joinPlans, emptyPlan, planChange, type ChangeContext, type Plan, type PresentAccess } from './change.ts';
 import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
-import { stillAs } from './still-as.ts';
+import { requireUnchanged } from './still-as.ts';
 
 interface Owner {
   kind: Key['kind'];
@@ -16,32 +16,32 @@ interface Owner {
   /** Whether the owner may not change the settings that the file gives: true for a team, and for a person who is not an administrator. */
   isLocked: boolean;
   /** Returns the fields with which the API names the owner. */
-  body: (maker: Maker) => object;
+  body: (maker: ChangeContext) => object;
 }
 
 /**
  * Plans the changes of keys.
  * @throws RouterError for a name that several keys have, and for a time in the past
  */
-export function planKeys(file: AccessFile, present: Present): Plan {
+export function planKeys(file: AccessFile, present: PresentAccess): Plan {
   const { people = {}, teams = {}, keys = {} } = file.access;
   const router: Owner = { kind: 'router', id: undefined, name: '', path: ['keys'], isLocked: false, body: () => ({}) };
-  return joined([
+  return joinPlans([
     planOfOwner(file, present, router, keys),
     ...Object.entries(people).map(([email, { keys: own = {}, blocked }]) => {
       const now = present.people.get(email);
       // A blocked person has no usable key, and can get none.
       if (blocked ?? now?.blocked) {
         const left = Object.keys(own).map((name) => `key ${name} of ${email}, who is blocked`);
-        return { ...nothingPlanned, left };
+        return { ...emptyPlan, left };
       }
-      const body = (maker: Maker) => ({ userId: maker.people.get(email) });
+      const body = (maker: ChangeContext) => ({ userId: maker.people.get(email) });
       const place = { path: ['people', email, 'keys'], isLocked: now?.role === 'member' };
       return planOfOwner(file, present, { kind: 'user', id: now?.id, name: email, ...place, body }, own);
     }),
     ...Object.entries(teams).map(([name, { keys: own = {} }]) => {
       const id = present.teams.get(name)?.[0]?.id;
-      const body = (maker: Maker) => ({ teamId: maker.teams.get(name) });
+      const body = (maker: ChangeContext) => ({ teamId: maker.teams.get(name) });
       const place = { path: ['teams', name, 'keys'], isLocked: true };
       return planOfOwner(file, present, { kind: 'team', id, name: `team ${name}`, ...place, body }, own);
     }),
@@ -50,38 +50,38 @@ export function planKeys(file: AccessFile, present: Present): Plan {
 
 function planOfOwner(
   file: AccessFile,
-  present: Present,
+  present: PresentAccess,
   owner: Owner,
   wanted: Readonly<Record<string, WantedKey>>,
 ): Plan {
-  return joined(Object.entries(wanted).map(([name, key]) => planOfKey(file, present, owner, name, key)));
+  return joinPlans(Object.entries(wanted).map(([name, key]) => planOfKey(file, present, owner, name, key)));
 }
 
-function planOfKey(file: AccessFile, present: Present, owner: Owner, name: string, wanted: WantedKey): Plan {
+function planOfKey(file: AccessFile, present: PresentAccess, owner: Owner, name: string, wanted: WantedKey): Plan {
   const place = [...owner.path, name];
   const [now, ...others] = present.keys.filter((key) => isLive(key) && belongs(key, owner) && key.name === name);
   if (others.length > 0) throw file.mistake(place, 'several keys have this name: revoke or rename the others first');
   if (typeof wanted.expiresAt === 'number' && wanted.expiresAt <= Date.now()) {
     if (now) throw file.mistake([...place, 'expiresAt'], 'is in the past: revoke the key instead');
-    return { ...nothingPlanned, left: [`key ${name} of ${owner.name || 'the router'}, which would have expired`] };
+    return { ...emptyPlan, left: [`key ${name} of ${owner.name || 'the router'}, which would have expired`] };
   }
   const locks = now && owner.isLocked ? locksMissing(now, wanted) : [];
   const fields = [...differences(now, wanted), ...locks];
-  return planOf({
+  return planChange({
     does: now ? 'change' : 'create',
     what: `key ${name} of ${owner.name || 'the router'}`,
     fields: now ? fields : fields.filter(({ after }) => after !== null),
     ...(!now && { newKey: { owner: owner.name, name } }),
     make: async (maker) => {
       if (now) {
-        const path = at`/keys/${now.id}`;
-        const ifMatch = await stillAs(maker.client, path, fields);
+        const path = pathOf`/keys/${now.id}`;
+        const ifMatch = await requireUnchanged(maker.client, path, fields);
         const body = locks.length === 0 ? changedFields(wanted, fields) : wanted;
         await maker.client.send('PATCH', path, { body, ifMatch });
         return undefined;
       }
       const body = { kind: owner.kind, ...owner.body(maker), ...wanted };
-      const { value } = await maker.client.send<{ raw?: string }>('PUT', at`/keys-by-name/${name}`, { body });
+      const { value } = await maker.client.send<{ raw?: string }>('PUT', pathOf`/keys-by-name/${name}`, { body });
       return value.raw;
     },
   });

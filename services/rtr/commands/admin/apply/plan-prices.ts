@@ -1,9 +1,9 @@
 import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
-import { at } from '../admin-client.ts';
+import { pathOf } from '../admin-client.ts';
 import type { Access } from './access-schema.ts';
-import { joined, nothingPlanned, planOf, type Change, type Plan, type Present } from './change.ts';
+import { joinPlans, emptyPlan, planChange, type Change, type Plan, type PresentAccess } from './change.ts';
 import { differences } from './differences.ts';
-import { requireSame } from './still-as.ts';
+import { requireUnchangedFields } from './still-as.ts';
 import type { Price } from '../admin-answers.ts';
 
 const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');
@@ -12,24 +12,24 @@ const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asO
  * Plans the changes of prices. A price is replaced as a whole.
  * @param prune whether prices that were set and are not in the file are reset
  */
-export function planPrices({ prices }: Access, present: Present, prune: boolean): Plan {
+export function planPrices({ prices }: Access, present: PresentAccess, prune: boolean): Plan {
   const planned = Object.entries(prices ?? {}).map(([model, wanted]) => {
     const now = present.prices.get(model);
     // An absent field is removed, except for the day: without one in the file, it is today.
     const whole = { ...Object.fromEntries(names.map((name) => [name, null])), ...wanted };
     const found = differences(now, whole);
-    return planOf({
+    return planChange({
       does: now ? 'change' : 'create',
       what: `price of ${model}`,
       fields: found,
       make: async (maker) => {
         const { client } = maker;
         maker.prices ??= client.all<Price>('/prices');
-        requireSame(
+        requireUnchangedFields(
           (await maker.prices).find((price) => price.model === model),
           found,
         );
-        await client.send('PUT', at`/prices/${model}`, { body: wanted });
+        await client.send('PUT', pathOf`/prices/${model}`, { body: wanted });
         return undefined;
       },
     });
@@ -42,9 +42,9 @@ export function planPrices({ prices }: Access, present: Present, prune: boolean)
     what: `price of ${model}`,
     fields: [],
     make: async ({ client }) => {
-      await client.send('DELETE', at`/prices/${model}`);
+      await client.send('DELETE', pathOf`/prices/${model}`);
       return undefined;
     },
   }));
-  return joined([...planned, ...(prune && prices ? [{ ...nothingPlanned, changes }] : [])]);
+  return joinPlans([...planned, ...(prune && prices ? [{ ...emptyPlan, changes }] : [])]);
 }

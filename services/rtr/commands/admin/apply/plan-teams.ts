@@ -1,12 +1,20 @@
-import { foldedTeamName } from '#shared/accounts/people/team-store.ts';
-import { at } from '../admin-client.ts';
+import { foldTeamName } from '#shared/accounts/people/team-store.ts';
+import { pathOf } from '../admin-client.ts';
 import type { Team } from '../admin-answers.ts';
 import { unconfirmed } from '../find-party.ts';
 import type { Access } from './access-schema.ts';
-import { joined, nothingPlanned, planOf, type Change, type Maker, type Plan, type Present } from './change.ts';
+import {
+  joinPlans,
+  emptyPlan,
+  planChange,
+  type Change,
+  type ChangeContext,
+  type Plan,
+  type PresentAccess,
+} from './change.ts';
 import { changedFields, differences } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
-import { requireSame, stillAs } from './still-as.ts';
+import { requireUnchangedFields, requireUnchanged } from './still-as.ts';
 
 type WantedTeam = NonNullable<Access['teams']>[string];
 
@@ -14,28 +22,28 @@ type WantedTeam = NonNullable<Access['teams']>[string];
  * Plans the changes of teams, without members and keys.
  * @throws RouterError for a name that several teams have, or that the router takes for another team's
  */
-export function planTeams(file: AccessFile, present: Present): Plan {
+export function planTeams(file: AccessFile, present: PresentAccess): Plan {
   requireDistinct(file, present);
   const {
     access: { teams = {} },
     mistake,
   } = file;
-  return joined(
+  return joinPlans(
     Object.entries(teams).map(([name, { keys: _keys, members: _members, ...wanted }]) => {
       const [now, ...others] = present.teams.get(name) ?? [];
       if (others.length > 0) throw mistake(['teams', name], 'several teams have this name: give them others first');
       const fields = differences(now, wanted);
-      return planOf({
+      return planChange({
         does: now ? 'change' : 'create',
         what: `team ${name}`,
         fields,
         make: async (maker) => {
           if (now) {
-            const path = at`/teams/${now.id}`;
-            const ifMatch = await stillAs(maker.client, path, fields);
+            const path = pathOf`/teams/${now.id}`;
+            const ifMatch = await requireUnchanged(maker.client, path, fields);
             await maker.client.send('PATCH', path, { body: changedFields(wanted, fields), ifMatch });
           } else {
-            const { value } = await maker.client.send<Team>('PUT', at`/teams-by-name/${name}`, { body: wanted });
+            const { value } = await maker.client.send<Team>('PUT', pathOf`/teams-by-name/${name}`, { body: wanted });
             maker.teams.set(name, value.id);
           }
           return undefined;
@@ -46,11 +54,11 @@ export function planTeams(file: AccessFile, present: Present): Plan {
 }
 
 /** Refuses names that differ only in letters which the router takes for the same: it does not create two such teams. */
-function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, present: Present): void {
+function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, present: PresentAccess): void {
   const named = new Map<string, string>();
-  const existing = new Map(Array.from(present.teams.keys(), (name) => [foldedTeamName(name), name]));
+  const existing = new Map(Array.from(present.teams.keys(), (name) => [foldTeamName(name), name]));
   for (const name of Object.keys(teams)) {
-    const folded = foldedTeamName(name);
+    const folded = foldTeamName(name);
     const [other, found] = [named.get(folded), existing.get(folded)];
     if (other !== undefined)
       throw mistake(['teams', name], `is to the router the same name as ${other}, which is named too`);
@@ -68,9 +76,9 @@ function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, presen
  * @param prune whether members that the file does not name are removed, from teams whose members it names
  * @throws RouterError for a member who has no account
  */
-export function planMembers(file: AccessFile, present: Present, prune: boolean): Plan {
+export function planMembers(file: AccessFile, present: PresentAccess, prune: boolean): Plan {
   const { teams = {} } = file.access;
-  return joined(
+  return joinPlans(
     Object.entries(teams).flatMap(([name, wanted]) => {
       const now = present.teams.get(name)?.[0]?.members ?? [];
       const added = Object.entries(wanted.members ?? {}).map(([given, role]) => {
@@ -82,7 +90,7 @@ export function planMembers(file: AccessFile, present: Present, prune: boolean):
         if (person?.emailConfirmed === false)
           throw file.mistake(['teams', name, 'members', given], unconfirmed(person));
         const member = now.find((each) => each.email === email);
-        return planOf({
+        return planChange({
           does: member ? 'change' : 'create',
           what: `member ${email} of team ${name}`,
           fields: differences(member, { role }),
@@ -95,7 +103,7 @@ export function planMembers(file: AccessFile, present: Present, prune: boolean):
 }
 
 function removals(name: string, { members }: WantedTeam, now: Team['members']): Plan {
-  if (!members) return nothingPlanned;
+  if (!members) return emptyPlan;
   const named = new Set(Object.keys(members).map((email) => email.toLowerCase()));
   const changes = now
     .filter(({ email }) => !named.has(email))
@@ -104,29 +112,29 @@ function removals(name: string, { members }: WantedTeam, now: Team['members']): 
       what: `member ${email} of team ${name}`,
       fields: [{ field: 'role', before: role, after: undefined }],
       make: async ({ client, teams }) => {
-        await client.send('DELETE', at`/teams/${teams.get(name) ?? ''}/members/${id}`);
+        await client.send('DELETE', pathOf`/teams/${teams.get(name) ?? ''}/members/${id}`);
         return undefined;
       },
     }));
-  return { ...nothingPlanned, changes };
+  return { ...emptyPlan, changes };
 }
 
 async function setRole(
-  { client, teams }: Maker,
+  { client, teams }: ChangeContext,
   name: string,
   { id, role: before }: Team['members'][number],
   role: string,
 ): Promise<undefined> {
-  const { members } = await client.get<Team>(at`/teams/${teams.get(name) ?? ''}`);
-  requireSame(
+  const { members } = await client.get<Team>(pathOf`/teams/${teams.get(name) ?? ''}`);
+  requireUnchangedFields(
     members.find((member) => member.id === id),
     [{ field: 'role', before, after: role }],
   );
-  await client.send('PUT', at`/teams/${teams.get(name) ?? ''}/members/${id}`, { body: { role } });
+  await client.send('PUT', pathOf`/teams/${teams.get(name) ?? ''}/members/${id}`, { body: { role } });
   return undefined;
 }
 
-async function admit({ client, teams }: Maker, name: string, email: string, role: string): Promise<undefined> {
-  await client.send('POST', at`/teams/${teams.get(name) ?? ''}/members`, { body: { email, role } });
+async function admit({ client, teams }: ChangeContext, name: string, email: string, role: string): Promise<undefined> {
+  await client.send('POST', pathOf`/teams/${teams.get(name) ?? ''}/members`, { body: { email, role } });
   return undefined;
 }

@@ -1,8 +1,8 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { RouterError } from '#shared/core/errors.ts';
-import { inputPhrase } from '#shared/core/input-sentence.ts';
-import { noProtoFields, plainValue, protoFields } from '#shared/registry/plain-value.ts';
-import { lineOf, problemSentence, type RegistryProblem } from '#shared/registry/registry-problem.ts';
+import { describeIssue } from '#shared/core/input-sentence.ts';
+import { noProtoFields, toPlainValue, findProtoFields } from '#shared/registry/plain-value.ts';
+import { findLine, formatProblem, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { accessSchema, type Access } from './access-schema.ts';
 
 /** Maximum number of problems that are reported. */
@@ -23,9 +23,9 @@ export function readAccess(name: string, text: string): AccessFile {
   const lines = new LineCounter();
   const document = readOrRefuse(name, () => parseDocument(text, { lineCounter: lines, merge: true }));
   const refuse = (problems: readonly RegistryProblem[]): RouterError =>
-    new RouterError('invalid_request', problems.map((problem) => `${name}: ${problemSentence(problem)}`).join('\n'));
+    new RouterError('invalid_request', problems.map((problem) => `${name}: ${formatProblem(problem)}`).join('\n'));
   const problemAt = (path: readonly PropertyKey[], message: string): RegistryProblem => {
-    const line = lineOf(document, path, lines);
+    const line = findLine(document, path, lines);
     const field = path.map(String).join('.');
     return { ...(field !== '' && { field }), ...(line !== undefined && { line }), message };
   };
@@ -39,10 +39,10 @@ export function readAccess(name: string, text: string): AccessFile {
       }),
     );
   }
-  const said = readOrRefuse(name, () => plainValue(document));
-  const unnameable = protoFields(said);
+  const said = readOrRefuse(name, () => toPlainValue(document));
+  const unnameable = findProtoFields(said);
   if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, noProtoFields)));
-  const { data, error } = accessSchema.safeParse(withoutExtensions(said), { error: inputPhrase });
+  const { data, error } = accessSchema.safeParse(withoutExtensions(said), { error: describeIssue });
   if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { AdminClient } from '../admin-client.ts';
 import { CallError } from '../../client/call-error.ts';
 import type { Access } from './access-schema.ts';
-import type { Change, Present } from './change.ts';
+import type { Change, PresentAccess } from './change.ts';
 import type { AccessFile } from './read-access.ts';
 
 interface OwnToken {
@@ -11,7 +11,7 @@ interface OwnToken {
 }
 
 /** Returns a sentence about why the token may not make the changes; undefined where it may, or where the router does not report it. */
-export async function whyNotPermitted(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
+export async function findMissingRight(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
   if (changes.length === 0) return undefined;
   const token = await client.get<OwnToken>('/tokens/current').catch((error: unknown) => {
     // A router of an earlier release.
@@ -29,7 +29,7 @@ export async function whyNotPermitted(client: AdminClient, changes: readonly Cha
  * Checks that an administrator remains.
  * @throws RouterError where the file leaves none
  */
-export function requireAdministrator({ access: { people = {} }, mistake }: AccessFile, present: Present): void {
+export function requireAdministrator({ access: { people = {} }, mistake }: AccessFile, present: PresentAccess): void {
   const before = [...present.people.values()].filter((person) => isAdministrator(person));
   const after = new Map(before.map(({ email }) => [email, true]));
   for (const [email, wanted] of Object.entries(people))
@@ -48,7 +48,7 @@ export function requirePermitted(reason: string | undefined): void {
   if (reason !== undefined) throw new RouterError('permission_denied', reason);
 }
 
-function mergedPerson(present: Present, email: string, wanted: NonNullable<Access['people']>[string]) {
+function mergedPerson(present: PresentAccess, email: string, wanted: NonNullable<Access['people']>[string]) {
   const now = present.people.get(email);
   return { role: wanted.role ?? now?.role ?? 'member', blocked: wanted.blocked ?? now?.blocked ?? false };
 }

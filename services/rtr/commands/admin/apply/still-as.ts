@@ -9,21 +9,21 @@ type Values = Readonly<Record<string, unknown>>;
  * @returns its revision, to send with the change
  * @throws CallError where a field has neither the old nor the wanted value
  */
-export async function stillAs(
+export async function requireUnchanged(
   client: AdminClient,
   path: string,
   fields: readonly Difference[],
 ): Promise<string | undefined> {
   const { value, etag } = await client.send<object>('GET', path);
-  requireSame(value, fields);
+  requireUnchangedFields(value, fields);
   return etag;
 }
 
 /**
  * Checks that fields have either the old or the wanted value.
- * @throws CallError as `stillAs`
+ * @throws CallError as `requireUnchanged`
  */
-export function requireSame(now: object | undefined, fields: readonly Difference[]): void {
+export function requireUnchangedFields(now: object | undefined, fields: readonly Difference[]): void {
   const changed = fields.find(({ field, before, after }) => {
     const value = textOf(field.split('.').reduce<unknown>(inside, now));
     return value !== textOf(before) && value !== textOf(after);

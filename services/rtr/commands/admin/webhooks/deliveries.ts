@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryState } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { at } from '../admin-client.ts';
+import { pathOf } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { minuteText, printList } from '../print-answers.ts';
 
@@ -30,11 +30,11 @@ export async function testWebhook(
   waitMs = testMs,
 ): Promise<void> {
   const { client, print, json } = context;
-  let { value: delivery } = await client.send<Delivery>('POST', at`/webhooks/${id}/test`);
+  let { value: delivery } = await client.send<Delivery>('POST', pathOf`/webhooks/${id}/test`);
   const before = performance.now() + waitMs;
   while (delivery.state === 'pending' && performance.now() < before) {
     await sleep(lookEveryMs);
-    const newest = await client.get<Delivery[]>(at`/webhooks/${id}/deliveries`, { limit: 500 });
+    const newest = await client.get<Delivery[]>(pathOf`/webhooks/${id}/deliveries`, { limit: 500 });
     delivery = newest.find((each) => each.id === delivery.id) ?? delivery;
   }
   if (json) print(JSON.stringify(delivery));
@@ -53,7 +53,7 @@ export async function listDeliveries(
   id: string,
   { state, limit }: { state?: DeliveryState; limit: number },
 ): Promise<void> {
-  const deliveries = await context.client.get<Delivery[]>(at`/webhooks/${id}/deliveries`, { state, limit });
+  const deliveries = await context.client.get<Delivery[]>(pathOf`/webhooks/${id}/deliveries`, { state, limit });
   await printList(context, deliveries, {
     head: ['ID', 'EVENT', 'CREATED (UTC)', 'STATE', 'ATTEMPTS', 'LAST ERROR'],
     row: (each) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sealer } from '#shared/core/seal.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import { createSealer } from '#shared/core/seal.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { claudeDialogue } from '#services/cli-worker/clis/claude/claude-dialogue.ts';
@@ -91,7 +91,7 @@ describe('a request to Claude Code', () => {
   });
 
   it('keeps thinking that an answer to the same owner carried in a Responses item', () => {
-    const { seal, unseal } = sealer(Buffer.alloc(32, 5));
+    const { seal, unseal } = createSealer(Buffer.alloc(32, 5));
     const signed = (model: string) => ({
       type: 'reasoning',
       summary: [],
@@ -100,9 +100,9 @@ describe('a request to Claude Code', () => {
     });
     const input = [said('user', 'one'), signed('m'), signed('n'), said('assistant', 'two'), said('user', 'so?')];
     const text = textBlock('two');
-    const blocks = (target: Omit<Target, 'model'>) => responses({ input }, target).history[1]?.blocks;
+    const blocks = (traits: Omit<ModelTraits, 'model'>) => responses({ input }, traits).history[1]?.blocks;
     expect(blocks({ unseal })).toEqual([{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, text]);
-    expect(blocks({ unseal: sealer(Buffer.alloc(32, 6)).unseal })).toEqual([text]);
+    expect(blocks({ unseal: createSealer(Buffer.alloc(32, 6)).unseal })).toEqual([text]);
   });
 
   it.each([

@@ -11,7 +11,7 @@ const turns = [
 
 it("a saved conversation returns Gemini CLI's record of its answer, whatever its history contains", async () => {
   const folder = temporaryFolder();
-  const saved = await SavedConversation.save(folder, turns);
+  const saved = await SavedConversation.create(folder, turns);
   const [file = ''] = readdirSync(folder);
   appendFileSync(join(folder, file), readFileSync('test/fixtures/clis/gemini/noted-calls.jsonl'));
   expect(await saved.answer()).toEqual({
@@ -24,17 +24,17 @@ it("a saved conversation returns Gemini CLI's record of its answer, whatever its
 });
 
 it('a saved conversation without an answer has neither usage nor calls', async () => {
-  const saved = await SavedConversation.save(temporaryFolder(), turns);
+  const saved = await SavedConversation.create(temporaryFolder(), turns);
   expect(await saved.answer()).toEqual({ usage: undefined, calls: [] });
 });
 
 it('a saved conversation ends with a mark that no client text contains, and deletes all its files', async () => {
   const folder = temporaryFolder();
-  const [one, other] = [await SavedConversation.save(folder, turns), await SavedConversation.save(folder, turns)];
+  const [one, other] = [await SavedConversation.create(folder, turns), await SavedConversation.create(folder, turns)];
   expect(one.isEnd(`[Thought: ${one.end}]`)).toBe(true);
   for (const text of [`[Thought: ${other.end}]`, '[Thought: true]', one.end]) expect(one.isEnd(text)).toBe(false);
   // Named like the file that Gemini CLI itself begins.
   writeFileSync(join(folder, `session-2026-11-26T18-59-${one.sessionId.slice(0, 8)}.jsonl`), '');
-  await one.remove();
+  await one.delete();
   expect(readdirSync(folder)).toEqual([expect.stringContaining(other.sessionId.slice(0, 8))]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answerValidator } from '#services/cli-worker/clis/opencode/answer-validator.ts';
+import { createAnswerValidator } from '#services/cli-worker/clis/opencode/answer-validator.ts';
 import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
 import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 async function read(schema: JsonObject, structured: Json) {
   const parts: AnswerPart[] = [];
   const tools = { names: new Map<string, string>(), parallel: true };
-  const answer = new OpencodeAnswer('s', (part) => void parts.push(part), tools, await answerValidator(schema));
+  const answer = new OpencodeAnswer('s', (part) => void parts.push(part), tools, await createAnswerValidator(schema));
   const info: JsonObject = { id: 'm', role: 'assistant', finish: 'tool-calls', structured };
   answer.push('message.updated', { sessionID: 's', info });
   answer.push('session.idle', { sessionID: 's' });
@@ -28,7 +28,7 @@ it('a structured answer is passed on if it matches the schema, and fails if it d
 
 it('an invalid schema is refused before opencode gets the request', async () => {
   for (const schema of [{ type: 'any' }, { $ref: '#/nowhere' }])
-    await expect(answerValidator(schema as JsonObject)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(createAnswerValidator(schema as JsonObject)).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
 it('a pattern that takes exponential time ends with an error for the client, and blocks nothing else', async () => {

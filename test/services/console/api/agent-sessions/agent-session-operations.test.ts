@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
-import { sessionIdOf } from '#shared/accounts/agent-sessions/session-names.ts';
+import { computeSessionId } from '#shared/accounts/agent-sessions/session-names.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
@@ -47,7 +47,7 @@ async function openApi(records: UsageRecord[], running: readonly RunningTurnStat
   return { ask, get, list };
 }
 
-const own = sessionIdOf('user:ada', 's1');
+const own = computeSessionId('user:ada', 's1');
 
 describe('GET /agent-sessions', () => {
   it('lists sessions with names and costs in dollars to those who may see their requests', async () => {
@@ -116,8 +116,8 @@ describe('GET /agent-sessions/{id}', () => {
     const { ask, get } = await openApi([turn('s1'), turn('s2', ofTeam)], [runs('live')]);
     const { data } = await get<{ data: UsageRequest[] }>(`/${own}/turns`);
     expect(data).toMatchObject([{ turn: { session: 's1' }, sessionId: own, owner: { name: 'Ada' }, cost: 0.0015 }]);
-    const ofTheTeam = sessionIdOf('team:t1', 's2');
-    const live = sessionIdOf('user:ada', 'live');
+    const ofTheTeam = computeSessionId('team:t1', 's2');
+    const live = computeSessionId('user:ada', 'live');
     const visible = [own, ofTheTeam, live];
     for (const id of [...visible, ...visible.map((each) => `${each}/turns`)]) {
       expect((await ask(`/${id}`, 'ada')).status).toBe(200);

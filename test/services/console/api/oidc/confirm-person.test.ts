@@ -40,13 +40,13 @@ async function open({ endedMs = 2 * hourMs, slash = '', scopes = ['openid'] } = 
   };
   const node = addNode();
   const subject = { provider: 'company', issuer: provider.issuer, subject: 'grace' };
-  const start = await accounts.settings.startOf('member');
+  const start = await accounts.settings.readPersonStart('member');
   const person = { ...subject, name: 'Grace', email: 'grace@example.com', role: 'member' } as const;
-  const grace = await node.externals.make(person, start);
+  const grace = await node.externals.create(person, start);
   if (typeof grace === 'string') throw new Error(grace);
   const isOffline = scopes.includes('offline_access');
   const goodUntil = Date.now() - endedMs;
-  await node.externals.keep(grace.id, { ...subject, goodUntil, refreshToken: 'grace.0', isOffline });
+  await node.externals.store(grace.id, { ...subject, goodUntil, refreshToken: 'grace.0', isOffline });
   const now = async () => {
     const { epoch, tokenEpoch = 0 } = (await accounts.users.find(grace.id)) ?? {};
     return { epoch, tokenEpoch };
@@ -145,8 +145,8 @@ describe('a person whose last confirmation by the provider has expired', () => {
 
   it('stays signed in within the hour when the store has kept the new refresh token and only its reply was lost', async () => {
     const { provider, grace, externals, confirm, now } = await open({ endedMs: hourMs / 2 });
-    const keep = externals.keep.bind(externals);
-    vi.spyOn(externals, 'keep').mockImplementationOnce(async (...kept) => {
+    const keep = externals.store.bind(externals);
+    vi.spyOn(externals, 'store').mockImplementationOnce(async (...kept) => {
       await keep(...kept);
       throw new RouterError('store_unavailable', 'The reply is late.');
     });
@@ -160,7 +160,7 @@ describe('a person whose last confirmation by the provider has expired', () => {
     const { grace, externals, confirm, now } = await open();
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    vi.spyOn(externals, 'keep').mockImplementationOnce(async () => {
+    vi.spyOn(externals, 'store').mockImplementationOnce(async () => {
       vi.advanceTimersByTime(19_000);
       throw new RouterError('store_unavailable', 'away');
     });
@@ -287,7 +287,7 @@ describe('a provider', () => {
     const other = await open({ scopes: offline });
     const lasts = { goodUntil: 0, refreshToken: 'grace.0', isOffline: true };
     const account = { ...other.subject, ...lasts, clientId: 'another' };
-    await other.externals.keep(other.grace.id, account);
+    await other.externals.store(other.grace.id, account);
     expect(await other.confirmHolder(other.grace)).toBe('confirmed');
     for (const { provider, now } of [evening, other]) expect([provider.refreshed, await now()]).toEqual([[], stays]);
     const asked = await open({ scopes: offline });
@@ -306,11 +306,11 @@ describe('a provider', () => {
       const { provider, grace, subject, externals, confirm, confirmHolder, isRefused } = await open({
         scopes: [...scopes],
       });
-      await externals.keep(grace.id, { ...subject, goodUntil: 0, refreshToken: 'grace.0', isOffline });
+      await externals.store(grace.id, { ...subject, goodUntil: 0, refreshToken: 'grace.0', isOffline });
       expect(await confirm(grace)).toBe('confirmed');
       const kept = await externals.find(grace.id);
       expect([kept?.refreshToken, kept?.isOffline]).toEqual(['grace.1', isOffline]);
-      await externals.keep(grace.id, { ...subject, ...kept, goodUntil: 0 });
+      await externals.store(grace.id, { ...subject, ...kept, goodUntil: 0 });
       refuseTokens(provider);
       expect(await confirmHolder(grace)).toBe(isOffline ? 'refused' : 'confirmed');
       expect(provider.refreshed).toHaveLength(isOffline ? 2 : 1);
@@ -326,7 +326,7 @@ describe('a provider', () => {
       const answer = hold(provider, { status, body: status === 200 ? tokens : { error: 'invalid_grant' } });
       const confirmed = confirm(grace);
       await until(() => provider.refreshed.length > 0);
-      await externals.keep(grace.id, { ...subject, goodUntil: Date.now() + hourMs, refreshToken: 'new.0' });
+      await externals.store(grace.id, { ...subject, goodUntil: Date.now() + hourMs, refreshToken: 'new.0' });
       answer.release();
       expect(await confirmed).toBe('confirmed');
       expect([await now(), await isRefused()]).toEqual([stays, false]);
@@ -340,7 +340,7 @@ describe('a provider', () => {
     const { users } = accounts;
     const refuse = users.refuse.bind(users);
     vi.spyOn(users, 'refuse').mockImplementationOnce(async (...refused) => {
-      await externals.keep(grace.id, { ...subject, goodUntil: Date.now() + hourMs, refreshToken: 'new.0' });
+      await externals.store(grace.id, { ...subject, goodUntil: Date.now() + hourMs, refreshToken: 'new.0' });
       return refuse(...refused);
     });
     expect(await confirm(grace)).toBe('confirmed');
@@ -355,8 +355,8 @@ describe('a provider', () => {
       const says = { iss: provider.issuer, aud: 'router', sub: 'grace', iat: now, exp: now + 300 };
       const claims = { ...says, email: grace.email, email_verified: true };
       provider.answerTokens(() => ({ body: { ...tokens, id_token: idToken(claims) } }));
-      const keep = externals.keep.bind(externals);
-      vi.spyOn(externals, 'keep').mockImplementationOnce(async (...kept) => {
+      const keep = externals.store.bind(externals);
+      vi.spyOn(externals, 'store').mockImplementationOnce(async (...kept) => {
         const outcome = await keep(...kept);
         if (change === 'unlinked') await externals.unlink(grace.id);
         else await deletePerson({ redis, prefix, ...accounts }, grace.id);
@@ -384,7 +384,7 @@ describe('a provider', () => {
 
 it('a session of a provider stays, but permits nothing, while it is unknown whether the provider admits its person', async () => {
   const { provider, grace, confirm, accounts } = await open();
-  accounts.sessions.confirmWith(confirm);
+  accounts.sessions.setConfirm(confirm);
   provider.answerTokens(() => ({ status: 503, body: {} }));
   const id = (await accounts.sessions.open(grace, { provider: 'company' })) ?? '';
   await expect(accounts.sessions.find(id)).rejects.toMatchObject({ name: 'UnconfirmedError', retryAfter: 5 });

@@ -107,7 +107,7 @@ it.each([1, 2, 3])(
       expect(sumsOfAll(await exported('--from', '7d'))).toEqual(sums);
       expect(sumsOfAll(await exported('--from', '1w'))).toEqual(sums);
       const log = readRequestQuery(new URLSearchParams('span=7d'), Date.now());
-      expect(sumsOfAll(await listed(log.asked))).toEqual(sums);
+      expect(sumsOfAll(await listed(log.apiQuery))).toEqual(sums);
     });
   },
 );
@@ -119,7 +119,7 @@ it.each(['1h', '24h'] as const)('the sums of the last %s are the same wherever t
     const sums = sumsOf(totals);
     expect(sumsOf((await rtr.json('usage', 'overview', '--span', span)).totals)).toEqual(sums);
     expect(sumsOfAll(await exported('--from', span))).toEqual(sums);
-    expect(sumsOfAll(await listed(readRequestQuery(new URLSearchParams({ span }), Date.now()).asked))).toEqual(sums);
+    expect(sumsOfAll(await listed(readRequestQuery(new URLSearchParams({ span }), Date.now()).apiQuery))).toEqual(sums);
     if (span === '1h') return;
     const hours = await rtr.json('usage', 'report', '--step', 'hour');
     expect([hours.from, hours.to, hours.times.length]).toEqual([from, to, 24]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diffLines, shortened, type DiffLine } from '#services/console/web/pages/admin/registry/diff-lines.ts';
+import { diffLines, collapseEqualLines, type DiffLine } from '#services/console/web/pages/admin/registry/diff-lines.ts';
 
 /** Writes a diff in the usual notation. */
 function written(diff: readonly DiffLine[]): string {
@@ -39,7 +39,7 @@ describe('the diff of two texts', () => {
   it('is shown with three equal lines around each change', () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`);
     const later = lines.with(9, 'another').join('\n');
-    const parts = shortened(diffLines(lines.join('\n'), later));
+    const parts = collapseEqualLines(diffLines(lines.join('\n'), later));
     expect(parts.map((part) => ('lines' in part ? part.lines.length : -part.leftOut))).toEqual([-6, 8, -7]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '#services/console/contract/batches.ts';
-import { BatchRates, countsText, doneOf, paceText, stateOf } from '#services/console/web/pages/batches/batch-state.ts';
+import { BatchRates, countsText, doneOf, rateText, stateOf } from '#services/console/web/pages/batches/batch-state.ts';
 
 const now = Date.UTC(2026, 10, 24);
 
@@ -61,27 +61,27 @@ describe('the rate of a batch', () => {
   it('is known from the first fetch on, and follows the last minute', () => {
     const rates = new BatchRates();
     const first = batch({});
-    expect(paceText(first, rates.note(first, now), now)).toBe('2 a second · ends in 8 minutes');
+    expect(rateText(first, rates.note(first, now), now)).toBe('2 a second · ends in 8 minutes');
     const later = batch({ succeeded: 690 });
-    expect(paceText(later, rates.note(later, now + 60_000), now + 60_000)).toBe('10 a second · ends in a moment');
+    expect(rateText(later, rates.note(later, now + 60_000), now + 60_000)).toBe('10 a second · ends in a moment');
   });
 
   it('is shown per minute when it is slow, and as none when no request has ended', () => {
     const rates = new BatchRates();
     const slow = batch({ succeeded: 5, errored: 0 });
-    expect(paceText(slow, rates.note(slow, now), now)).toBe('6 a minute · ends in 3 hours, but expires in 1 hour');
+    expect(rateText(slow, rates.note(slow, now), now)).toBe('6 a minute · ends in 3 hours, but expires in 1 hour');
     const fresh = batch({ id: 'batch_2', succeeded: 0, errored: 0 });
-    expect(paceText(fresh, rates.note(fresh, now), now)).toBe('no request has ended yet');
+    expect(rateText(fresh, rates.note(fresh, now), now)).toBe('no request has ended yet');
     const still = batch({ id: 'batch_3' });
-    const paces = [now, now + 90_000].map((at) => paceText(still, rates.note(still, at), at));
+    const paces = [now, now + 90_000].map((at) => rateText(still, rates.note(still, at), at));
     expect(paces).toEqual(['2 a second · ends in 8 minutes', 'no request has ended lately']);
   });
 
   it('is replaced by the reason why a batch waits, and is empty for a batch that has ended', () => {
     const reason = 'The budget of the month is used up.';
-    expect(paceText(batch({ paused: { reason, until: now } }), undefined, now)).toBe(reason);
-    expect(paceText(batch({ state: 'ended' }), undefined, now)).toBe('');
-    expect(paceText(batch({ cancelledAt: now }), undefined, now)).toBe('');
+    expect(rateText(batch({ paused: { reason, until: now } }), undefined, now)).toBe(reason);
+    expect(rateText(batch({ state: 'ended' }), undefined, now)).toBe('');
+    expect(rateText(batch({ cancelledAt: now }), undefined, now)).toBe('');
     expect(new BatchRates().note(batch({ state: 'ended' }), now)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endpointOf } from '#services/console/web/pages/batches/first-request.ts';
+import { readEndpoint } from '#services/console/web/pages/batches/read-endpoint.ts';
 
 const line = '{"custom_id":"1","method":"POST","url":"/v1/responses","body":{"model":"demo"}}';
 
@@ -11,7 +11,7 @@ describe('the endpoint of a file', () => {
     ['blank lines before it', `\uFEFF\r\n\n \t\n${line}\n`],
     ['a first line of more than a mebibyte', `${line.slice(0, -1)},"pad":"${'x'.repeat(2_000_000)}"}\n`],
   ])('is the endpoint of its first request: %s', async (_, text) => {
-    expect(await endpointOf(new Blob([text]))).toBe('/v1/responses');
+    expect(await readEndpoint(new Blob([text]))).toBe('/v1/responses');
   });
 
   it.each([
@@ -25,6 +25,6 @@ describe('the endpoint of a file', () => {
     '{"url":"/v1/responses"',
     'custom_id,url',
   ])('is unknown for a file that begins with %j', async (text) => {
-    expect(await endpointOf(new Blob([text]))).toBeUndefined();
+    expect(await readEndpoint(new Blob([text]))).toBeUndefined();
   });
 });

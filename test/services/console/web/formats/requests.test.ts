@@ -3,7 +3,7 @@ import { chat } from '#services/console/web/formats/chat.ts';
 import { messages } from '#services/console/web/formats/messages.ts';
 import { responses } from '#services/console/web/formats/responses.ts';
 import { newAnswer, type AssistantTurn, type Settings, type Turn } from '#services/console/web/formats/conversation.ts';
-import { curlOf } from '#services/console/web/formats/curl-of.ts';
+import { toCurlCommand } from '#services/console/web/formats/to-curl-command.ts';
 import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
 
 const unset = { maxTokens: '', temperature: '', thinking: false } as const;
@@ -126,7 +126,7 @@ describe('a conversation as a request', () => {
       [{ role: 'user', text: "It's", images: [`data:image/png;base64,${'A'.repeat(9_000)}`] }],
       settings,
     );
-    const command = curlOf('http://h/api', messages.headers, body);
+    const command = toCurlCommand('http://h/api', messages.headers, body);
     expect(command).toContain('Bearer $RTR_KEY');
     expect(command).toContain('-H "anthropic-version: 2023-06-01"');
     expect(command).toContain(String.raw`It'\''s`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shellWord } from '#services/console/web/formats/curl-of.ts';
+import { shellWord } from '#services/console/web/formats/to-curl-command.ts';
 import { servedFormats } from '#services/console/web/formats/web-formats.ts';
 
 const about = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
-import { stagesOf, tokensPerSecond } from '#services/console/web/pages/requests/stages-of.ts';
+import { toTimeline, tokensPerSecond } from '#services/console/web/pages/requests/to-timeline.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 
 const times = { queueMs: 10, firstTokenMs: 60, totalMs: 260, completionTokens: 50 };
@@ -12,7 +12,7 @@ const served = { ...given, firstMs: 60, endMs: 260, end: 'done' };
 
 /** Returns the lines of a request's course, each with its end and its stages. */
 const course = (more: Partial<UsageRequest> = {}): unknown[] =>
-  stagesOf({ ...request, ...more }).map(({ label, end, stages }) => [
+  toTimeline({ ...request, ...more }).map(({ label, end, stages }) => [
     label,
     end,
     ...stages.map(({ name, from, to }) => `${name} ${from}-${to}`),

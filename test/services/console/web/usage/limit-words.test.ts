@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amountUsed, tightestFirst } from '#services/console/web/pages/usage/limit-words.ts';
+import { amountUsed, sortByTightestLimit } from '#services/console/web/pages/usage/limit-words.ts';
 
 describe('the used part of a limit', () => {
   it('is not rounded up to the limit before the limit is used up', () => {
@@ -18,6 +18,6 @@ describe('the used part of a limit', () => {
       limits: shares.map((used) => ({ name: 'requestsPerMinute', limit: 1, used })),
     });
     const uses = [use('none'), use('c', 0.1), use('b', 0.1), use('d', 0.2, 0.9), use('a', 0.5, 0.5)];
-    expect(tightestFirst(uses).map(({ name }) => name)).toEqual(['d', 'a', 'b', 'c']);
+    expect(sortByTightestLimit(uses).map(({ name }) => name)).toEqual(['d', 'a', 'b', 'c']);
   });
 });

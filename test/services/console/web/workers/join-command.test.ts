@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { cliKinds as allCliKinds } from '#services/cli-worker/clis/cli.ts';
 import { providerNames } from '#services/cloud-worker/providers/provider.ts';
 import {
-  blankBehind,
+  emptyWorkerSetup,
   checkCommand,
   cliKinds,
   isLoopback,
@@ -22,8 +22,8 @@ describe('the command with which a worker joins', () => {
   it('configures what the worker runs on, for every tier', () => {
     const nats = natsOf(command);
     expect(nats).toBe('nats://127.0.0.1:4222,nats://other:4222');
-    const start = (behind: Partial<typeof blankBehind>) =>
-      startCommand({ command, nats, behind: { ...blankBehind, ...behind } });
+    const start = (behind: Partial<typeof emptyWorkerSetup>) =>
+      startCommand({ command, nats, behind: { ...emptyWorkerSetup, ...behind } });
     expect(start({})).toBe(`ENGINE_URL=http://127.0.0.1:8000 ${command}`);
     expect(start({ tier: 'cli', cliCommand: 'left over' })).toMatch(/^CLI_KIND=claude CLI_MODELS=sonnet npx /);
     expect(start({ tier: 'cli', cli: 'command', cliModels: 'm', cliCommand: "say 'it' {model}" })).toMatch(
@@ -35,7 +35,7 @@ describe('the command with which a worker joins', () => {
   });
 
   it('contains the address at which the machine reaches NATS', () => {
-    const start = { command, nats: 'tls://llm.example.com:443', behind: blankBehind };
+    const start = { command, nats: 'tls://llm.example.com:443', behind: emptyWorkerSetup };
     expect(startCommand(start)).toContain(' --nats tls://llm.example.com:443 --credentials box.creds');
     expect(checkCommand(start, 'gpu')).toBe(
       'npx rtr doctor --nats tls://llm.example.com:443 --credentials box.creds --role gpu',
@@ -48,7 +48,7 @@ describe('the command with which a worker joins', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'npx'), '#!/bin/sh\necho "$ENGINE_URL" "$@"\n', { mode: 0o755 });
     const text = '-----BEGIN-----\n$HOME `id` \\n\n-----END-----\n';
-    const behind = { ...blankBehind, engineUrl: "http://10.0.0.1/it's $HOME" };
+    const behind = { ...emptyWorkerSetup, engineUrl: "http://10.0.0.1/it's $HOME" };
     const whole = joinCommand({ command, nats: natsOf(command), behind }, { name: 'box.creds', text });
     const PATH = `${folder}:${process.env['PATH'] ?? ''}`;
     const printed = execFileSync('sh', ['-c', whole], { cwd: folder, env: { ...process.env, PATH }, encoding: 'utf8' });

@@ -14,7 +14,7 @@ it('output blocks are reused, but never while they are in use', () => {
   const blocks = new OutputBlocks();
   const first = takeAll(blocks, 1);
   const [given] = first as [Buffer];
-  blocks.give(given);
+  blocks.release(given);
   expect(blocks.take()).toBe(given);
   expect(new Set([...first, ...takeAll(blocks, 40)]).size).toBe((41 * 1024 * 1024) / blockBytes);
 });
@@ -24,10 +24,10 @@ it('the memory of a burst is released when none of it was in use for ten seconds
   const taken = takeAll(blocks, 40);
   const filled = process.memoryUsage().rss;
   const [last, ...others] = taken as [Buffer, ...Buffer[]];
-  for (const block of others) blocks.give(block);
+  for (const block of others) blocks.release(block);
   vi.advanceTimersByTime(20_000);
   expect(last.length).toBe(blockBytes);
-  blocks.give(last);
+  blocks.release(last);
   vi.advanceTimersByTime(9_000);
   expect(last.length).toBe(blockBytes);
   vi.advanceTimersByTime(2_000);
@@ -41,7 +41,7 @@ it('the memory of a burst is released when none of it was in use for ten seconds
 it('the blocks that ordinary traffic uses stay', () => {
   const blocks = new OutputBlocks();
   const taken = takeAll(blocks, 1);
-  for (const block of taken) blocks.give(block);
+  for (const block of taken) blocks.release(block);
   vi.advanceTimersByTime(60_000);
   expect(taken.every(({ length }) => length === blockBytes)).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sessionOf } from '#services/ingress/http/session-of.ts';
-import { purposeOf } from '#services/ingress/routing/purpose/purpose-of.ts';
-import { affinityOf } from '#shared/serving/affinity-of.ts';
+import { readSession } from '#services/ingress/http/read-session.ts';
+import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
+import { computeAffinity } from '#shared/serving/compute-affinity.ts';
 import { parametersOf, recordedRequests, type RecordedRequest } from '../../../../helpers/clients/recorded-requests.ts';
 
 const plain = recordedRequests('claude-code');
@@ -9,7 +9,7 @@ const hinted = recordedRequests('claude-code-hints');
 
 function purposeOfRequest(request: RecordedRequest | undefined) {
   if (!request) throw new Error('no such recording');
-  const { purpose, agentType } = purposeOf(request.headers, parametersOf(request)?.signs);
+  const { purpose, agentType } = detectPurpose(request.headers, parametersOf(request)?.signs);
   return { purpose, agentType };
 }
 
@@ -92,12 +92,12 @@ describe('a request of Claude Code', () => {
     const { max_tokens: _, ...body } = (title?.body ?? {}) as Record<string, unknown>;
     const counted = parametersOf({ path: '/v1/messages/count_tokens', headers: {}, body });
     expect(counted).toMatchObject({ signs: undefined });
-    expect(purposeOf({ ...title?.headers }, counted?.signs).purpose).toBe('main');
+    expect(detectPurpose({ ...title?.headers }, counted?.signs).purpose).toBe('main');
   });
 });
 
 describe('the session of a request of Claude Code', () => {
-  const turnOf = (headers: Record<string, string>) => purposeOf(headers, undefined).turn;
+  const turnOf = (headers: Record<string, string>) => detectPurpose(headers, undefined).turn;
   const session = '68b864d5-9161-4ae0-a03f-518a83794bc9';
 
   it('is that of its header, with the agent, its kind and the prompt', () => {
@@ -130,7 +130,7 @@ describe('the session of a request of Claude Code', () => {
 
   it('with an invalid name does not exist, and the request is served', () => {
     for (const name of ['', 'a b', 'x'.repeat(129), 'é', 'a/b'])
-      expect(purposeOf({ 'x-claude-code-session-id': name }, undefined)).toEqual({ purpose: 'main' });
+      expect(detectPurpose({ 'x-claude-code-session-id': name }, undefined)).toEqual({ purpose: 'main' });
     const odd = { 'x-claude-code-agent-id': '{}', 'x-claude-code-agent-type': '<b>', 'x-claude-code-prompt-id': ' ' };
     expect(turnOf({ 'x-claude-code-session-id': session, ...odd })).toEqual({ program: 'claude-code', session });
   });
@@ -142,7 +142,7 @@ describe('the affinity of a session of Claude Code', () => {
       const request = requests.get(name);
       const conversation = request && parametersOf(request)?.conversation;
       if (!conversation) throw new Error(`no recording of ${name}`);
-      return affinityOf({ id: 'key', ownerId: 'alice' }, sessionOf(request.headers), conversation);
+      return computeAffinity({ id: 'key', ownerId: 'alice' }, readSession(request.headers), conversation);
     });
 
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sessionOf } from '#services/ingress/http/session-of.ts';
-import { purposeOf } from '#services/ingress/routing/purpose/purpose-of.ts';
+import { readSession } from '#services/ingress/http/read-session.ts';
+import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
 import { parametersOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
 
 const recorded = recordedRequests('codex');
@@ -17,7 +17,7 @@ describe('a request of Codex', () => {
     ['the first turn after a compaction', 'main'],
   ])('%s is known as %s', (name, purpose) => {
     const request = recorded.get(name);
-    const read = request && purposeOf(request.headers, parametersOf(request)?.signs);
+    const read = request && detectPurpose(request.headers, parametersOf(request)?.signs);
     expect(read?.purpose).toBe(purpose);
     expect(read?.agentType).toBeUndefined();
   });
@@ -30,22 +30,22 @@ describe('a request of Codex', () => {
     ['metadata that is no JSON', { 'x-codex-turn-metadata': '{' }, 'main'],
     ['a kind of a later release', { 'x-codex-turn-metadata': '{"request_kind":"dream"}' }, 'main'],
   ])('with %s in its headers is known', (_, headers, purpose) => {
-    expect(purposeOf({ originator: 'codex_exec', ...headers }, undefined).purpose).toBe(purpose);
+    expect(detectPurpose({ originator: 'codex_exec', ...headers }, undefined).purpose).toBe(purpose);
   });
 
   it('whose body triggers a compaction is a compaction, whatever its headers say', () => {
     const request = recorded.get('a compaction by a trigger');
-    expect(request && purposeOf({}, parametersOf(request)?.signs).purpose).toBe('compaction');
+    expect(request && detectPurpose({}, parametersOf(request)?.signs).purpose).toBe('compaction');
   });
 
   it('has another affinity after a compaction, because its prompt is a new one', () => {
-    const session = (name: string) => sessionOf(recorded.get(name)?.headers ?? {});
+    const session = (name: string) => readSession(recorded.get(name)?.headers ?? {});
     expect(session('a compaction')).toEqual(session('a turn'));
     expect(session('the first turn after a compaction')).not.toEqual(session('a turn'));
   });
 
   it('names the session, the agent in it and the prompt', () => {
-    const turn = (name: string) => purposeOf(recorded.get(name)?.headers ?? {}, undefined).turn;
+    const turn = (name: string) => detectPurpose(recorded.get(name)?.headers ?? {}, undefined).turn;
     expect(turn('a turn')).toEqual({
       program: 'codex',
       session: '01a20ca2-7192-7d61-a811-d0f411b416ab',
@@ -61,8 +61,8 @@ describe('a request of Codex', () => {
       prompt: '01a20ca2-0590-7800-8f46-b8481ea5320a',
     });
     const deeper = { ...recorded.get('a turn of an agent')?.headers, 'x-codex-parent-thread-id': 'another-agent' };
-    expect(purposeOf(deeper, undefined).turn?.parent).toBe('another-agent');
+    expect(detectPurpose(deeper, undefined).turn?.parent).toBe('another-agent');
     expect(turn('a compaction')?.session).toBe(turn('a turn')?.session);
-    expect(purposeOf({ originator: 'codex_exec' }, undefined).turn).toBeUndefined();
+    expect(detectPurpose({ originator: 'codex_exec' }, undefined).turn).toBeUndefined();
   });
 });

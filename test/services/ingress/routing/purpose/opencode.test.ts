@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { purposeOf } from '#services/ingress/routing/purpose/purpose-of.ts';
+import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
 import { parametersOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
 
 const recorded = recordedRequests('opencode');
@@ -16,11 +16,11 @@ describe('a request of opencode', () => {
     ['a compaction', 'compaction'],
   ])('%s is known as %s', (name, purpose) => {
     const request = recorded.get(name);
-    expect(request && purposeOf(request.headers, parametersOf(request)?.signs).purpose).toBe(purpose);
+    expect(request && detectPurpose(request.headers, parametersOf(request)?.signs).purpose).toBe(purpose);
   });
 
   it('names the session, and for a session with a parent the agent in it', () => {
-    const turn = (name: string) => purposeOf(recorded.get(name)?.headers ?? {}, undefined).turn;
+    const turn = (name: string) => detectPurpose(recorded.get(name)?.headers ?? {}, undefined).turn;
     const session = turn('a turn')?.session;
     expect(turn('a turn')).toEqual({ program: 'opencode', session: expect.stringMatching(/^ses_/) });
     expect(turn('a title')).toEqual(turn('a turn'));

@@ -14,5 +14,5 @@ it.each([
   ['https://llm.example.com/apis/', 'https://llm.example.com/apis'],
 ])('the address of a router is read from %s, also by the client of the Admin API', (url, router) => {
   expect(bareAddress(url)).toBe(router);
-  expect(new AdminClient({ url, token: () => Promise.resolve(''), unknownToken: '' }).url).toBe(router);
+  expect(new AdminClient({ url, token: () => Promise.resolve(''), unknownTokenMessage: '' }).url).toBe(router);
 });

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { askPatiently } from '#services/rtr/commands/client/client-context.ts';
+import { retryWhileUnavailable } from '#services/rtr/commands/client/client-context.ts';
 import { fetchFile } from '#services/rtr/commands/client/fetch-file.ts';
 import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
 import { CallError } from '#services/rtr/commands/client/call-error.ts';
@@ -19,8 +19,8 @@ const output = new Writable();
 describe('a client of the router', () => {
   it('reports another server at its address, without trying again', async () => {
     const client = await clientOfServer((_, response) => response.end('<html>Welcome</html>'));
-    const failure = await askPatiently(() => client.call('GET', '/batches')).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ status: 200, mayPass: false });
+    const failure = await retryWhileUnavailable(() => client.call('GET', '/batches')).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ status: 200, mayBeTemporary: false });
     expect(String(failure)).toMatch(/is not the router: is RTR_URL right\?$/);
   });
 
@@ -43,9 +43,11 @@ describe('a client of the router', () => {
     });
     const failures: string[] = [];
     const patience = { pauseMs: 10, onFailure: ({ message }: CallError) => failures.push(message) };
-    expect(await askPatiently(() => client.call('GET', '/'), patience)).toEqual({});
+    expect(await retryWhileUnavailable(() => client.call('GET', '/'), patience)).toEqual({});
     expect(failures).toEqual(Array(2).fill('The router answered with status 503.'));
-    await expect(askPatiently(() => client.call('GET', '/refused'), patience)).rejects.toBeInstanceOf(CallError);
+    await expect(retryWhileUnavailable(() => client.call('GET', '/refused'), patience)).rejects.toBeInstanceOf(
+      CallError,
+    );
     expect(requests).toBe(4);
   });
 

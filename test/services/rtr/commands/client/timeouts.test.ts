@@ -13,7 +13,7 @@ it.each([
 ] as [string, RequestListener][])('rtr waits a bounded time for a router that %s', async (_, answer) => {
   const url = await serveInTest(answer);
   const sentence = `The router at ${url} has not answered for 0.3 s.`;
-  const admin = new AdminClient({ url, token: () => Promise.resolve('t'), unknownToken: '', timeoutMs });
+  const admin = new AdminClient({ url, token: () => Promise.resolve('t'), unknownTokenMessage: '', timeoutMs });
   await expect(admin.get('/users')).rejects.toMatchObject({ status: 0, message: sentence });
   const client = new RouterClient({ url, key: 'k', segment: 'openai', timeoutMs });
   await expect(client.call('GET', '/batches')).rejects.toMatchObject({ status: 0, message: sentence });

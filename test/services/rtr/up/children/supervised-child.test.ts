@@ -46,7 +46,7 @@ async function supervise(script: string, program = '/bin/sh') {
   const troubles: string[] = [];
   let starts = 0;
   const reasons: string[] = [];
-  const child = await SupervisedChild.begin({
+  const child = await SupervisedChild.start({
     name: 'it',
     start: () => {
       starts += 1;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findServer } from '#services/rtr/up/servers/find-server.ts';
-import { provideServer, ServerMissingError } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServer, ServerMissingError } from '#services/rtr/up/servers/install-server.ts';
 import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 
 let folder: string;
@@ -31,19 +31,19 @@ describe('a server program', () => {
       `echo "$@" >> "${folder}/runs"\ncase "$*" in *install*nats-server) ${touch('nats-server')};; esac`,
     );
     program('sudo', `shift; exec "$@"`);
-    expect(await provideServer('nats', { PATH: `${folder}:/bin` }, say, [])).toBe(join(folder, 'nats-server'));
+    expect(await ensureServer('nats', { PATH: `${folder}:/bin` }, say, [])).toBe(join(folder, 'nats-server'));
     expect(said.join('\n')).toMatch(/NATS is not installed: running .*apt-get install -y/);
     expect(readFileSync(join(folder, 'runs'), 'utf8')).toContain('install -y -qq --no-install-recommends nats-server');
   });
 
   it('is installed with brew where there is no apt-get', async () => {
     program('brew', `case "$*" in *install*redis) ${touch('redis-server')};; esac`);
-    expect(await provideServer('redis', { PATH: folder }, say, [])).toBe(join(folder, 'redis-server'));
+    expect(await ensureServer('redis', { PATH: folder }, say, [])).toBe(join(folder, 'redis-server'));
   });
 
   it('is reported in one sentence, after the output of the package manager, if it cannot be installed', async () => {
     program('brew', `[ "$1" = --version ] || { echo "no such formula" >&2; exit 1; }`);
-    const failure = provideServer('redis', { PATH: folder }, say, []);
+    const failure = ensureServer('redis', { PATH: folder }, say, []);
     await expect(failure).rejects.toThrow(ServerMissingError);
     await expect(failure).rejects.toThrow(/^Redis is missing: install it .* or set REDIS_URL to .*\.$/);
     expect(said).toContain('no such formula');

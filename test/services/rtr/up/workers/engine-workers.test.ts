@@ -83,12 +83,12 @@ function begin(named: Engine[], local: Engine[], withDemo = true): Promise<Engin
     countServing: async () => serving,
     say: () => {},
   });
-  return workers.begin(local);
+  return workers.start(local);
 }
 
 async function start(name: string): Promise<SupervisedChild> {
   const told = { onTrouble: () => {}, onGiveUp: () => {}, onChange: () => {} };
-  const child = await SupervisedChild.begin({ name, start: () => spawnGuarded('sleep', ['60']), ...told });
+  const child = await SupervisedChild.start({ name, start: () => spawnGuarded('sleep', ['60']), ...told });
   children.push(child);
   return child;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { Pace } from '#shared/worker/pace.ts';
+import { CircuitBreaker } from '#shared/worker/circuit-breaker.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { type Step, scriptedHandler } from '../../../../helpers/broker/scripted-handler.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
@@ -89,20 +89,20 @@ async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, '
   let isSick = false;
   let begun = 0;
   let announce = (): void => undefined;
-  const pace = new Pace({ log: silentLog, onChange: () => announce() });
-  onTestFinished(() => pace.close());
+  const breaker = new CircuitBreaker({ log: silentLog, onChange: () => announce() });
+  onTestFinished(() => breaker.close());
   const serve = scriptedHandler('sick');
-  const handler = pace.watch(async (job, reply, signal) => {
+  const handler = breaker.watch(async (job, reply, signal) => {
     begun += 1;
     if (isSick) throw new RouterError('upstream_failed', 'The engine fails.');
     return serve(job, reply, signal);
   });
   const [sick] = await parties.addWaiting({ id: 'sick', handler }, { id: 'healthy' });
   const { worker } = made(sick);
-  announce = () => worker.update(pace.restrict(testWorker));
+  announce = () => worker.update(breaker.restrict(testWorker));
   return {
     ...parties,
-    reason: () => worker.standing.reason,
+    reason: () => worker.status.reason,
     setSick: (sick) => void (isSick = sick),
     begun: () => begun,
   };

@@ -8,7 +8,7 @@ describe('the memory of a stream that can continue', () => {
   it('holds the body and a copy of every relayed byte, whatever the sizes of the pieces', () => {
     const memory = new ContinuationMemory(16 * mib);
     const body = randomBytes(1_000);
-    const kept = memory.open(body);
+    const kept = memory.keep(body);
     const pieces = Array.from({ length: 400 }, (_, at) => randomBytes(1 + ((at * 7919) % 1_500)));
     const whole = Buffer.concat([body, ...pieces]);
     for (const piece of pieces) {
@@ -22,47 +22,47 @@ describe('the memory of a stream that can continue', () => {
 
   it('is freed once when the stream is dropped', () => {
     const memory = new ContinuationMemory(16 * mib);
-    const kept = memory.open(randomBytes(mib));
+    const kept = memory.keep(randomBytes(mib));
     kept?.add(randomBytes(100_000));
     expect(memory.bytes).toBeGreaterThan(mib + 100_000);
     expect(memory.bytes).toBeLessThan(mib + 400_000);
-    kept?.letGo();
-    kept?.letGo();
+    kept?.drop();
+    kept?.drop();
     kept?.add(randomBytes(10));
-    expect([memory.bytes, kept?.isLetGo, kept?.body]).toEqual([0, true, undefined]);
+    expect([memory.bytes, kept?.isDropped, kept?.body]).toEqual([0, true, undefined]);
   });
 
   it('is dropped beyond 4 MiB of an answer', () => {
     const memory = new ContinuationMemory(64 * mib);
-    const kept = memory.open(Buffer.from('{}'));
+    const kept = memory.keep(Buffer.from('{}'));
     for (let at = 0; at < 64; at += 1) kept?.add(Buffer.alloc(64 * 1024));
-    expect(kept?.isLetGo).toBe(false);
+    expect(kept?.isDropped).toBe(false);
     kept?.add(Buffer.from('.'));
-    expect([kept?.isLetGo, memory.bytes]).toEqual([true, 0]);
+    expect([kept?.isDropped, memory.bytes]).toEqual([true, 0]);
   });
 
   it('is at most a quarter of the whole memory for one stream, and at most all of it for all', () => {
     const memory = new ContinuationMemory(4 * mib);
-    expect(memory.open(Buffer.alloc(mib + 1))).toBeUndefined();
-    const kept = Array.from({ length: 4 }, () => memory.open(Buffer.alloc(mib)));
+    expect(memory.keep(Buffer.alloc(mib + 1))).toBeUndefined();
+    const kept = Array.from({ length: 4 }, () => memory.keep(Buffer.alloc(mib)));
     expect(kept.every((each) => each !== undefined)).toBe(true);
-    expect(memory.open(Buffer.from('{}'))).toBeUndefined();
+    expect(memory.keep(Buffer.from('{}'))).toBeUndefined();
     kept[0]?.add(Buffer.from('.'));
-    expect(kept[0]?.isLetGo).toBe(true);
-    expect(memory.open(Buffer.from('{}'))).toBeDefined();
+    expect(kept[0]?.isDropped).toBe(true);
+    expect(memory.keep(Buffer.from('{}'))).toBeDefined();
   });
 
   it('is at most a quarter of the whole memory for answers, of which the longest is dropped', () => {
     const memory = new ContinuationMemory(16 * mib);
-    const other = memory.open(Buffer.from('{}'));
-    const unread = Array.from({ length: 20 }, () => memory.open(Buffer.from('{}')));
+    const other = memory.keep(Buffer.from('{}'));
+    const unread = Array.from({ length: 20 }, () => memory.keep(Buffer.from('{}')));
     for (let at = 0; at < 40; at += 1) {
       other?.add(Buffer.alloc(1_000));
       for (const each of unread) each?.add(Buffer.alloc(64 * 1024));
       expect(memory.bytes).toBeLessThan(4.1 * mib);
     }
-    expect([other?.isLetGo, other?.relayedBytes]).toEqual([false, 40_000]);
-    expect(unread.some((each) => each?.isLetGo)).toBe(true);
+    expect([other?.isDropped, other?.relayedBytes]).toEqual([false, 40_000]);
+    expect(unread.some((each) => each?.isDropped)).toBe(true);
   });
 
   it.each([

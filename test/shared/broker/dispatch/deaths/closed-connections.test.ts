@@ -31,7 +31,7 @@ function watch({ onTestFinished }: TestContext, count: number) {
   const sweep = setInterval(() => {
     const now = performance.now();
     for (const worker of workers)
-      if (closed.has(worker, 0, now) && !closedAfter.has(worker)) closedAfter.set(worker, now - startedAt);
+      if (closed.isClosed(worker, 0, now) && !closedAfter.has(worker)) closedAfter.set(worker, now - startedAt);
   }, 100);
   onTestFinished(() => {
     clearInterval(sweep);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { TurnOrder } from '#shared/broker/dispatch/queue/turn-order.ts';
+import { WeightedOrder } from '#shared/broker/dispatch/queue/weighted-order.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Parties, TestIngress, TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
@@ -124,7 +124,7 @@ it('a queue of one key keeps every slot busy', async ({ start }) => {
 });
 
 /** The names of those that have so many turns. */
-function turns(order: TurnOrder<string>, count: number): string {
+function turns(order: WeightedOrder<string>, count: number): string {
   return Array.from({ length: count }, () => {
     const [[name] = ['']] = order;
     order.count(name);
@@ -133,7 +133,7 @@ function turns(order: TurnOrder<string>, count: number): string {
 }
 
 it('each has as many turns as its weight, then goes behind the others', () => {
-  const order = new TurnOrder<string>();
+  const order = new WeightedOrder<string>();
   for (const [name, weight] of [
     ['a', 3],
     ['b', 1],
@@ -148,7 +148,7 @@ it('each has as many turns as its weight, then goes behind the others', () => {
 });
 
 it('a changed weight counts from the next turn on', () => {
-  const order = new TurnOrder<string>();
+  const order = new WeightedOrder<string>();
   order.add('a', 'a', 50);
   order.add('b', 'b', 1);
   order.reweigh('a', 2);

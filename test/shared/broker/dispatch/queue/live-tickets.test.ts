@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeTicket } from '#shared/broker/contract/ticket.ts';
-import { LiveTickets } from '#shared/broker/dispatch/queue/live-tickets.ts';
+import { LiveTicketWatcher } from '#shared/broker/dispatch/queue/live-tickets.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
@@ -20,7 +20,7 @@ async function listen({ ingress: { broker: ingress }, addIngress }: Parties, abl
       reports[at] = (reports[at] ?? 0) + 1;
       return isAble;
     };
-    const tickets = new LiveTickets({ broker, workers: { pools: () => [pool] }, onWaiting });
+    const tickets = new LiveTicketWatcher({ broker, workers: { pools: () => [pool] }, onWaiting });
     onTestFinished(() => tickets.close());
     await broker.flush();
     brokers.push(broker);
@@ -53,7 +53,7 @@ it('a ticket is reported for every pool that claims its lane, so that no pool ca
   const pools = [impostor, honest].flatMap((pool) => pool ?? []);
   const reported: LivePool[] = [];
   const onWaiting = (pool: LivePool): boolean => reported.push(pool) > 0;
-  const tickets = new LiveTickets({ broker, workers: { pools: () => pools }, onWaiting });
+  const tickets = new LiveTicketWatcher({ broker, workers: { pools: () => pools }, onWaiting });
   onTestFinished(() => tickets.close());
   const lane = { tier: 'gpu', pool: 'p', class: 'normal' } as const;
   broker.publish(broker.subjects.jobs(lane), encodeTicket({ v: 1, ingress: 'i', job: 'j' }));

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
 const pools = 30;
 
 it('a job waits in a few of many full pools, spread over all, and takes a free slot elsewhere', async ({ start }) => {
-  const { ingress, addWorker } = await start({ ingress: { spillMs: 200 } });
+  const { ingress, addWorker } = await start({ ingress: { overflowMs: 200 } });
   await Promise.all(
     Array.from({ length: pools }, (_, at) => addWorker({ id: `w${at}`, kind: `kind-${at}`, slots: 1 })),
   );
   const running = Array.from({ length: pools }, () => ingress.send({ steps: [{ hang: true }] }));
   await until(() => running.every(({ job }) => job.state !== 'queued'));
   // No pool is left that got a job twice.
-  await until(() => [...ingress.workers.pools()].every((pool) => freeSlots(pool) === 0));
+  await until(() => [...ingress.workers.pools()].every((pool) => countFreeSlots(pool) === 0));
   // Equally good placements, as the registry gives them.
   const place = () => Array.from(ingress.workers.pools(), (pool) => ({ pool, model: 'demo', group: 0 }));
   const waiting = Array.from({ length: 12 }, () => ingress.send({ steps: [{ whoami: true }], place }));

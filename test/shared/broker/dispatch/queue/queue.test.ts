@@ -172,7 +172,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('lets a job overflow into the next lane if the first lane does not take it in time', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start({ ingress: { spillMs: 100 } });
+    const { ingress, addWorker } = await start({ ingress: { overflowMs: 100 } });
     const busy = await addWorker({ id: 'busy', kind: 'a', slots: 1 });
     await addWorker({ id: 'free', kind: 'b', slots: 1 });
     const pools = [poolOf(ingress, 'busy'), poolOf(ingress, 'free')];

@@ -10,8 +10,8 @@ function change(pools: LivePools, owner: string, times: number, bytes: number): 
   const address = { tier: 'gpu', owner, worker: 'w' } as const;
   for (let at = 0; at < times; at += 1) {
     const announcement = announcementOf({ pool: `${owner}-${at}` });
-    const pool = pools.poolFor(pools.keyFor(announcement), announcement);
-    pools.leave({ address, pool, raw: Buffer.alloc(bytes) } as unknown as LiveWorker);
+    const pool = pools.getPool(pools.keyFor(announcement), announcement);
+    pools.removeWorker({ address, pool, raw: Buffer.alloc(bytes) } as unknown as LiveWorker);
   }
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
 import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
-import { encodeBeat } from '#shared/broker/contract/heartbeats.ts';
+import { encodeShortHeartbeat } from '#shared/broker/contract/heartbeats.ts';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
-import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { OwnerShares } from '#shared/broker/dispatch/workers/owner-shares.ts';
+import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { OwnerUsage } from '#shared/broker/dispatch/workers/owner-shares.ts';
 import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import { placementsIn } from '../../../../helpers/broker/broker-parties.ts';
@@ -39,9 +39,9 @@ describe('the workers in the table of an ingress', () => {
     const [pool] = ingress.workers.pools();
     if (!pool) throw new Error('there is no pool');
     expect([...ingress.workers.pools()]).toHaveLength(2);
-    expect(freeSlots(pool)).toBe(8);
+    expect(countFreeSlots(pool)).toBe(8);
     worker.update({ accepting: false });
-    await until(() => freeSlots(pool) === 3);
+    await until(() => countFreeSlots(pool) === 3);
   });
 
   it('are removed when they leave, but the names of their models are kept', async ({ start }) => {
@@ -122,7 +122,7 @@ describe('the workers in the table of an ingress', () => {
     // It is requested again once it may be parsed.
     const asked = broker.subscribe(broker.subjects.retransmit(far), () => announce(count));
     await until(() => {
-      broker.publish(broker.subjects.heartbeat(far), encodeBeat({ digest: `${count}`, busy: 0 }));
+      broker.publish(broker.subjects.heartbeat(far), encodeShortHeartbeat({ digest: `${count}`, busy: 0 }));
       return workers.get('joe.w')?.announcement.version === `${count}`;
     });
     asked.unsubscribe();
@@ -137,7 +137,7 @@ describe('the limit of an owner', () => {
   const some = { pool: 'p', models: 10, bytes: 100 };
 
   it('is a thousand workers, until one of them is gone', () => {
-    const shares = new OwnerShares(0);
+    const shares = new OwnerUsage(0);
     for (let count = 0; count < 1_000; count += 1) expect(shares.change('joe', undefined, some)).toBe(true);
     expect(shares.change('joe', undefined, some)).toBe(false);
     expect(shares.change('joe', some, some)).toBe(true);
@@ -147,7 +147,7 @@ describe('the limit of an owner', () => {
   });
 
   it('is five thousand models of different pools: replicas have the same', () => {
-    const shares = new OwnerShares(0);
+    const shares = new OwnerUsage(0);
     const [one, other] = ['one', 'other'].map((pool) => ({ pool, models: 2_500, bytes: 100 }));
     for (let count = 0; count < 100; count += 1) shares.change('joe', undefined, one);
     expect(shares.change('joe', undefined, other)).toBe(true);
@@ -158,14 +158,14 @@ describe('the limit of an owner', () => {
   });
 
   it('is a hundred pools', () => {
-    const shares = new OwnerShares(0);
+    const shares = new OwnerUsage(0);
     for (let pool = 0; pool < 100; pool += 1) shares.change('joe', undefined, { ...some, pool: `${pool}` });
     expect(shares.change('joe', undefined, { ...some, pool: '100' })).toBe(false);
     expect(shares.change('joe', undefined, { ...some, pool: '99' })).toBe(true);
   });
 
   it('is an eighth of the memory: announcements take eight times their bytes once they are read', () => {
-    const shares = new OwnerShares(512 * mib);
+    const shares = new OwnerUsage(512 * mib);
     for (let pool = 0; pool < 7; pool += 1)
       expect(shares.change('joe', undefined, { pool: `${pool}`, models: 1, bytes: mib })).toBe(true);
     expect(shares.change('joe', undefined, { pool: '7', models: 1, bytes: mib })).toBe(false);
@@ -175,7 +175,7 @@ describe('the limit of an owner', () => {
   });
 
   it('does not apply to workers without a credential', () => {
-    const shares = new OwnerShares(512 * mib);
+    const shares = new OwnerUsage(512 * mib);
     for (let count = 0; count < 2_000; count += 1) shares.change(openOwner, undefined, { ...some, bytes: mib });
     expect(shares.change(openOwner, undefined, { pool: 'large', models: 9_000, bytes: mib })).toBe(true);
   });

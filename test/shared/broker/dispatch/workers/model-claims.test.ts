@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
-import { ModelClaims } from '#shared/broker/dispatch/workers/model-claims.ts';
+import { CredentialModelRules } from '#shared/broker/dispatch/workers/model-claims.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
@@ -13,21 +13,21 @@ const of = (tier: Tier, owner: string) => ({ tier, owner, worker: 'w' });
 
 describe('a credential', () => {
   it('of its tier serves any model, and so do workers without a credential', () => {
-    const claims = new ModelClaims();
-    claims.served(of('cloud', 'cloud'), [{ id: 'claude' }], []);
+    const claims = new CredentialModelRules();
+    claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude' }], []);
     expect(claims.mayServe(of('cli', 'cli'), 'claude')).toBe(true);
     expect(claims.mayServe(of('gpu', openOwner), 'claude')).toBe(true);
   });
 
   it('with another name takes no model from another tier, and may serve all others', () => {
-    const claims = new ModelClaims();
+    const claims = new CredentialModelRules();
     const workers = [of('gpu', 'joe'), of('gpu', 'gpu'), of('cloud', 'ann')].map((address) => {
       const models = [{ id: 'claude', capabilities: [] }];
       return { address, pool: livePool({ tier: address.tier, pool: 'p', models }, []) };
     });
-    expect(claims.served(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([workers[0]]);
-    expect(claims.served(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([]);
-    expect(claims.served(of('gpu', 'joe'), [{ id: 'qwen' }], workers)).toEqual([]);
+    expect(claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([workers[0]]);
+    expect(claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([]);
+    expect(claims.recordServed(of('gpu', 'joe'), [{ id: 'qwen' }], workers)).toEqual([]);
     expect(claims.mayServe(of('gpu', 'joe'), 'claude')).toBe(false);
     expect(claims.mayServe(of('gpu', 'joe'), 'qwen')).toBe(true);
     expect(claims.mayServe(of('cloud', 'ann'), 'claude')).toBe(true);
@@ -35,16 +35,16 @@ describe('a credential', () => {
   });
 
   it('with an entry in the registry serves the models of the entry, and no others', () => {
-    const claims = new ModelClaims();
-    claims.served(of('cloud', 'cloud'), [{ id: 'claude-opus' }], []);
-    claims.grant({ laptops: { models: ['claude-*', 'cat'] }, gpu: { models: [] } });
+    const claims = new CredentialModelRules();
+    claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude-opus' }], []);
+    claims.setRules({ laptops: { models: ['claude-*', 'cat'] }, gpu: { models: [] } });
     expect(claims.mayServe(of('cli', 'laptops'), 'claude-opus')).toBe(true);
     expect(claims.mayServe(of('cli', 'laptops'), 'cat')).toBe(true);
     expect(claims.mayServe(of('cli', 'laptops'), 'cats')).toBe(false);
     expect(claims.mayServe(of('gpu', 'gpu'), 'qwen')).toBe(false);
     expect(claims.mayServe(of('gpu', 'constructor'), 'qwen')).toBe(true);
     // Its models belong to its tier, too.
-    claims.served(of('cli', 'laptops'), [{ id: 'cat' }], []);
+    claims.recordServed(of('cli', 'laptops'), [{ id: 'cat' }], []);
     expect(claims.mayServe(of('gpu', 'joe'), 'cat')).toBe(false);
   });
 });
@@ -74,9 +74,9 @@ describe('an announcement', () => {
     announce(ingress, 'cloud', 'cloud', ['claude']);
     announce(ingress, 'gpu', 'joe', ['claude', 'qwen']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen']));
-    ingress.workers.grant({ joe: { models: ['claude'] } });
+    ingress.workers.setCredentialModels({ joe: { models: ['claude'] } });
     expect(modelsOf(ingress, 'joe')).toEqual(['claude']);
-    ingress.workers.grant({});
+    ingress.workers.setCredentialModels({});
     expect(modelsOf(ingress, 'joe')).toEqual(['qwen']);
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
@@ -86,7 +86,7 @@ describe('an announcement', () => {
     announce(ingress, 'gpu', 'joe', ['qwen', 'llama']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen', 'llama']));
     const before = ingress.workers.get('joe.w')?.lastHeartbeatAt;
-    ingress.workers.grant({ joe: { models: ['qwen'] } });
+    ingress.workers.setCredentialModels({ joe: { models: ['qwen'] } });
     expect(modelsOf(ingress, 'joe')).toEqual(['qwen']);
     expect(ingress.workers.get('joe.w')?.lastHeartbeatAt).toBe(before);
   });

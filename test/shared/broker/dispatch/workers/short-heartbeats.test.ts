@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import {
-  againMs,
+  minAnnounceIntervalMs,
   announceAgain,
-  decodeBeat,
+  decodeShortHeartbeat,
   encodeAnnounceRequest,
-  encodeBeat,
+  encodeShortHeartbeat,
 } from '#shared/broker/contract/heartbeats.ts';
 import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
 import { made } from '../../../../helpers/accounts/made.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
@@ -36,14 +36,14 @@ async function addBeating(parties: Parties, ...ids: string[]) {
   return { ...parties, workers, seen, asked, allow };
 }
 
-const isBeat = (text: string): boolean => decodeBeat(Buffer.from(text)) !== undefined;
+const isBeat = (text: string): boolean => decodeShortHeartbeat(Buffer.from(text)) !== undefined;
 
 it('a short heartbeat is a few dozen bytes, and nothing else is parsed as one', () => {
   const beat = { digest: 'aB3-_dEfGh123456', busy: 1_024 };
-  expect(encodeBeat(beat).length).toBeLessThan(30);
-  expect(decodeBeat(Buffer.from(encodeBeat(beat)))).toEqual(beat);
+  expect(encodeShortHeartbeat(beat).length).toBeLessThan(30);
+  expect(decodeShortHeartbeat(Buffer.from(encodeShortHeartbeat(beat)))).toEqual(beat);
   const others = ['', '~', '~a', '~a b', '~a -1', '~ 1', '~a 1 ', '{"v":1}', 'gone', `~${'a'.repeat(60)} 1`];
-  for (const text of others) expect(decodeBeat(Buffer.from(text))).toBeUndefined();
+  for (const text of others) expect(decodeShortHeartbeat(Buffer.from(text))).toBeUndefined();
 });
 
 describe.concurrent('workers that may send short heartbeats', () => {
@@ -53,12 +53,12 @@ describe.concurrent('workers that may send short heartbeats', () => {
     const { finished } = ingress.send({ steps: [{ waitMs: 2_500 }] });
     // As of another ingress, which could have given it a job: an ingress counts its own jobs at once.
     await until(() => live.announcement.busy === 1, 3_000);
-    expect(freeSlots(live.pool)).toBe(2);
+    expect(countFreeSlots(live.pool)).toBe(2);
     await finished;
     await until(() => live.announcement.busy === 0, 3_000);
     seen.length = 0;
     workers[0]?.worker.update({ slots: 5 });
-    await until(() => freeSlots(live.pool) === 5);
+    await until(() => countFreeSlots(live.pool) === 5);
     await until(() => seen.length > 2);
     expect(seen.map(isBeat)).toEqual([false, ...seen.slice(1).map(() => true)]);
   });
@@ -89,7 +89,7 @@ describe.concurrent('workers that may send short heartbeats', () => {
       await sleep(50);
     }
     // One at once, one for the requests of the next quarter of a second, and one for each further quarter.
-    const most = 2 + Math.floor((performance.now() - begin) / againMs);
+    const most = 2 + Math.floor((performance.now() - begin) / minAnnounceIntervalMs);
     await until(() => announced() >= 2, 3_000);
     await sleep(1_000);
     expect(announced()).toBeLessThanOrEqual(most);
@@ -162,9 +162,9 @@ it('an ingress has the right busy slots when an announcement is repeated after s
   const busy = (): number | undefined => workers.at(address)?.announcement.busy;
   send(JSON.stringify(announcement));
   await until(() => busy() === 1);
-  send(encodeBeat({ digest: 'abc', busy: 3 }));
+  send(encodeShortHeartbeat({ digest: 'abc', busy: 3 }));
   await until(() => busy() === 3);
-  send(encodeBeat({ digest: 'other', busy: 4 }));
+  send(encodeShortHeartbeat({ digest: 'other', busy: 4 }));
   send(JSON.stringify(announcement));
   await until(() => busy() === 1);
   expect(workers.size).toBe(1);

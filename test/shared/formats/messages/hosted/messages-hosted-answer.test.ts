@@ -118,7 +118,7 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     answer.finish();
-    expect(answer.whole()).toMatchObject({
+    expect(answer.wholeAnswer()).toMatchObject({
       stop_reason: 'max_tokens',
       content: [{ type: 'server_tool_use' }, { content: { error_code: 'unavailable' } }],
     });
@@ -131,7 +131,7 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     expect(answer.finish()).toContain('web_search_tool_result_error');
-    expect(answer.whole()).toMatchObject({ stop_reason: 'max_tokens' });
+    expect(answer.wholeAnswer()).toMatchObject({ stop_reason: 'max_tokens' });
   });
 
   it('has a call with an empty input if its arguments are not an object', () => {
@@ -147,7 +147,7 @@ describe('an answer with hosted tools in the messages format', () => {
     answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
     answer.endTurn();
     expect(answer.finish()).toContain('web_search_tool_result_error');
-    expect(answer.whole()).toMatchObject({
+    expect(answer.wholeAnswer()).toMatchObject({
       stop_reason: 'end_turn',
       content: [{ type: 'server_tool_use' }, { content: { error_code: 'unavailable' } }],
     });
@@ -176,7 +176,7 @@ describe('an answer with hosted tools in the messages format', () => {
       cited_text: '',
     };
     answer.finish();
-    expect(answer.whole()).toMatchObject({
+    expect(answer.wholeAnswer()).toMatchObject({
       content: {
         0: textBlock(text),
         3: { text, citations: [citation] },

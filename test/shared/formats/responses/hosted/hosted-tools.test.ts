@@ -6,17 +6,17 @@ import {
   hostedFunctions,
   toolsWithFunctions,
 } from '#shared/formats/responses/hosted/hosted-functions.ts';
-import { hostedToolsOf, needsApproval } from '#shared/formats/responses/hosted/hosted-tools-of.ts';
+import { findHostedTools, needsApproval } from '#shared/formats/responses/hosted/find-hosted-tools.ts';
 import {
   isOwnHostedItem,
-  plainEntries,
-  plainItems,
-  saysWhatCame,
+  withFunctionCallsAt,
+  withFunctionCalls,
+  hasOutcome,
 } from '#shared/formats/responses/hosted/plain-items.ts';
 import { responsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-request.ts';
 import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
-import type { Target } from '#shared/translate/translation.ts';
+import type { ModelTraits } from '#shared/translate/translation.ts';
 
 const request = (...tools: JsonObject[]): ResponsesRequest => ({ model: 'm', input: 'hi', tools }) as ResponsesRequest;
 const mcp = (fields: JsonObject = {}): JsonObject => ({ type: 'mcp', server_label: 'wiki', ...fields });
@@ -28,7 +28,7 @@ const served = (ownName: string): ServedTool => ({
 });
 
 function runnable(asked: ResponsesRequest, ...names: string[]): RunnableTool[] {
-  return hostedToolsOf(asked).map((hosted) => ({
+  return findHostedTools(asked).map((hosted) => ({
     hosted,
     served: hosted.kind === 'mcp' ? names.map(served) : [served('find')],
   }));
@@ -43,11 +43,11 @@ describe('the hosted tools of a Responses request', () => {
     ['web_searching', undefined],
     ['file_search', undefined],
   ])('are recognized by their type: %s', (type, kind) => {
-    expect(hostedToolsOf(request({ type })).map((tool) => tool.kind)).toEqual(kind === undefined ? [] : [kind]);
+    expect(findHostedTools(request({ type })).map((tool) => tool.kind)).toEqual(kind === undefined ? [] : [kind]);
   });
 
   it('do not include a search limited to a cache', () => {
-    expect(hostedToolsOf(request({ type: 'web_search', external_web_access: false }))).toEqual([]);
+    expect(findHostedTools(request({ type: 'web_search', external_web_access: false }))).toEqual([]);
   });
 
   it.each<[JsonObject, string[]]>([
@@ -57,7 +57,7 @@ describe('the hosted tools of a Responses request', () => {
     [{ allowed_tools: { read_only: true } }, []],
     [{ allowed_tools: { read_only: true, tool_names: ['a'] } }, []],
   ])('allow tools of an MCP server with %j', (fields, allowed) => {
-    const [tool] = hostedToolsOf(request(mcp(fields)));
+    const [tool] = findHostedTools(request(mcp(fields)));
     expect(['a', 'b'].filter((name) => tool?.allowsTool?.(name) ?? true)).toEqual(allowed);
   });
 
@@ -75,12 +75,12 @@ describe('the hosted tools of a Responses request', () => {
   });
 
   it('have their turns request encrypted thinking only from upstreams that make it, unless the client asks for it', () => {
-    const turnOf = (fields: JsonObject, target: Partial<Target>): JsonObject => {
+    const turnOf = (fields: JsonObject, traits: Partial<ModelTraits>): JsonObject => {
       const asked = { ...request({ type: 'web_search' }), store: false, ...fields };
       const body = JSON.parse(
-        responsesHostedRequest(asked)?.open(asked, runnable(asked)).next(false).toString() ?? '{}',
+        responsesHostedRequest(asked)?.createAnswer(asked, runnable(asked)).next(false).toString() ?? '{}',
       );
-      return responsesToResponsesRequest(body as JsonObject, { model: 'm', ...target });
+      return responsesToResponsesRequest(body as JsonObject, { model: 'm', ...traits });
     };
     const include = ['reasoning.encrypted_content'];
     expect(turnOf({}, {})).toMatchObject({ store: false });
@@ -140,7 +140,8 @@ describe('the hosted tools of a Responses request', () => {
 });
 
 describe('the items of hosted calls, in a later request', () => {
-  const plain = (...items: JsonObject[]): unknown[] => plainItems(items as ResponsesItem[], new Map([['r3', 'done']]));
+  const plain = (...items: JsonObject[]): unknown[] =>
+    withFunctionCalls(items as ResponsesItem[], new Map([['r3', 'done']]));
   const approval = (id: string): JsonObject => ({
     type: 'mcp_approval_request',
     id,
@@ -184,10 +185,10 @@ describe('the items of hosted calls, in a later request', () => {
       { type: 'mcp_call', id: 'mcp_rtr_1_0', server_label: 'w', name: 'f', arguments: '{}', output: 'o' },
     ] as ResponsesItem[];
     const left = (takes: (item: ResponsesItem) => boolean): number[] =>
-      plainEntries(items, undefined, takes).flatMap(([at, item]) => (item === items[at] ? [at] : []));
+      withFunctionCallsAt(items, undefined, takes).flatMap(([at, item]) => (item === items[at] ? [at] : []));
     expect(left(isOwnHostedItem)).toEqual([0, 1, 2]);
-    expect(left(saysWhatCame)).toEqual([2]);
-    expect(plainEntries(items, undefined, isOwnHostedItem).map(([at]) => at)).toEqual([0, 1, 2, 4, 4]);
+    expect(left(hasOutcome)).toEqual([2]);
+    expect(withFunctionCallsAt(items, undefined, isOwnHostedItem).map(([at]) => at)).toEqual([0, 1, 2, 4, 4]);
   });
 
   it('report whether the client has approved the call', () => {

@@ -72,7 +72,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     expect(answer.finish()).toContain('event: response.incomplete');
-    expect(answer.whole()).toMatchObject({
+    expect(answer.wholeAnswer()).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output: [{ type: 'web_search_call', status: 'failed' }],
@@ -98,7 +98,7 @@ describe('an answer with hosted tools in the Responses format', () => {
       Buffer.from(said.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')),
     );
     expect(events.match(/event: response.output_text.annotation.added/g)).toHaveLength(1);
-    expect(answer.whole()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
+    expect(answer.wholeAnswer()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
   });
 
   it('offers a tool that is added twice under one name, and lists its server once', () => {
@@ -111,7 +111,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     answer.relay(turn([call('mcp_wiki_find')]));
     expect(answer.endTurn()).toMatchObject([{ hosted: { param: 'input[0].tools[1].type' } }]);
     expect(answer.finish().match(/event: response.mcp_call.failed/g)).toHaveLength(1);
-    expect(answer.whole()).toMatchObject({ output: [{ type: 'mcp_list_tools' }, { type: 'mcp_call' }] });
+    expect(answer.wholeAnswer()).toMatchObject({ output: [{ type: 'mcp_list_tools' }, { type: 'mcp_call' }] });
   });
 
   it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item of the input adds: %s', (type) => {
@@ -127,7 +127,7 @@ describe('an answer with hosted tools in the Responses format', () => {
       { type, tools: [own, { type: 'function', name: 'web_search', parameters: expect.anything() }] },
     ]);
     answerOne(answer, turn([call()]));
-    expect(answer.whole()).toMatchObject({ output: [{ type: 'web_search_call', status: 'completed' }] });
+    expect(answer.wholeAnswer()).toMatchObject({ output: [{ type: 'web_search_call', status: 'completed' }] });
     expect(bodyOf(answer.next(true))).toMatchObject({ input: { 1: { tools: [own] } } });
   });
 });

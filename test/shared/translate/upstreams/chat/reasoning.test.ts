@@ -26,12 +26,15 @@ describe('thinking in the chat format', () => {
   });
 
   it('in content parts reaches clients of both formats, streamed and whole', () => {
-    const minted = { id: 'x', model: 'm', created: 1, promptTokens: () => 1 };
+    const answerContext = { id: 'x', model: 'm', created: 1, promptTokens: () => 1 };
     const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] });
     const whole = { choices: [{ index: 0, message: { role: 'assistant', content: parts }, finish_reason: 'stop' }] };
     for (const client of ['chat', 'messages'] as const) {
       const pair = translationBetween(client, 'chat');
-      for (const text of [pair.stream(minted).event(chunk), JSON.stringify(pair.reply(whole, minted).body)]) {
+      for (const text of [
+        pair.stream(answerContext).event(chunk),
+        JSON.stringify(pair.reply(whole, answerContext).body),
+      ]) {
         expect(text).toContain('Two and two.');
         expect(text).toContain('Four.');
       }

@@ -81,13 +81,13 @@ describe('the reasoning that a chat upstream wants back', () => {
     ['another account', { ...place, origin: 'there' }],
     ['another model', { ...place, model: 'n' }],
     ['an upstream without an account', { ...place, origin: undefined }],
-  ])('does not go to %s; only the thinking does', (_, target) => {
+  ])('does not go to %s; only the thinking does', (_, traits) => {
     const signature = writeReturnedSignature({ signature: 's' }, place, 'thought');
     expect(readReturnedSignature(signature, place)).toEqual({
       omitted: 'thought',
       returned: { signature: 's', calls: {}, details: [] },
     });
-    expect(readReturnedSignature(signature, target)).toEqual({ omitted: 'thought', returned: undefined });
+    expect(readReturnedSignature(signature, traits)).toEqual({ omitted: 'thought', returned: undefined });
   });
 
   it.each(['', 'sig', 'model-router-returned.', 'model-router-returned.bnVsbA', 'model-router-unsigned'])(

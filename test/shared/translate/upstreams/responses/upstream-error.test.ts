@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
+import { readFailure, upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
 
 describe('an error inside a Responses answer', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('an error inside a Responses answer', () => {
     ['context_length_exceeded', 'context_length_exceeded', false],
     ['something_new', 'upstream_failed', true],
   ])('with code %s becomes %s, which moves: %j', (code, expected, movable) => {
-    const error = failureOf({ status: 'failed', error: { code, message: 'Sorry.' } });
+    const error = readFailure({ status: 'failed', error: { code, message: 'Sorry.' } });
     expect(error).toMatchObject({ code: expected, movable });
   });
 
@@ -42,8 +42,8 @@ describe('an error inside a Responses answer', () => {
 
   it('is not found in a response that continues or has ended well', () => {
     for (const status of ['in_progress', 'completed', 'incomplete']) {
-      expect(failureOf({ status, error: null })).toBeUndefined();
+      expect(readFailure({ status, error: null })).toBeUndefined();
     }
-    expect(failureOf({ status: 'cancelled' })?.code).toBe('upstream_failed');
+    expect(readFailure({ status: 'cancelled' })?.code).toBe('upstream_failed');
   });
 });

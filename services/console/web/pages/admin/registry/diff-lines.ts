@@ -11,7 +11,7 @@ export type DiffPart = { lines: DiffLine[] } | { leftOut: number };
 const maxCells = 4_000_000;
 
 /** The number of equal lines that are shown before and after a change. */
-const context = 3;
+const contextLines = 3;
 
 /** Compares two texts line by line, with as few changed lines as possible. */
 export function diffLines(earlier: string, later: string): DiffLine[] {
@@ -23,14 +23,14 @@ export function diffLines(earlier: string, later: string): DiffLine[] {
   while (end < shorter - start && from.at(-1 - end) === to.at(-1 - end)) end++;
   return [
     ...marked('same', from.slice(0, start)),
-    ...between(from.slice(start, from.length - end), to.slice(start, to.length - end)),
+    ...diffByTable(from.slice(start, from.length - end), to.slice(start, to.length - end)),
     ...marked('same', from.slice(from.length - end)),
   ];
 }
 
 /** Replaces the equal lines that are far from any change by their number. */
-export function shortened(diff: readonly DiffLine[]): DiffPart[] {
-  const isNear = diff.map((_, at) => diff.slice(Math.max(0, at - context), at + context + 1).some(isChange));
+export function collapseEqualLines(diff: readonly DiffLine[]): DiffPart[] {
+  const isNear = diff.map((_, at) => diff.slice(Math.max(0, at - contextLines), at + contextLines + 1).some(isChange));
   const parts: DiffPart[] = [];
   for (const [at, line] of diff.entries()) {
     const last = parts.at(-1);
@@ -59,7 +59,7 @@ function marked(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
 }
 
 /** Compares two lists of lines by their longest common subsequence. */
-function between(from: readonly string[], to: readonly string[]): DiffLine[] {
+function diffByTable(from: readonly string[], to: readonly string[]): DiffLine[] {
   const width = to.length + 1;
   if (from.length === 0 || to.length === 0 || from.length * width > maxCells)
     return [...marked('removed', from), ...marked('added', to)];

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { diffLines, shortened, type DiffLine } from './diff-lines.ts';
+import { diffLines, collapseEqualLines, type DiffLine } from './diff-lines.ts';
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 
@@ -8,7 +8,7 @@ export function LineDiff({ earlier, later, label }: { earlier: string; later: st
   if (!diff.some(({ kind }) => kind !== 'same')) return <Text size="sm">Nothing differs.</Text>;
   return (
     <pre className="code diff" tabIndex={0} role="group" aria-label={label}>
-      {shortened(diff).map((part, at) =>
+      {collapseEqualLines(diff).map((part, at) =>
         'lines' in part ? (
           part.lines.map((line, index) => <Line key={`${at}.${index}`} line={line} />)
         ) : (

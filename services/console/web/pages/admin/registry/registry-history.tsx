@@ -25,7 +25,7 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
           ? `Version ${revert.data.version} has the text of version ${revert.variables.version} again.`
           : null}
       </Text>
-      <Loaded query={versions} what="the history">
+      <Loaded query={versions} contentName="the history">
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
@@ -98,7 +98,7 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
 function Comparison({ version, current }: { version: number; current: string }) {
   const found = useApi<RegistryVersion>(`/registry/versions/${version}`);
   return (
-    <Loaded query={found} what={`version ${version}`}>
+    <Loaded query={found} contentName={`version ${version}`}>
       {({ text }) => <LineDiff earlier={current} later={text} label="Changes" />}
     </Loaded>
   );

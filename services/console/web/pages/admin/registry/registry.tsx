@@ -14,7 +14,7 @@ const lookEveryMs = 5_000;
 export function Registry() {
   const registry = useApi<RegistryState>('/registry', { everyMs: lookEveryMs });
   return (
-    <Loaded query={registry} what="the registry">
+    <Loaded query={registry} contentName="the registry">
       {(state) => (state.readOnly ? <OfFile state={state} /> : <Stored state={state} />)}
     </Loaded>
   );

@@ -1,5 +1,5 @@
-import { ended, resultOf, stores } from './open-store.ts';
-import { mostOfOne, nameOf, surplus, type SavedContent, type SavedHead } from './saved-conversation.ts';
+import { transactionEnd, resultOf, stores } from './open-store.ts';
+import { maxOfOne, nameOf, idsBeyondBounds, type SavedContent, type SavedHead } from './saved-conversation.ts';
 
 export interface WantedSave {
   id: string;
@@ -22,9 +22,9 @@ export class ConversationStore {
   async list(): Promise<SavedHead[]> {
     const [transaction, heads, contents] = this.#begin('readwrite');
     const all = (await resultOf(heads.getAll())) as SavedHead[];
-    const gone = new Set(surplus(all, Date.now()));
+    const gone = new Set(idsBeyondBounds(all, Date.now()));
     removeAll(gone, heads, contents);
-    await ended(transaction);
+    await transactionEnd(transaction);
     return all.filter(({ id }) => !gone.has(id)).sort((a, b) => b.at - a.at);
   }
 
@@ -45,7 +45,7 @@ export class ConversationStore {
    */
   async save({ id, revision, content, hasSaid }: WantedSave): Promise<SavedHead | undefined> {
     const size = JSON.stringify(content).length;
-    if (size > mostOfOne) throw new Error('This conversation is too large to be kept.');
+    if (size > maxOfOne) throw new Error('This conversation is too large to be kept.');
     const [transaction, heads, contents] = this.#begin('readwrite');
     const found = await resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>);
     if (!found && revision > 0 && !hasSaid) return undefined;
@@ -60,8 +60,8 @@ export class ConversationStore {
     };
     heads.put(head, head.id);
     contents.put(content, head.id);
-    removeAll(surplus((await resultOf(heads.getAll())) as SavedHead[], now, head.id), heads, contents);
-    await ended(transaction);
+    removeAll(idsBeyondBounds((await resultOf(heads.getAll())) as SavedHead[], now, head.id), heads, contents);
+    await transactionEnd(transaction);
     return head;
   }
 
@@ -69,13 +69,13 @@ export class ConversationStore {
     const [transaction, heads] = this.#begin('readwrite');
     const found = await resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>);
     if (found) heads.put({ ...found, name }, id);
-    await ended(transaction);
+    await transactionEnd(transaction);
   }
 
   async remove(ids: readonly string[]): Promise<void> {
     const [transaction, heads, contents] = this.#begin('readwrite');
     removeAll(ids, heads, contents);
-    await ended(transaction);
+    await transactionEnd(transaction);
   }
 
   close(): void {

@@ -1,11 +1,11 @@
-import { conversationsOf } from '../../../parts/conversations-of.ts';
+import { databaseNameOf } from '../../../parts/conversation-database.ts';
 
 /** Heads and contents of conversations, by the conversation's id. */
 export const stores = ['heads', 'contents'] as const;
 
 /** Opens a person's database. @throws DOMException when the browser keeps nothing, as in some private windows */
 export function openDatabase(user: string): Promise<IDBDatabase> {
-  const opening = indexedDB.open(conversationsOf(user), 1);
+  const opening = indexedDB.open(databaseNameOf(user), 1);
   opening.addEventListener('upgradeneeded', () => {
     for (const store of stores) opening.result.createObjectStore(store);
   });
@@ -25,7 +25,7 @@ export function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
 }
 
 /** Resolves once a transaction is durable. */
-export function ended(transaction: IDBTransaction): Promise<void> {
+export function transactionEnd(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.addEventListener('complete', () => resolve());
     transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('The browser refused it.')));

@@ -28,7 +28,7 @@ export interface SavedContent {
 export const keptBounds = { count: 100, size: 50_000_000, days: 90 };
 
 /** Characters of one saved conversation at most. */
-export const mostOfOne = 20_000_000;
+export const maxOfOne = 20_000_000;
 
 const dayMs = 86_400_000;
 
@@ -36,7 +36,7 @@ const dayMs = 86_400_000;
  * Returns the ids of the conversations beyond the bounds.
  * @param kept the id of a conversation that stays in any case
  */
-export function surplus(heads: readonly SavedHead[], now: number, kept?: string): string[] {
+export function idsBeyondBounds(heads: readonly SavedHead[], now: number, kept?: string): string[] {
   let [count, size] = [0, 0];
   const newestFirst = [...heads].sort((a, b) => Number(b.id === kept) - Number(a.id === kept) || b.at - a.at);
   return newestFirst.flatMap((head) => {
@@ -49,7 +49,7 @@ export function surplus(heads: readonly SavedHead[], now: number, kept?: string)
 }
 
 /** Characters of a name at most. */
-export const mostOfName = 60;
+export const maxOfName = 60;
 
 /** Returns a name for a conversation: its first words. */
 export function nameOf({ sides }: SavedContent): string {
@@ -57,5 +57,5 @@ export function nameOf({ sides }: SavedContent): string {
   const words = first?.role === 'user' ? first.text.trim().replaceAll(/\s+/g, ' ') : '';
   if (words === '') return 'A picture';
   const characters = Array.from(words);
-  return characters.length <= mostOfName ? words : `${characters.slice(0, mostOfName - 1).join('')}…`;
+  return characters.length <= maxOfName ? words : `${characters.slice(0, maxOfName - 1).join('')}…`;
 }

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Empty } from '../../../parts/loaded.tsx';
 import { formatAgo } from '../../../parts/format.ts';
-import { keptBounds, mostOfName, type SavedHead } from './saved-conversation.ts';
+import { keptBounds, maxOfName, type SavedHead } from './saved-conversation.ts';
 import type { Conversations } from './use-conversations.ts';
 
 export interface SavedDialogProps {
@@ -104,7 +104,7 @@ function SavedItem({ head: { name, at }, isShown, onOpen, onRename, onRemove }: 
           <TextInput
             style={{ flexGrow: 1 }}
             label="Name"
-            maxLength={mostOfName}
+            maxLength={maxOfName}
             autoFocus
             value={typed}
             onChange={({ currentTarget }) => type(currentTarget.value)}

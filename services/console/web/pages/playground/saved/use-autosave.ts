@@ -11,7 +11,7 @@ export interface AutosaveOptions {
   conversations: Conversations;
   content: SavedContent;
   /** The number of requests so far. */
-  asked: number;
+  requestCount: number;
   isRunning: boolean;
   /** Called with the id under which the shown conversation is kept. */
   onSaved: (id: string) => void;
@@ -38,7 +38,7 @@ export function useAutosave(options: AutosaveOptions): Autosave {
   const timer = useRef<number>(undefined);
   const queue = useRef<Promise<void>>(Promise.resolve());
 
-  const save = async (mine: Shown, { conversations, content, asked }: AutosaveOptions): Promise<void> => {
+  const save = async (mine: Shown, { conversations, content, requestCount: asked }: AutosaveOptions): Promise<void> => {
     const sides = content.sides.map(({ turns }) => turns);
     if (areSame(sides, mine.sides)) return;
     const wanted = { id: mine.id, revision: mine.revision, content, hasSaid: asked !== mine.asked };
@@ -59,7 +59,7 @@ export function useAutosave(options: AutosaveOptions): Autosave {
 
   useEffect(() => {
     latest.current = options;
-    const { content, asked, isRunning } = options;
+    const { content, requestCount: asked, isRunning } = options;
     if (content.sides.every(({ turns }) => turns.length === 0)) return;
     shown.current ??= { id: newConversationId(), revision: 0, sides: [], asked: 0 };
     const mine = shown.current;
@@ -81,7 +81,7 @@ export function useAutosave(options: AutosaveOptions): Autosave {
     ),
     show: (head, sides) => {
       if (shown.current) saveSoon(shown.current);
-      const { asked } = latest.current;
+      const { requestCount: asked } = latest.current;
       const turns = sides.map((side) => side.turns);
       shown.current = head && { id: head.id, revision: head.revision, sides: turns, asked };
       setSavedSides(turns);

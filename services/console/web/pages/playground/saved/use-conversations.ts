@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import { conversationsOf } from '../../../parts/conversations-of.ts';
+import { databaseNameOf } from '../../../parts/conversation-database.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { openDatabase } from './open-store.ts';
 import type { SavedHead } from './saved-conversation.ts';
@@ -53,7 +53,7 @@ interface OpenedStore {
 
 function openFor(user: string): OpenedStore {
   const store = openDatabase(user).then((database) => new ConversationStore(database));
-  const channel = new BroadcastChannel(conversationsOf(user));
+  const channel = new BroadcastChannel(databaseNameOf(user));
   let listener = (): void => undefined;
   channel.addEventListener('message', () => listener());
   return {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { QuickMarkdown } from '#services/console/web/pages/playground/quick-markdown.ts';
+import { BoundedMarkdown } from '#services/console/web/pages/playground/quick-markdown.ts';
 
 /** Takes a millisecond for the first thousand characters, four for two thousand, and so on; a text with `!` is refused. */
 function render(text: string): string {
@@ -14,13 +14,13 @@ beforeEach(() => {
 });
 
 it('a text is rendered, also while it grows', () => {
-  const markdown = new QuickMarkdown(render);
+  const markdown = new BoundedMarkdown(render);
   for (const length of [0, 1, 999, 1_001, 3_000, 3_001])
     expect(markdown.render('a'.repeat(length))).toBe(`<${length}>`);
 });
 
 it('a text that would take minutes is given up after a bounded time, and so is every continuation of it', () => {
-  const markdown = new QuickMarkdown(render);
+  const markdown = new BoundedMarkdown(render);
   const begunAt = performance.now();
   expect(markdown.render('a'.repeat(300_000))).toBeUndefined();
   expect(markdown.render('a'.repeat(300_001))).toBeUndefined();
@@ -28,7 +28,7 @@ it('a text that would take minutes is given up after a bounded time, and so is e
 });
 
 it('a text that would take minutes is given up also while it grows', () => {
-  const markdown = new QuickMarkdown(render);
+  const markdown = new BoundedMarkdown(render);
   let longest = 0;
   for (let length = 1_000; length < 100_000; length += 4_000) {
     const begunAt = performance.now();
@@ -40,7 +40,7 @@ it('a text that would take minutes is given up also while it grows', () => {
 });
 
 it('a text is rendered in place of a slow one, and in place of one that cannot be rendered', () => {
-  const markdown = new QuickMarkdown(render);
+  const markdown = new BoundedMarkdown(render);
   expect(markdown.render('a'.repeat(300_000))).toBeUndefined();
   expect(markdown.render('b')).toBe('<1>');
   expect(markdown.render('b!')).toBeUndefined();

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { newAnswer, openCalls, tokensPerSecond, type Turn } from '#services/console/web/formats/conversation.ts';
+import {
+  newAnswer,
+  callsWithoutResult,
+  tokensPerSecond,
+  type Turn,
+} from '#services/console/web/formats/conversation.ts';
 import { unrecorded, withRecord } from '#services/console/web/pages/playground/recorded-answers.ts';
 
 const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost?: number): Turn => ({
@@ -35,6 +40,8 @@ describe('an answer', () => {
   it('waits for results of its tool calls, unless it was stopped or failed', () => {
     const call = { id: 'c', name: 'add', input: '{"a' };
     const of = (state: 'done' | 'stopped' | 'failed'): Turn => ({ ...newAnswer('any'), toolCalls: [call], state });
-    expect([of('done'), of('stopped'), of('failed')].map((turn) => openCalls([turn]).length)).toEqual([1, 0, 0]);
+    expect([of('done'), of('stopped'), of('failed')].map((turn) => callsWithoutResult([turn]).length)).toEqual([
+      1, 0, 0,
+    ]);
   });
 });

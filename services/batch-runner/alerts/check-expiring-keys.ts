@@ -1,0 +1,66 @@
+import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { isUsable, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { findBeginning, periodName } from '#shared/accounts/periods.ts';
+import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
+import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { ownerOfKey } from './owner-of-key.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** Days before its expiry at which a key is reported; 0 for the expiry itself. */
+const steps = [7, 1, 0] as const;
+type Step = (typeof steps)[number];
+
+/** Milliseconds after its expiry for which a key is still reported, in case no runner has checked in between. */
+const lateMs = dayMs;
+
+/** Milliseconds after the day of an expiry for which its reports are remembered. */
+const knownMs = 3 * dayMs;
+
+/**
+ * Reports keys seven days and one day before they expire, and keys that have expired: each once per expiry time. A step before the creation
+ * of a key is skipped: a key made for three days is reported one day before its end, and a key made for less than a day never. Replaced
+ * keys are not reported.
+ * @throws RouterError `store_unavailable`
+ */
+export async function checkExpiringKeys(
+  { keys, states }: { keys: Pick<KeyStore, 'listExpiring'>; states: AlertStates },
+  now = Date.now(),
+): Promise<void> {
+  const reported = new Map<string, Map<string, string>>();
+  for (const key of await keys.listExpiring(now - lateMs, now + 7 * dayMs)) {
+    const { id, createdAt, expiresAt, replacedBy } = key;
+    // The replacement shows that the expiry is known.
+    if (expiresAt === undefined || replacedBy !== undefined) continue;
+    if (!isUsable(key, Math.min(now, expiresAt - 1))) continue;
+    const step = steps.findLast((days) => now >= expiresAt - days * dayMs);
+    // The expiry is reported only for keys that lived long enough for the report of the day before.
+    if (step === undefined || createdAt >= expiresAt - Math.max(1, step) * dayMs) continue;
+    const day = findBeginning('day', expiresAt);
+    const kind = `keys:${periodName('day', day)}`;
+    const known = reported.get(kind) ?? (await states.readAll(kind));
+    reported.set(kind, known);
+    const field = `${id} ${expiresAt} ${step}`;
+    if (known.has(field)) continue;
+    const event = keyEvent(key, expiresAt, step);
+    await states.change({ kind, field, to: String(now), expiresAt: day + dayMs + knownMs, event });
+  }
+}
+
+function keyEvent(key: FoundKey, expiresAt: number, step: Step): WebhookEvent {
+  const { id, kind, name, ownerId } = key;
+  const owner = ownerOfKey(key);
+  const data = {
+    id,
+    kind,
+    name,
+    ...(ownerId !== undefined && { owner_id: ownerId }),
+    expires_at: Math.floor(expiresAt / 1000),
+  };
+  return {
+    id: createEventId(),
+    owners: owner === 'router' ? ['router'] : [owner, 'router'],
+    ...(step === 0 ? { type: 'rtr.key.expired', data } : { type: 'rtr.key.expiring', data: { ...data, days: step } }),
+  };
+}

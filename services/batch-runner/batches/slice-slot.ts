@@ -1,0 +1,152 @@
+import type { LinePlace } from '../lines/line-place.ts';
+import type { ParkedBatches } from '../slots/parked-batches.ts';
+import type { RunningLines } from './running-lines.ts';
+
+/**
+ * Milliseconds for which a batch is shown as waiting for a worker, unless the mark is renewed. A batch is parked for less time than this.
+ */
+const missingWorkerMs = 90_000;
+
+/** The reason why all lines of a slice wait. */
+export interface SlicePause {
+  /** When the lines are tried again, in ms since 1970; without a worker, when the mark runs out unless it is renewed. */
+  until: number;
+  /** Text for the owner of the batch. */
+  reason: string;
+  lacksWorker: boolean;
+}
+
+export interface SliceSlotParts {
+  parked: Pick<ParkedBatches, 'slotHoldMs' | 'noteRunning' | 'park'>;
+  running: RunningLines;
+  batch: string;
+  slice: number;
+  /** Called at intervals while no line of the batch runs here, and a line of the slice waits for its upstream's limit or for a worker. */
+  onPaused: (pause: SlicePause) => Promise<void>;
+  /** Returns whether other slices wait for a slice slot or for memory. */
+  isWanted: () => Promise<boolean>;
+  /** Called when the slice leaves its slot: no further line may begin. */
+  onLeave: () => void;
+}
+
+interface OpenLine {
+  isWaiting: boolean;
+  /** Ends the count of the line in `RunningLines`; undefined if no worker has the line. */
+  onStop: (() => void) | undefined;
+  /** Returns where the line could be served; undefined if it does not wait for that. */
+  place: (() => LinePlace) | undefined;
+}
+
+/**
+ * The slice slot that a slice occupies in this runner. The slice leaves the slot when all its lines have waited for a while and other
+ * slices wait for a slot or for memory.
+ */
+export class SliceSlot {
+  readonly #parts: SliceSlotParts;
+  readonly #lines = new Set<OpenLine>();
+  #timer: NodeJS.Timeout | undefined;
+  #leaveMs: number | undefined;
+
+  constructor(parts: SliceSlotParts) {
+    this.#parts = parts;
+  }
+
+  /** Milliseconds after which the slice is to be processed again; undefined while it has its slot. */
+  get leaveMs(): number | undefined {
+    return this.#leaveMs;
+  }
+
+  /** Adds a line. @returns callbacks for its changes */
+  begin() {
+    const line: OpenLine = { isWaiting: false, onStop: undefined, place: undefined };
+    this.#lines.add(line);
+    this.#judge();
+    return {
+      /** The line waits. @param place returns where the line could be served; undefined if it waits for something else */
+      wait: (place?: () => LinePlace): void => {
+        stop(line);
+        line.isWaiting = true;
+        line.place = place;
+        this.#judge();
+      },
+      /** The line no longer waits. */
+      goOn: (): void => {
+        line.isWaiting = false;
+        this.#judge();
+      },
+      /** A worker executes the line. */
+      ran: (): void => {
+        const { parked, running, batch, slice } = this.#parts;
+        line.onStop ??= running.begin(batch);
+        parked.noteRunning(batch, slice);
+      },
+      end: (): void => {
+        stop(line);
+        this.#lines.delete(line);
+        this.#judge();
+      },
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#lines.clear();
+  }
+
+  get #isIdle(): boolean {
+    for (const { isWaiting } of this.#lines) if (!isWaiting) return false;
+    return this.#lines.size > 0;
+  }
+
+  #judge(): void {
+    if (!this.#isIdle) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    } else this.#timer ??= this.#waitOn();
+  }
+
+  #waitOn(): NodeJS.Timeout {
+    const { parked, batch, slice } = this.#parts;
+    return setTimeout(() => void this.#leaveIfWanted(), parked.slotHoldMs(batch, slice));
+  }
+
+  /** Returns the upstream limit that ends first among those that lines wait for; otherwise the missing worker; undefined without either. */
+  #pause(): SlicePause | undefined {
+    const places = [...this.#lines].flatMap((line) => placeOf(line) ?? []);
+    const [first] = places.flatMap(({ limit }) => limit ?? []).toSorted((a, b) => a.until - b.until);
+    if (first) return { ...first, lacksWorker: false };
+    const [lacks] = places.flatMap((place) => place.lacks ?? []);
+    return lacks && { until: Date.now() + missingWorkerMs, reason: lacks(), lacksWorker: true };
+  }
+
+  async #leaveIfWanted(): Promise<void> {
+    const { parked, running, batch, slice, isWanted, onPaused, onLeave } = this.#parts;
+    const timer = this.#timer;
+    const pause = running.has(batch) ? undefined : this.#pause();
+    if (pause) await onPaused(pause).catch(() => undefined);
+    const wanted = await isWanted().catch(() => false);
+    // The slice has continued meanwhile, or has ended.
+    if (this.#timer !== timer || !this.#isIdle) return;
+    if (!wanted) {
+      this.#timer = this.#waitOn();
+      return;
+    }
+    const waiting = [...this.#lines].find(({ place }) => place);
+    this.#leaveMs = parked.park(batch, slice, waiting?.place);
+    onLeave();
+  }
+}
+
+function stop(line: OpenLine): void {
+  line.onStop?.();
+  line.onStop = undefined;
+}
+
+function placeOf({ place }: OpenLine): LinePlace | undefined {
+  try {
+    return place?.();
+  } catch {
+    // The line ends with this error.
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { LRUCache } from 'lru-cache';
+import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+import { identityOfPerson, personOfIdentity } from '#shared/accounts/people/person-identity.ts';
+import {
+  findServiceAccount,
+  identityOfService,
+  identityOfTeam,
+  serviceOfIdentity,
+  teamOfIdentity,
+} from '#shared/accounts/token-issuers/service-identity.ts';
+import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
+import type { TeamStore } from '#shared/accounts/people/team-store.ts';
+import { isShutOut } from '#shared/accounts/people/user.ts';
+import type { UserStore } from '#shared/accounts/people/user-store.ts';
+
+/** Milliseconds after which a key is read again, in case an announcement is lost. */
+const freshMs = 10_000;
+
+const maxKnown = 1_000;
+
+export interface LineIdentitiesParts {
+  keys: Pick<KeyStore, 'find'>;
+  users: Pick<UserStore, 'find'>;
+  teams: Pick<TeamStore, 'find' | 'membersOf'>;
+  /** Issuers of tokens; their rules define the permissions of service accounts. */
+  issuers: () => readonly Pick<AcceptedIssuer, 'rules'>[];
+  /** Priority class of all identities; if undefined, the class of the key, and `normal` for people. */
+  class: PriorityClass | undefined;
+}
+
+/** Successors of a key that are followed. */
+const maxSuccessors = 100;
+
+/**
+ * Finds the identities for work in the background: the current state of the key or the person that created the work. A rotated key that has
+ * expired is replaced by its successor.
+ */
+export class BackgroundIdentities {
+  readonly #parts: LineIdentitiesParts;
+  readonly #known = new LRUCache<string, { identity: KeyIdentity | undefined }>({ max: maxKnown, ttl: freshMs });
+  /** Counts changes, so that a read that began before a change is not cached. */
+  #generation = 0;
+
+  constructor(parts: LineIdentitiesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns the identity of a key, a sign-in session or a workload by its id; undefined if it may no longer be used.
+   * @throws RouterError `store_unavailable`
+   */
+  async find(id: string): Promise<KeyIdentity | undefined> {
+    const known = this.#known.get(id);
+    if (known) return known.identity;
+    const generation = this.#generation;
+    const identity = await this.#look(id);
+    if (generation === this.#generation) this.#known.set(id, { identity });
+    return identity;
+  }
+
+  /** Clears the cache after a change. */
+  clear(): void {
+    this.#generation += 1;
+    this.#known.clear();
+  }
+
+  async #look(id: string): Promise<KeyIdentity | undefined> {
+    const person = personOfIdentity(id);
+    if (person) return this.#ofPerson(person);
+    const teamId = teamOfIdentity(id);
+    if (teamId !== undefined) return this.#ofTeam(teamId);
+    const service = serviceOfIdentity(id);
+    return service === undefined ? this.#ofKey(id) : this.#ofService(service);
+  }
+
+  async #ofTeam(teamId: string): Promise<KeyIdentity | undefined> {
+    const team = await this.#parts.teams.find(teamId);
+    return team && identityOfTeam(team, this.#parts.class);
+  }
+
+  #ofService(name: string): KeyIdentity | undefined {
+    const account = findServiceAccount(this.#parts.issuers(), name);
+    return account && identityOfService({ ...account, class: this.#parts.class ?? account.class });
+  }
+
+  async #ofKey(id: string): Promise<KeyIdentity | undefined> {
+    const found = await this.#usable(id);
+    if (!found) return undefined;
+    return identityOfKey(found, this.#parts.class);
+  }
+
+  /**
+   * Returns the key or its usable successor. A successor must store for the same owner. A key without an owner has no successor: what it
+   * has created belongs to the key itself.
+   */
+  async #usable(id: string): Promise<FoundKey | undefined> {
+    let next: string | undefined = id;
+    let before: FoundKey | undefined;
+    for (let count = 0; next !== undefined && count <= maxSuccessors; count += 1) {
+      const found = await this.#parts.keys.find(next);
+      if (before && found?.storesAs !== before.storesAs) return undefined;
+      if (!found || isUsable(found, Date.now())) return found;
+      before = found;
+      next = found.revokedAt === undefined && found.ownerId !== undefined ? found.replacedBy : undefined;
+    }
+    return undefined;
+  }
+
+  /** Returns the identity of a person; for a team's account, only while the person is in the team. */
+  async #ofPerson({
+    userId,
+    teamId,
+  }: {
+    userId: string;
+    teamId: string | undefined;
+  }): Promise<KeyIdentity | undefined> {
+    const { users, teams, class: priority } = this.#parts;
+    const user = await users.find(userId);
+    if (!user || isShutOut(user)) return undefined;
+    if (teamId === undefined) return identityOfPerson(user, undefined, priority);
+    const [team, members] = await Promise.all([teams.find(teamId), teams.membersOf(teamId)]);
+    return team && members.has(userId) ? identityOfPerson(user, team, priority) : undefined;
+  }
+}

@@ -1,0 +1,56 @@
+import { isOver } from '#shared/accounts/background-responses/background-record.ts';
+import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+
+/** Milliseconds between two reads of a response's record, in case a change notice is lost. */
+const lookMs = 5_000;
+
+export interface AttemptWatchParts {
+  id: string;
+  /** Id of the run. */
+  run: string;
+  work: Pick<ResponseWork, 'find'>;
+  changes: Pick<ResponseChanges, 'watch'>;
+  /** Aborts when the runner stops. */
+  stopping: AbortSignal;
+}
+
+/** Follows a response during one run: whether it was cancelled or removed, or another run has begun. */
+export class RunWatch {
+  readonly #parts: AttemptWatchParts;
+  readonly #stopped = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #unwatch: () => void;
+  /** Aborts when the run must stop. */
+  readonly signal: AbortSignal;
+
+  constructor(parts: AttemptWatchParts) {
+    this.#parts = parts;
+    this.signal = AbortSignal.any([this.#stopped.signal, parts.stopping]);
+    this.#timer = setInterval(() => void this.#look(), lookMs);
+    this.#unwatch = parts.changes.watch(parts.id, (change) => {
+      if (change === 'over') void this.#look();
+    });
+  }
+
+  /** Whether the run can no longer record anything. */
+  get isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#unwatch();
+  }
+
+  async #look(): Promise<void> {
+    const { work, id, run: attempt } = this.#parts;
+    // While Redis is away, the run goes on.
+    const found = await work.find(id).catch(() => 'unknown' as const);
+    if (found !== 'unknown' && (!found || isOver(found) || found.attempt !== attempt)) this.stop();
+  }
+}

@@ -1,0 +1,81 @@
+import type { RouterError } from '#shared/core/errors.ts';
+import { computeUpstreamLimit, type UpstreamLimit } from './upstream-limit.ts';
+
+/** Milliseconds without a refusal after which a model's state is dropped. */
+const idleMs = 3_600_000;
+
+interface ModelBreaker {
+  running: number;
+  /** Requests that may run at once. */
+  most: number;
+  /** Answers since `most` last changed. */
+  answers: number;
+  /** Refusals in a row, less one each time that as many requests were answered as may run at once. */
+  refusals: number;
+  limit: UpstreamLimit;
+}
+
+const noLimit: UpstreamLimit = { until: 0, reason: '' };
+
+/**
+ * Circuit breaker for batch requests to models whose upstream refuses some: it leaves the upstream's rate to live requests. After a refusal
+ * it sends no request for a while, longer each time. Then it allows half as many concurrent requests as before, and one more each time that
+ * as many were answered.
+ */
+export class ModelBreakers {
+  /** Models in use by lines, and models that refused requests lately. */
+  readonly #breakers = new Map<string, ModelBreaker>();
+
+  /** Returns the limit that lines of a model wait for; undefined if they may begin, or wait only for other lines. */
+  limitOf(model: string, now = Date.now()): UpstreamLimit | undefined {
+    const limit = this.#breakers.get(model)?.limit ?? noLimit;
+    return limit.until > now ? limit : undefined;
+  }
+
+  mayBegin(model: string, now = Date.now()): boolean {
+    const breaker = this.#breakers.get(model);
+    return !breaker || (breaker.limit.until <= now && breaker.running < breaker.most);
+  }
+
+  /** Counts a request that begins. @returns the call for its end, made after `refused` or `answered` */
+  begin(model: string): () => void {
+    const breaker = this.#breakers.get(model) ?? {
+      running: 0,
+      most: Infinity,
+      answers: 0,
+      refusals: 0,
+      limit: noLimit,
+    };
+    this.#breakers.set(model, breaker);
+    breaker.running += 1;
+    return () => {
+      breaker.running -= 1;
+      if (breaker.running === 0 && breaker.limit.until + idleMs < Date.now()) this.#breakers.delete(model);
+    };
+  }
+
+  /** Records a refusal by the upstream. */
+  refused(model: string, error: RouterError, now = Date.now()): void {
+    const breaker = this.#breakers.get(model);
+    if (!breaker) return;
+    // Requests that ran at the same time are refused together, which counts as one refusal.
+    if (breaker.limit.until <= now) {
+      breaker.refusals += 1;
+      breaker.most = Math.max(1, Math.floor(Math.min(breaker.most, breaker.running) / 2));
+      breaker.answers = 0;
+    }
+    const limit = computeUpstreamLimit(model, error, breaker.refusals, now);
+    if (limit.until > breaker.limit.until) breaker.limit = limit;
+  }
+
+  /** Records an answer. */
+  answered(model: string): void {
+    const breaker = this.#breakers.get(model);
+    if (!breaker) return;
+    breaker.answers += 1;
+    if (breaker.answers < breaker.most) return;
+    breaker.answers = 0;
+    breaker.most += 1;
+    breaker.refusals = Math.max(0, breaker.refusals - 1);
+  }
+}

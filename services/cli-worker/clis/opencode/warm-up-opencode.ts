@@ -1,0 +1,72 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { AnswerPart } from '../cli.ts';
+import { warmUpModel } from './opencode-config.ts';
+import { opencodeToolName, type OpencodeRequest } from './opencode-request.ts';
+import type { OpencodeSession } from './opencode-session.ts';
+import type { WarmUpUpstream } from './warm-up-upstream.ts';
+
+/** Number of conversations after which opencode has loaded everything and is about as fast as it gets. */
+const warmUps = 8;
+
+const name = 'warm_up';
+const said = (type: string, role: string, text: string): JsonObject => ({
+  type: 'message',
+  role,
+  content: [{ type, text }],
+});
+const items: JsonObject[] = [
+  said('input_text', 'user', 'Hello'),
+  said('output_text', 'assistant', 'Hello'),
+  { type: 'function_call', call_id: 'call_1', name: opencodeToolName(name), arguments: '{"a":1}' },
+  { type: 'function_call_output', call_id: 'call_1', output: 'Done' },
+];
+const request: OpencodeRequest = {
+  model: `${warmUpModel.providerID}/${warmUpModel.modelID}`,
+  system: 'Be exact.',
+  items,
+  parameters: { maxOutputTokens: 7 },
+  effort: undefined,
+  schema: undefined,
+  tools: [],
+  toolNames: new Map([[opencodeToolName(name), name]]),
+  parallelCalls: true,
+  stop: [],
+};
+
+/** The messages that the upstream must get for the request above, and nothing else. */
+const expected: JsonObject[] = [
+  { role: 'system', content: 'Be exact.' },
+  { role: 'user', content: 'Hello' },
+  { role: 'assistant', content: 'Hello' },
+  { role: 'tool', content: 'Done' },
+];
+
+/**
+ * Holds conversations with the warm-up upstream until opencode is as fast as it gets: the first ones take several times as long as later
+ * ones.
+ * @returns whether this version takes a client's tools
+ * @throws RouterError `upstream_failed` when the upstream gets another conversation than the client's
+ */
+export async function warmUpOpencode(
+  session: OpencodeSession,
+  upstream: WarmUpUpstream,
+  signal: AbortSignal,
+): Promise<{ takesTools: boolean }> {
+  const parts: AnswerPart[] = [];
+  const tools = [{ name, description: 'A tool', inputSchema: { type: 'object' } }];
+  const { finishReason } = await session.converse({ ...request, tools }, (part) => void parts.push(part), signal);
+  for (let round = 1; round < warmUps; round += 1) await session.converse(request, () => undefined, signal);
+  if (!isWhole(upstream.lastRequest())) {
+    throw new RouterError('upstream_failed', 'This version of opencode does not pass on conversations as they are.');
+  }
+  return { takesTools: finishReason === 'tool_calls' && parts.some((part) => part.kind === 'call') };
+}
+
+function isWhole({ messages, tools, max_tokens: limit }: JsonObject): boolean {
+  const turns = (Array.isArray(messages) ? messages : []).filter(isJsonObject);
+  const isSame =
+    turns.length === expected.length &&
+    turns.every(({ role, content }, at) => role === expected[at]?.['role'] && content === expected[at]?.['content']);
+  return isSame && tools === undefined && limit === 7;
+}

@@ -1,0 +1,77 @@
+import { Router, type Request } from 'express';
+import { z } from 'zod';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import { ConnectError } from '#shared/connections/connect-error.ts';
+import type { Connections, ServerForPerson } from '#shared/connections/mcp-account-links.ts';
+import { connectionsPath } from '#shared/connections/tool-account-links.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { resolveRouterAddress } from '#shared/core/router-address.ts';
+import type { McpAccountLink } from '../../contract/mcp-account-links.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record } from '../api-parts.ts';
+import { parse } from '../parse.ts';
+import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+
+export interface ConnectionRoutesParts {
+  accounts: Accounts;
+  log: Logger;
+  connections: Pick<Connections, 'list' | 'begin' | 'complete' | 'disconnect'>;
+  /** See `ApiParts`. */
+  publicUrl: string | undefined;
+}
+
+const text = z.string().min(1).max(8_192);
+const answer = z.strictObject({ state: text, code: text.optional(), iss: text.optional() });
+
+/** Creates the routes for the MCP account links of the signed-in person. Nobody sees or changes those of others. */
+export function mcpAccountLinkRoutes(parts: ConnectionRoutesParts): Router {
+  const { connections } = parts;
+  const routes = Router({ caseSensitive: true, strict: true });
+  routes.get('/connections', async (_, response) => {
+    response.json((await connections.list(signedInOf(response).id)).map(connectionAnswer));
+  });
+  routes.post('/connections', async (request, response) => {
+    const person = signedInOf(response);
+    const { state, code, iss } = parse(answer, request.body);
+    const server = await toApiFailure(() => connections.complete(person.id, person.sessionId, { state, code, iss }));
+    await note(parts, person, 'connection.make', server);
+    response.json({ server });
+  });
+  routes.post('/connections/:server', async (request, response) => {
+    const { id, sessionId } = signedInOf(response);
+    const { server } = request.params;
+    const url = await toApiFailure(() => connections.begin(id, sessionId, server, pageOf(request, parts)));
+    if (!url) throw notFound();
+    response.json({ url: url.href });
+  });
+  routes.delete('/connections/:server', async (request, response) => {
+    const person = signedInOf(response);
+    const { server } = request.params;
+    if (!(await connections.disconnect(person.id, server))) throw notFound();
+    await note(parts, person, 'connection.remove', server);
+    response.status(204).end();
+  });
+  return routes;
+}
+
+function connectionAnswer({ server, url, state, connectedAt }: ServerForPerson): McpAccountLink {
+  return { server, host: new URL(url).host, state, ...(connectedAt === undefined ? {} : { connectedAt }) };
+}
+
+/** Returns the address of the page to which an MCP server sends people back. All servers get the same one. */
+function pageOf(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'publicUrl'>): string {
+  return new URL(connectionsPath, resolveRouterAddress(request, publicUrl)).href;
+}
+
+/** Turns a ConnectError into a failure of the API. @throws ApiFailure 422 with the sentence of a ConnectError */
+async function toApiFailure<T>(connect: () => Promise<T>): Promise<T> {
+  try {
+    return await connect();
+  } catch (error) {
+    throw error instanceof ConnectError ? new ApiFailure(422, 'not_connected', error.message) : error;
+  }
+}
+
+async function note(parts: ConnectionRoutesParts, person: SignedIn, action: string, server: string): Promise<void> {
+  await record(parts, person, { action, target: { kind: 'mcp-server', id: server, name: server }, details: {} });
+}

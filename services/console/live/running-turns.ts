@@ -1,0 +1,22 @@
+import { maxTurns, type RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+
+/** Returns the turns of agent sessions among the jobs, in the order of the jobs. A request that several jobs serve counts once. */
+export function runningTurns(
+  jobs: Iterable<Pick<Job, 'request' | 'queuedAt' | 'state' | 'attempt'>>,
+): RunningTurnStats[] {
+  const turns = new Map<string, RunningTurnStats>();
+  for (const { request, queuedAt, state, attempt } of jobs) {
+    if (!request.turn) continue;
+    const { program, session, agent, parent, type, key, user, team } = request.turn;
+    const { requestId } = request;
+    // Request ids are chosen by clients, so they are unique only per key.
+    const name = `${key} ${requestId}`;
+    if (turns.has(name)) continue;
+    const since = Math.round(performance.timeOrigin + queuedAt);
+    const model = state === 'queued' ? undefined : attempt?.placement.model;
+    turns.set(name, { request: requestId, key, user, team, program, session, agent, parent, type, since, model });
+    if (turns.size === maxTurns) break;
+  }
+  return [...turns.values()];
+}

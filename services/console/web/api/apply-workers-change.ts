@@ -1,0 +1,12 @@
+import type { LiveWorkerFacts, WorkersChange } from '../../contract/live.ts';
+
+/** Applies a change to the workers. Returns them in the order in which they started; unchanged workers stay the same objects. */
+export function applyWorkersChange(
+  workers: readonly LiveWorkerFacts[],
+  { changed, gone }: WorkersChange,
+): LiveWorkerFacts[] {
+  const byId = new Map(workers.map((worker) => [worker.id, worker]));
+  for (const id of gone) byId.delete(id);
+  for (const worker of changed) byId.set(worker.id, worker);
+  return [...byId.values()].sort((one, other) => one.startedAt - other.startedAt || (one.id < other.id ? -1 : 1));
+}

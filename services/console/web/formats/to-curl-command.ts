@@ -1,0 +1,37 @@
+import type { Json, JsonObject } from '#shared/core/json.ts';
+
+const maxImageCharacters = 48;
+
+/**
+ * Returns a request as a shell command, with the key in a variable and images shortened.
+ * @param headers the headers besides the content type and the key
+ */
+export function toCurlCommand(url: string, headers: Readonly<Record<string, string>>, body: JsonObject): string {
+  return [
+    `curl -N ${shellWord(url)} \\`,
+    `  -H "Authorization: Bearer $RTR_KEY" -H "Content-Type: application/json" \\`,
+    ...Object.entries(headers).map(([name, value]) => `  -H "${name}: ${value}" \\`),
+    `  -d ${shellWord(JSON.stringify(shorten(body), null, 2))}`,
+  ].join('\n');
+}
+
+function shorten(value: Json | undefined): Json | undefined {
+  if (typeof value === 'string') return isImage(value) ? `${value.slice(0, maxImageCharacters)}…` : value;
+  if (Array.isArray(value)) return value.map((each) => shorten(each) ?? null);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      name === 'data' && typeof each === 'string' ? `${each.slice(0, maxImageCharacters)}…` : shorten(each),
+    ]),
+  );
+}
+
+function isImage(text: string): boolean {
+  return text.startsWith('data:image/');
+}
+
+/** Quotes a text as one literal word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,168 @@
+import { Badge, Button, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { McpAccountLink, AuthorizationResponse } from '../../../contract/mcp-account-links.ts';
+import { callApi, type ApiFailure } from '../../api/call-api.ts';
+import { useIsAdmin } from '../../api/session.ts';
+import { refresh, useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatAgo } from '../../parts/format.ts';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+
+const states = {
+  connected: { word: 'Connected', color: 'green' },
+  expired: { word: 'Expired', color: 'orange' },
+  none: { word: 'Not connected', color: 'gray' },
+} as const;
+
+/** Lists the MCP servers to which people link accounts, with the person's own account links. */
+export function Connections() {
+  const connections = useApi<McpAccountLink[]>('/connections', { everyMs: 15_000 });
+  const isAdmin = useIsAdmin();
+  const completion = useCompletion();
+  const [left, leave] = useState<McpAccountLink>();
+  const connect = useMutation<{ url: string }, ApiFailure, string>({
+    mutationFn: (server) => callApi('POST', `/connections/${encodeURIComponent(server)}`),
+    onSuccess: ({ url }) => window.location.assign(url),
+  });
+  const disconnect = useChange(
+    ({ server }: McpAccountLink) => callApi('DELETE', `/connections/${encodeURIComponent(server)}`),
+    ['/connections'],
+  );
+  return (
+    <Page title="Connections" about="MCP servers whose tools you use with an account of yours there.">
+      <Stack gap="xs">
+        {completion.error ? <Failure title="You were not connected" error={completion.error} /> : null}
+        {connect.error ? <Failure title="You cannot be connected" error={connect.error} /> : null}
+        <Loaded query={connections} contentName="the connections">
+          {(all) =>
+            all.length === 0 ? (
+              <section className="panel">
+                <Empty
+                  title="No servers to connect to"
+                  action={
+                    isAdmin ? (
+                      <Button component={Link} href="/admin/registry">
+                        Open the registry
+                      </Button>
+                    ) : null
+                  }
+                >
+                  A connection lets your keys use the tools of an MCP server with your account there. An administrator
+                  adds such servers to the registry, with <code>auth: oauth</code>.
+                </Empty>
+              </section>
+            ) : (
+              <DataList
+                label="Connections"
+                rows={all}
+                idOf={({ server }) => server}
+                columns={[
+                  {
+                    label: 'Server',
+                    render: (connection) => <Server of={connection} />,
+                    sortBy: ({ server }) => server,
+                    search: ({ server, host }) => `${server} ${host}`,
+                  },
+                  {
+                    label: 'State',
+                    render: ({ state }) => (
+                      <Badge variant="dot" color={states[state].color}>
+                        {states[state].word}
+                      </Badge>
+                    ),
+                    sortBy: ({ state }) => states[state].word,
+                  },
+                  {
+                    label: 'Since',
+                    render: ({ connectedAt }) => (connectedAt === undefined ? '–' : formatAgo(connectedAt)),
+                    sortBy: ({ connectedAt }) => connectedAt,
+                    wideOnly: true,
+                  },
+                ]}
+                address=""
+                actions={(connection) => (
+                  <Actions
+                    of={connection}
+                    isBusy={completion.isPending || connect.isPending || connect.isSuccess}
+                    onConnect={() => connect.mutate(connection.server)}
+                    onDisconnect={() => leave(connection)}
+                  />
+                )}
+              />
+            )
+          }
+        </Loaded>
+      </Stack>
+      <Confirm
+        title="Disconnect?"
+        action="Disconnect"
+        change={disconnect}
+        input={left}
+        onClose={() => leave(undefined)}
+      >
+        The router forgets your access to {left?.server}, and your keys cannot call its tools any more.
+      </Confirm>
+    </Page>
+  );
+}
+
+/**
+ * Completes an MCP account link when the person comes back from the authorization server, and removes the server's answer from the address.
+ */
+function useCompletion() {
+  const completion = useMutation<{ server: string }, ApiFailure, AuthorizationResponse>({
+    mutationFn: (answer) => callApi('POST', '/connections', answer),
+    onSettled: () => refresh(['/connections']),
+  });
+  const { mutate } = completion;
+  useEffect(() => {
+    const given = new URLSearchParams(window.location.search);
+    const [state, code, iss] = [given.get('state'), given.get('code'), given.get('iss')];
+    if (state === null) return;
+    window.history.replaceState(null, '', window.location.pathname);
+    mutate({ state, ...(code === null ? {} : { code }), ...(iss === null ? {} : { iss }) });
+  }, [mutate]);
+  return completion;
+}
+
+function Server({ of: { server, host } }: { of: McpAccountLink }) {
+  return (
+    <div>
+      <Text size="sm" fw={600} className="break">
+        {server}
+      </Text>
+      <Text size="xs" c="dimmed" className="break">
+        {host}
+      </Text>
+    </div>
+  );
+}
+
+interface ActionsProps {
+  of: McpAccountLink;
+  isBusy: boolean;
+  onConnect: () => void;
+  onDisconnect: () => void;
+}
+
+function Actions({ of: { server, state }, isBusy, onConnect, onDisconnect }: ActionsProps) {
+  return (
+    <Button.Group style={{ justifyContent: 'flex-end' }}>
+      {state === 'connected' ? null : (
+        <Button size="compact-sm" loading={isBusy} onClick={onConnect} aria-label={`Connect to ${server}`}>
+          Connect
+        </Button>
+      )}
+      {state === 'none' ? null : (
+        <Button size="compact-sm" variant="default" onClick={onDisconnect} aria-label={`Disconnect from ${server}`}>
+          Disconnect
+        </Button>
+      )}
+    </Button.Group>
+  );
+}

@@ -1,0 +1,77 @@
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { useState, type KeyboardEvent } from 'react';
+import type { UserTurn } from '../../formats/conversation.ts';
+import { isSendKey } from './keys.ts';
+
+export interface SaidViewProps {
+  turn: UserTurn;
+  onEdit: (text: string) => void;
+}
+
+/** A user's turn, which can be edited and sent again. */
+export function UserTurnView({ turn: { text, images }, onEdit }: SaidViewProps) {
+  const [edited, edit] = useState<string>();
+  const isEmpty = edited?.trim() === '' && images.length === 0;
+  const send = (): void => {
+    if (edited === undefined || isEmpty) return;
+    edit(undefined);
+    onEdit(edited);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (isSendKey(event)) {
+      event.preventDefault();
+      send();
+    } else if (event.key === 'Escape') {
+      // Keeps this Escape from stopping an answer.
+      event.preventDefault();
+      edit(undefined);
+    }
+  };
+  return (
+    <article className="panel said" aria-label="You">
+      <Group justify="space-between" gap="xs">
+        <Text size="xs" c="dimmed">
+          You
+        </Text>
+        {edited === undefined ? (
+          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => edit(text)}>
+            Edit
+          </Button>
+        ) : null}
+      </Group>
+      {edited === undefined ? (
+        <Text size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>
+          {text}
+        </Text>
+      ) : (
+        <Stack gap="xs">
+          <Textarea
+            aria-label="Your message, changed"
+            description="What came after it is replaced"
+            autosize
+            maxRows={12}
+            autoFocus
+            data-own-escape
+            value={edited}
+            onChange={({ currentTarget }) => edit(currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+          <Group gap="xs">
+            <Button size="xs" disabled={isEmpty} onClick={send}>
+              Send from here
+            </Button>
+            <Button size="xs" variant="default" onClick={() => edit(undefined)}>
+              Cancel
+            </Button>
+          </Group>
+        </Stack>
+      )}
+      <Group gap="xs" mt={images.length > 0 ? 'xs' : 0}>
+        {images.map((url, index) => (
+          // oxlint-disable-next-line no-array-index-key -- images of a turn never change
+          <img key={index} src={url} alt={`Attachment ${index + 1}`} className="attachment" />
+        ))}
+      </Group>
+    </article>
+  );
+}

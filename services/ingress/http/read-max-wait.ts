@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { RouterError } from '#shared/core/errors.ts';
+
+/** Header with the seconds that the client's request may wait in the queue. Decimals are allowed. */
+const header = 'x-rtr-max-wait';
+
+const maxSeconds = 3_600;
+
+/**
+ * Returns the milliseconds that a client lets its request wait in the queue; undefined without a limit.
+ * @throws RouterError `invalid_request` for a value that is not a number of seconds above 0 and up to 3,600
+ */
+export function readMaxWait(headers: IncomingHttpHeaders): number | undefined {
+  const value = headers[header];
+  if (value === undefined) return undefined;
+  const seconds = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
+  if (seconds > 0 && seconds <= maxSeconds) return seconds * 1000;
+  const message = `The header ${header} must be a number of seconds above 0 and up to ${maxSeconds}.`;
+  throw new RouterError('invalid_request', message);
+}

@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { NamedSession } from '#shared/serving/compute-affinity.ts';
+
+/** Headers in which clients name an agent session: opencode and others, Claude Code, Codex. */
+const sessionHeaders = ['x-session-affinity', 'x-claude-code-session-id', 'session-id'];
+
+/** Header of the client whose sessions keep their name after a compaction. */
+const restartingHeader = 'x-claude-code-session-id';
+
+/**
+ * Headers in which clients name one agent of a session, which has its own conversation: Claude Code, Codex. Codex also numbers the windows
+ * of a thread: each compaction begins a new window.
+ */
+const agentHeaders = ['x-claude-code-agent-id', 'x-codex-window-id', 'thread-id'];
+
+/** Characters of a name that are used; the rest is cut. Names in use are UUIDs. */
+const maxLength = 256;
+
+/** Returns the session and agent that a client names in its headers; undefined without a session. */
+export function readSession(headers: IncomingHttpHeaders): NamedSession | undefined {
+  const session = firstOf(headers, sessionHeaders);
+  if (!session) return undefined;
+  const agent = firstOf(headers, agentHeaders);
+  return { name: `${session.value}\n${agent?.value ?? ''}`, restarts: session.header === restartingHeader };
+}
+
+function firstOf(
+  headers: IncomingHttpHeaders,
+  names: readonly string[],
+): { header: string; value: string } | undefined {
+  for (const header of names) {
+    const value = headers[header];
+    if (typeof value === 'string' && value !== '') return { header, value: value.slice(0, maxLength) };
+  }
+  return undefined;
+}

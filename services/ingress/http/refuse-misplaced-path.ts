@@ -1,0 +1,24 @@
+import type { RequestHandler } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
+
+export interface PlacedApi {
+  /** Base path of the API: `/api/<segment>`. */
+  base: string;
+  /** Paths of the API's formats below its version prefix, such as `/chat/completions`. */
+  paths: readonly string[];
+}
+
+/**
+ * Refuses a path of an API that lacks the API's base, as clients with a base URL that is too short send it, and names the missing part.
+ * Mount it at a version prefix of the APIs, such as `/v1`.
+ */
+export function refuseMisplacedPath(api: PlacedApi): RequestHandler {
+  return (request, _response, next) => {
+    if (!api.paths.some((path) => request.path === path)) return next();
+    const path = `${request.baseUrl}${request.path}`;
+    throw new RouterError(
+      'not_found',
+      `There is no ${request.method} ${path} here, but there is ${api.base}${path}: add ${api.base} to the base URL.`,
+    );
+  };
+}

@@ -1,0 +1,241 @@
+import type { ServerResponse } from 'node:http';
+import { blockBytes } from './output-blocks.ts';
+import type { TurnOutput } from './output-turn.ts';
+import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
+
+const blocksAtOnce = 4;
+
+interface Block {
+  bytes: Buffer;
+  used: number;
+  /** Bytes at the start of the block that end a piece from the block before. */
+  carried: number;
+  /** Whether the next block continues the last piece. */
+  isContinued: boolean;
+}
+
+/**
+ * Writes an answer as fast as its client reads it. All output passes through reusable blocks: a piece is a view of a broker message, which
+ * may be far larger, and a socket's own queue costs several times the bytes of small pieces and cannot be shortened.
+ */
+export class BoundedResponse implements UnreadOutput, TurnOutput {
+  readonly #response: ServerResponse;
+  readonly #outputs: UnreadOutputs;
+  readonly #onGivenUp: () => void;
+  /** Pieces of this turn of the event loop, at most one block. They count as unread from the end of the turn. */
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  /** Blocks that wait for the socket. */
+  #held: Block[] = [];
+  /** Blocks passed to the socket that the system may not have taken yet. */
+  #sent: Block[] = [];
+  /** Whether the socket's write callback is pending: the system may not have taken the sent blocks yet. */
+  #isSending = false;
+  #isEnding = false;
+  #isFollowed = false;
+
+  /** @param onGivenUp called when the client reads too slowly for the answer to continue. It may call `end` once more. */
+  constructor(response: ServerResponse, outputs: UnreadOutputs, onGivenUp: () => void) {
+    this.#response = response;
+    this.#outputs = outputs;
+    this.#onGivenUp = onGivenUp;
+  }
+
+  get unreadBytes(): number {
+    const { destroyed, writableLength } = this.#response;
+    if (destroyed) return 0;
+    const sentBytes = writableLength === 0 ? 0 : Math.max(writableLength, this.#sent.length * blockBytes);
+    return this.#held.length * blockBytes + sentBytes;
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** Writes a piece at once. The caller may reuse its memory afterwards. */
+  write(piece: Uint8Array | string): void {
+    if (this.#isEnding || this.#response.destroyed) return;
+    this.sendTurn();
+    this.#pass(typeof piece === 'string' ? Buffer.from(piece) : piece);
+  }
+
+  /**
+   * Writes a piece at the end of this turn of the event loop, together with those that follow in it. Its memory must not change until then.
+   */
+  writeSoon(piece: Uint8Array): void {
+    if (this.#isEnding || this.#response.destroyed) return;
+    if (this.#gatheredBytes + piece.length > blockBytes) this.sendTurn();
+    if (this.#isBlocked || piece.length > blockBytes) return this.#pass(piece);
+    if (this.#gathered.length === 0) this.#outputs.turn.add(this);
+    this.#gathered.push(piece);
+    this.#gatheredBytes += piece.length;
+  }
+
+  sendTurn(): void {
+    const pieces = this.#takeGathered();
+    if (pieces.length === 0 || this.#response.destroyed) return;
+    this.#sendBlocks([this.#blockOf(pieces)]);
+    this.#count();
+  }
+
+  /** Writes the last piece. A client that makes no progress for half a minute is disconnected. */
+  end(piece: Uint8Array | string): void {
+    if (this.#isEnding || this.#response.destroyed) return;
+    this.#isEnding = true;
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    if (this.#gatheredBytes + bytes.length > blockBytes) this.sendTurn();
+    if (this.#isBlocked) this.#hold(bytes);
+    else this.#endAtOnce(bytes);
+    if (this.unreadBytes > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
+    this.#count();
+  }
+
+  /** Discards the waiting output. An answer that already has its end is cut off, because nothing can be added to it. */
+  giveUp(): void {
+    if (this.#isEnding) {
+      this.#response.destroy();
+      return;
+    }
+    this.#takeGathered();
+    this.#dropHeld();
+    this.#onGivenUp();
+  }
+
+  #takeGathered(): Uint8Array[] {
+    const gathered = this.#gathered;
+    if (gathered.length === 0) return gathered;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    return gathered;
+  }
+
+  #pass(bytes: Uint8Array): void {
+    if (this.#isBlocked) this.#hold(bytes);
+    else this.#sendAtOnce(bytes);
+    this.#count();
+  }
+
+  get #isBlocked(): boolean {
+    return this.#held.length > 0 || this.#response.writableLength > 0;
+  }
+
+  #sendAtOnce(bytes: Uint8Array): void {
+    const blocks: Block[] = [];
+    for (let start = 0; start < bytes.length; start += blockBytes) {
+      blocks.push(this.#blockOf([bytes.subarray(start, start + blockBytes)]));
+    }
+    this.#sendBlocks(blocks);
+  }
+
+  /**
+   * Passes blocks to the socket in one write. Unless the socket is already corked, the response corks it until the end of this turn of the
+   * event loop, and its pieces leave after the ends of other answers.
+   */
+  #sendBlocks(blocks: readonly Block[]): void {
+    const { socket } = this.#response;
+    socket?.cork();
+    this.#sent.push(...blocks);
+    for (const block of blocks) this.#response.write(block.bytes.subarray(0, block.used));
+    socket?.uncork();
+    if (this.#response.writableLength === 0) this.#giveSent();
+  }
+
+  /** Sends the last piece. A piece larger than a block is sent from its own memory. */
+  #endAtOnce(bytes: Uint8Array): void {
+    if (bytes.length > blockBytes) return void this.#response.end(bytes);
+    const block = this.#blockOf([...this.#takeGathered(), bytes]);
+    this.#sent.push(block);
+    this.#response.end(block.bytes.subarray(0, block.used));
+    if (this.#response.writableLength === 0) this.#giveSent();
+  }
+
+  #hold(bytes: Uint8Array): void {
+    const last = this.#held.at(-1);
+    const fitting = last ? Math.min(bytes.length, blockBytes - last.used) : 0;
+    if (last && fitting > 0) {
+      last.bytes.set(bytes.subarray(0, fitting), last.used);
+      last.used += fitting;
+      last.isContinued = fitting < bytes.length;
+    }
+    for (let start = fitting; start < bytes.length; start += blockBytes) {
+      const block = this.#blockOf([bytes.subarray(start, start + blockBytes)]);
+      block.carried = start > 0 ? block.used : 0;
+      block.isContinued = start + blockBytes < bytes.length;
+      this.#held.push(block);
+    }
+    if (!this.#isSending) this.#sendHeld();
+  }
+
+  #sendHeld(): void {
+    const blocks = this.#held.splice(0, blocksAtOnce);
+    const last = blocks.at(-1);
+    if (!last) {
+      if (this.#isEnding) this.#response.end();
+      return;
+    }
+    this.#isSending = true;
+    this.#sent.push(...blocks);
+    for (const block of blocks) {
+      const bytes = block.bytes.subarray(0, block.used);
+      if (block === last) this.#response.write(bytes, (error) => this.#onSent(error));
+      else this.#response.write(bytes);
+    }
+  }
+
+  #onSent(error: Error | null | undefined): void {
+    // The socket is closed, or about to be.
+    if (error || this.#response.destroyed) return;
+    this.#isSending = false;
+    this.#giveSent();
+    this.#sendHeld();
+    this.#outputs.count(this);
+  }
+
+  #count(): void {
+    if (!this.#isFollowed) {
+      if (this.unreadBytes === 0) return;
+      this.#isFollowed = true;
+      this.#response.once('close', () => this.#close());
+    }
+    this.#outputs.count(this);
+  }
+
+  #close(): void {
+    this.#takeGathered();
+    this.#giveSent();
+    for (const { bytes } of this.#held) this.#outputs.blocks.release(bytes);
+    this.#held = [];
+    this.#outputs.count(this);
+  }
+
+  /** Discards the waiting blocks, except for the rest of a piece that is partly in the socket. */
+  #dropHeld(): void {
+    const isWithin = this.#sent.at(-1)?.isContinued === true;
+    const end = isWithin
+      ? this.#held.findIndex(({ isContinued, carried, used }) => !isContinued || carried < used)
+      : -1;
+    const dropped = this.#held.splice(end + 1);
+    const last = this.#held.at(-1);
+    if (last) {
+      last.used = last.carried;
+      last.isContinued = false;
+    }
+    for (const { bytes } of dropped) this.#outputs.blocks.release(bytes);
+  }
+
+  #giveSent(): void {
+    for (const { bytes } of this.#sent) this.#outputs.blocks.release(bytes);
+    this.#sent = [];
+  }
+
+  /** Copies these parts into a new block. They must fit into it. */
+  #blockOf(parts: readonly Uint8Array[]): Block {
+    const bytes = this.#outputs.blocks.take();
+    let used = 0;
+    for (const part of parts) {
+      bytes.set(part, used);
+      used += part.length;
+    }
+    return { bytes, used, carried: 0, isContinued: false };
+  }
+}

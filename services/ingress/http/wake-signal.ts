@@ -1,0 +1,33 @@
+/** Wakes a task that waits for a change. A ring before the wait ends that wait at once. */
+export class WakeSignal {
+  readonly #ends: AbortSignal;
+  #isRung = false;
+  #wake: (() => void) | undefined;
+
+  /** @param ends aborts every wait, now and later */
+  constructor(ends: AbortSignal) {
+    this.#ends = ends;
+  }
+
+  notify(): void {
+    if (this.#wake) this.#wake();
+    else this.#isRung = true;
+  }
+
+  /** Resolves on the next ring, or after `ms` milliseconds. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#ends.removeEventListener('abort', end);
+        this.#wake = undefined;
+        this.#isRung = false;
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      this.#ends.addEventListener('abort', end);
+      this.#wake = end;
+      if (this.#isRung || this.#ends.aborted) end();
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
+import { parsePurpose, type RequestPurpose } from '#shared/core/purpose.ts';
+import type { RequestSigns } from '#shared/formats/request-signs.ts';
+import { claudeCode } from './claude-code.ts';
+import type { ClientProgram } from './client-program.ts';
+import { codex } from './codex.ts';
+import { opencode } from './opencode.ts';
+import { readSessionName } from './session-name.ts';
+
+/** Header in which any client names the purpose of its request. A value that is not a purpose is ignored. */
+const header = 'x-rtr-purpose';
+
+/** Header in which any client names the agent session of which its request is a turn. A value that is not a valid name is ignored. */
+const sessionHeader = 'x-rtr-session';
+
+const programs: readonly ClientProgram[] = [claudeCode, codex, opencode];
+
+/**
+ * Determines the purpose of a request (from `x-rtr-purpose`, else its format, else the program that sent it) and the agent session of which
+ * it is a turn (from the program's headers, else `x-rtr-session`).
+ * @param signs signs in the body; undefined for a format without any
+ */
+export function detectPurpose(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose {
+  const program = programs.find((each) => each.isSender(headers));
+  const read = program?.read(headers, signs);
+  return {
+    purpose: parsePurpose(headers[header]) ?? (signs?.compacts ? 'compaction' : read?.purpose),
+    agentType: read?.agentType,
+    turn: read?.turn ?? namedTurn(headers),
+  };
+}
+
+function namedTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {
+  const session = readSessionName(headers[sessionHeader]);
+  return session === undefined ? undefined : { program: 'other', session };
+}

@@ -1,0 +1,94 @@
+import { ClientError } from '../client-error.mjs';
+
+/**
+ * A sign-in to a router.
+ * @typedef {object} SignIn
+ * @property {string} router its address
+ * @property {string} tokenEndpoint
+ * @property {string | undefined} revocationEndpoint
+ * @property {Record<string, string>} apis addresses by name
+ * @property {string} accessToken
+ * @property {number} expiresAt when the access token expires, ms since 1970
+ * @property {string} refreshToken
+ */
+
+/**
+ * The routers to which this person is signed in, and where the tokens are. Contains no secret.
+ * @typedef {{ default?: string, routers: Record<string, { store: 'keyring' | 'file' }> }} Index
+ */
+
+/** Thrown when the client's files cannot be read, for instance because a full disk or an editor has left only a part. */
+export class DamagedError extends ClientError {
+  /**
+   * @param {string} what
+   * @param {string} router its address
+   */
+  constructor(what, router) {
+    super(`${what} is damaged. Sign in again, which replaces it: rtr login ${router}`);
+  }
+}
+
+/**
+ * @param {string} text
+ * @returns {SignIn | undefined} undefined for damaged content
+ */
+export function parseSignIn(text) {
+  const value = parsed(text);
+  return isSignIn(value) ? value : undefined;
+}
+
+/**
+ * @param {string} text
+ * @returns {Index | undefined} undefined for damaged content
+ */
+export function parseIndex(text) {
+  const value = parsed(text);
+  return isIndex(value) ? value : undefined;
+}
+
+/**
+ * @param {Record<string, unknown>} value
+ * @returns {value is SignIn}
+ */
+function isSignIn(value) {
+  const texts = ['router', 'tokenEndpoint', 'accessToken', 'refreshToken'];
+  return (
+    texts.every((name) => typeof value[name] === 'string') &&
+    typeof value['expiresAt'] === 'number' &&
+    ['string', 'undefined'].includes(typeof value['revocationEndpoint']) &&
+    isObject(value['apis'])
+  );
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Index}
+ */
+function isIndex(value) {
+  const { default: router, routers } = Object(value);
+  return (
+    ['string', 'undefined'].includes(typeof router) &&
+    isObject(routers) &&
+    Object.values(routers).every((place) => isObject(place) && ['keyring', 'file'].includes(String(place['store'])))
+  );
+}
+
+/**
+ * @param {string} text
+ * @returns {Record<string, unknown>} empty for a text that is not JSON
+ */
+function parsed(text) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

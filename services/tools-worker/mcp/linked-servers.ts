@@ -1,0 +1,127 @@
+import type { Client } from '@modelcontextprotocol/client';
+import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { McpAccountLink } from '#shared/broker/contract/job-contract.ts';
+import { contentName } from '#shared/broker/contract/server-content.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
+import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import { connectClient } from './connect-client.ts';
+import { asObject } from './mcp-tool.ts';
+import { outputOfRefusal } from './refused-call.ts';
+
+/** Milliseconds for a listing, and the client's own time limit of a call, which is longer than any job's. */
+const listMs = 30_000;
+const maxCallMs = 24 * 60 * 60_000;
+
+/** Statuses of a server that refuses a token, and of one for which the token's scopes are not enough (RFC 6750, 3.1). */
+const unauthorized = 401;
+const forbidden = 403;
+
+export interface ConnectedServersOptions {
+  /** Maximum bytes of one message from a server. */
+  maxMessageBytes: number;
+  log: Logger;
+}
+
+/**
+ * The MCP servers to which each person has an own MCP account link. Nothing of a person is kept: a call brings the person's token, opens a
+ * connection of its own to the server, and closes it. The tools depend on the person, so none is announced: the ingress asks for them.
+ */
+export class LinkedServers {
+  /**
+   * The entries that the worker announces: they say that it can reach these servers. A release without MCP account links never requests
+   * tools of these names.
+   */
+  readonly infos: readonly ToolInfo[];
+  readonly #entries: ReadonlyMap<string, McpServerEntry>;
+  readonly #options: ConnectedServersOptions;
+
+  constructor(entries: readonly McpServerEntry[], options: ConnectedServersOptions) {
+    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
+    this.#options = options;
+    this.infos = entries.map(({ name: server }) => ({
+      name: contentName(server),
+      description: '',
+      inputSchema: { type: 'object' },
+      server,
+      passes: [],
+    }));
+  }
+
+  /**
+   * Prepares a call with a person's MCP account link: of its tool, or of the list of tools, which becomes `structuredContent.tools`.
+   * @throws RouterError `upstream_failed` for a server that this worker does not have under that address
+   */
+  run(connection: McpAccountLink): Tool['run'] {
+    const { server: name, url } = connection;
+    const entry = this.#entries.get(name);
+    if (entry?.kind !== 'oauth' || entry.server.url !== url) {
+      const message = `The worker's configuration of the MCP server '${name}' is not the one that the ingress has.`;
+      throw new RouterError('upstream_failed', message);
+    }
+    return (input, context) => this.#call(entry, connection, input, context);
+  }
+
+  /** @throws RouterError `connection_required` when the server refuses the token, `upstream_failed`, or the signal's reason */
+  async #call(
+    { name, server }: McpServerEntry & { kind: 'oauth' | 'http' },
+    { token, tool }: McpAccountLink,
+    input: JsonObject,
+    { signal, progress }: ToolContext,
+  ): Promise<ToolOutput> {
+    const { maxMessageBytes, log } = this.#options;
+    let lastStatus = 0;
+    let isCalled = false;
+    const headers = { ...server.headers, authorization: `Bearer ${token}` };
+    try {
+      const connection = await connectClient(
+        { name, kind: 'http', server: { ...server, headers } },
+        {
+          maxMessageBytes,
+          signal,
+          onStatus: (status) => (lastStatus = status),
+        },
+      );
+      isCalled = tool !== undefined;
+      try {
+        return await (tool === undefined
+          ? listTools(connection.client, signal)
+          : callTool(connection.client, tool, input, { signal, progress }));
+      } finally {
+        // The answer does not wait for the end of the MCP session.
+        connection.close().catch((error: unknown) => log.debug({ err: error, server: name }, 'a session did not end'));
+      }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (lastStatus === unauthorized)
+        throw new RouterError('connection_required', `The MCP server '${name}' does not accept the connection.`);
+      if (lastStatus === forbidden) return failedOutput(`The MCP server '${name}' does not permit this.`);
+      const refused = outputOfRefusal(error);
+      if (refused) return refused;
+      // The library's message may quote the server's answer; its cause is an error of the system.
+      const cause = error instanceof Error ? error.cause : undefined;
+      throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
+    }
+  }
+}
+
+async function callTool(
+  client: Client,
+  name: string,
+  input: JsonObject,
+  { signal, progress }: ToolContext,
+): Promise<ToolOutput> {
+  const { content, structuredContent, isError } = await client.callTool(
+    { name, arguments: input },
+    { signal, timeout: maxCallMs, onprogress: progress },
+  );
+  return { content, structuredContent: asObject(structuredContent), isError: isError === true };
+}
+
+async function listTools(client: Client, signal: AbortSignal): Promise<ToolOutput> {
+  const { tools } = await client.listTools(undefined, { cacheMode: 'refresh', timeout: listMs, signal });
+  // The tools were parsed from JSON.
+  return { content: [], structuredContent: { tools: tools as unknown as JsonObject[] }, isError: false };
+}

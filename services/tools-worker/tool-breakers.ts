@@ -1,0 +1,142 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { JobEnd, JobHandler } from '#shared/broker/contract/job-contract.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { computeOpenMs, maxFailures } from '#shared/worker/circuit-breaker.ts';
+
+export interface ToolBreakersOptions {
+  log: Logger;
+  /** Called when the result of `restrict` changes. */
+  onChange: () => void;
+}
+
+interface Failing {
+  state: 'closed' | 'open' | 'half-open';
+  failures: number;
+  openings: number;
+  timer: NodeJS.Timeout | undefined;
+  /** The call that shows whether the tool works again, while it runs. */
+  probe: Promise<CallOutcome> | undefined;
+}
+
+/** Result of a call for the circuit breaker: an error when the tool's server failed, `nothing` when the call ended for another reason. */
+type CallOutcome = 'served' | 'nothing' | RouterError;
+
+/**
+ * Circuit breaker per tool: limits a tool's calls by the results of its earlier ones. A tool whose server fails three calls in a row is not
+ * announced for a while. Then it takes one call, a probe, until a probe is answered. Calls that arrive while the probe runs wait for it and
+ * share its failure. Any answer of a tool, errors included, counts as an answer of its server. A call that takes too long counts as
+ * neither, because it may have asked for too much.
+ *
+ * States of a tool: closed → open → half-open → closed; half-open → open.
+ */
+export class ToolBreakers {
+  readonly #options: ToolBreakersOptions;
+  /** By the tool's name. Tools that work are not in the map. */
+  readonly #failing = new Map<string, Failing>();
+
+  constructor(options: ToolBreakersOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the names of tools that take no calls, or one at a time, because their server fails. */
+  get failing(): string[] {
+    return [...this.#failing].filter(([, { state }]) => state !== 'closed').map(([name]) => name);
+  }
+
+  /** Returns the tools that take calls now. Returns the same array if all do. */
+  restrict(tools: ToolInfo[]): ToolInfo[] {
+    if (this.#failing.size === 0) return tools;
+    return tools.filter(({ name }) => {
+      const { state, probe } = this.#failing.get(name) ?? { state: 'closed' };
+      return state === 'closed' || (state === 'half-open' && !probe);
+    });
+  }
+
+  /** Wraps a handler: the results of its calls drive the circuit breaker. */
+  watch(handler: JobHandler): JobHandler {
+    return async (job, reply, signal) => {
+      const { model: name } = job;
+      for (let probe = this.#failing.get(name)?.probe; probe; probe = this.#failing.get(name)?.probe) {
+        const outcome = await Promise.race([probe, aborted(signal)]);
+        signal.throwIfAborted();
+        if (outcome instanceof RouterError) throw outcome;
+      }
+      const failing = this.#failing.get(name);
+      const probed = failing?.state === 'half-open' ? Promise.withResolvers<CallOutcome>() : undefined;
+      if (failing && probed) {
+        failing.probe = probed.promise;
+        this.#options.onChange();
+      }
+      let outcome: CallOutcome = 'nothing';
+      try {
+        const end: JobEnd = await handler(job, reply, signal);
+        outcome = 'served';
+        return end;
+      } catch (error) {
+        if (!signal.aborted && error instanceof RouterError && error.code === 'upstream_failed') outcome = error;
+        throw error;
+      } finally {
+        if (failing && probed) failing.probe = undefined;
+        this.#ended(name, outcome, probed !== undefined);
+        probed?.resolve(outcome);
+      }
+    };
+  }
+
+  close(): void {
+    for (const { timer } of this.#failing.values()) clearTimeout(timer);
+  }
+
+  #ended(name: string, outcome: CallOutcome, isProbe: boolean): void {
+    const failing = this.#failing.get(name) ?? this.#firstFailure();
+    if (outcome === 'served') this.#closeCircuit(name);
+    else if (outcome === 'nothing') return isProbe ? this.#options.onChange() : undefined;
+    else {
+      this.#failing.set(name, failing);
+      failing.failures += 1;
+      if (isProbe || (failing.state === 'closed' && failing.failures >= maxFailures)) this.#openCircuit(name, failing);
+    }
+  }
+
+  #firstFailure(): Failing {
+    return { state: 'closed', failures: 0, openings: 0, timer: undefined, probe: undefined };
+  }
+
+  #closeCircuit(name: string): void {
+    const failing = this.#failing.get(name);
+    if (!failing) return;
+    this.#failing.delete(name);
+    clearTimeout(failing.timer);
+    if (failing.state === 'closed') return;
+    this.#options.log.info({ tool: name }, 'a tool works again: it takes calls');
+    this.#options.onChange();
+  }
+
+  #openCircuit(name: string, failing: Failing): void {
+    failing.state = 'open';
+    failing.openings += 1;
+    const ms = computeOpenMs(failing.openings);
+    this.#options.log.warn({ tool: name, ms: Math.round(ms) }, 'the server of a tool fails: it takes no calls for now');
+    failing.timer = setTimeout(() => {
+      failing.state = 'half-open';
+      this.#options.onChange();
+    }, ms);
+    this.#options.onChange();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<'nothing'> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve('nothing'), { once: true }));
+}
+
+/** Adds the number of failing tools to a worker's metrics. */
+export function addFailingToolsMetric(registry: Registry, failing: () => readonly string[]): void {
+  const gauge: Gauge = new Gauge({
+    name: 'rtr_failing_tools',
+    help: 'Tools of a tools worker that take no calls, or one at a time, because their server fails',
+    registers: [registry],
+    collect: () => gauge.set(failing().length),
+  });
+}

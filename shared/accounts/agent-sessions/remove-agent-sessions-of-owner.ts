@@ -1,0 +1,27 @@
+import type { Redis } from 'ioredis';
+import { RedisScript } from '../redis/redis-script.ts';
+import { keptDays } from './kept-days.ts';
+import { sessionScript } from './session-entry.ts';
+import { sessionRedisNames, type SessionOwner } from './session-names.ts';
+
+const removeOwner = new RedisScript(sessionScript, new URL('lua/remove-owner.lua', import.meta.url));
+
+const atOnce = 100;
+
+/** The longest time that any setting keeps the sums of a day: a year and a day. */
+const longestMs = 366 * 86_400_000;
+
+/**
+ * Removes the agent sessions of an owner that no longer exists.
+ * @param prefix start of all names in Redis
+ * @throws RouterError `store_unavailable`
+ */
+export async function removeAgentSessionsOfOwner(redis: Redis, prefix: string, owner: SessionOwner): Promise<void> {
+  const { base } = sessionRedisNames(prefix);
+  let days = keptDays(longestMs);
+  let left = 1;
+  while (left > 0) {
+    left = Number(await removeOwner.run(redis, { args: { base, owner, days, most: atOnce } }));
+    days = [];
+  }
+}

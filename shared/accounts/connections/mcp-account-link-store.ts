@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { Sealer } from '#shared/core/seal.ts';
+import { generateToken, tokenHash } from '../people/secret-token.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import type { OwnerKeys } from '../secrets/owner-keys.ts';
+
+const keepConnection = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
+const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.url));
+
+/** Milliseconds that a person has to sign in at the server. */
+const connectMs = 600_000;
+
+/** Maximum of tries to connect that a person may begin within that time. */
+const maxAttempts = 20;
+
+/** Milliseconds after which another process may refresh an MCP account link: longer than a refresh takes. */
+const refreshMs = 60_000;
+
+const storedConnectionSchema = storedJson(
+  z.object({
+    /** Random; changes with each write. */
+    version: z.string(),
+    /** Address of the server when the person connected. */
+    url: z.string(),
+    /** The secrets for the server, sealed for the person; absent when the link is over and the person must connect again. */
+    sealed: z.string().optional(),
+    connectedAt: z.number(),
+    /** When the access token was issued. */
+    refreshedAt: z.number(),
+    /** When the access token expires, if the server states it. */
+    expiresAt: z.number().optional(),
+    canRefresh: z.boolean(),
+  }),
+);
+
+/** A person's MCP account link, as stored. Times in ms since 1970. */
+export type StoredMcpAccountLink = z.output<typeof storedConnectionSchema>;
+
+/** An MCP account link to store: `secrets` are sealed, the rest is stored in the clear. */
+export type NewMcpAccountLink = Omit<StoredMcpAccountLink, 'version' | 'sealed'> & { secrets: object | undefined };
+
+export type McpAccountLinkKeys = Pick<OwnerKeys, 'mcpAccountLinkSealer'>;
+
+/**
+ * The MCP account links of people, and the pending tries to connect, in Redis. Secrets are sealed with a key of the person, together with a
+ * text that says what they are for. Every method throws `store_unavailable`.
+ */
+export class McpAccountLinkStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #keys: McpAccountLinkKeys;
+  readonly #report: ReportUnreadable;
+
+  /** @param prefix start of all names in Redis */
+  constructor(redis: Redis, prefix: string, { keys, report }: { keys: McpAccountLinkKeys; report: ReportUnreadable }) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+    this.#keys = keys;
+    this.#report = report;
+  }
+
+  /** Returns the MCP account links of a person that can be read, by server. */
+  async list(person: string): Promise<Map<string, StoredMcpAccountLink>> {
+    const fields = await callRedis(this.#redis.hgetall(this.#names.connectionsOf(person)));
+    return new Map(
+      Object.entries(fields).flatMap(([server, text]) => {
+        const connection = this.#read(person, server, text);
+        return connection ? [[server, connection]] : [];
+      }),
+    );
+  }
+
+  async find(person: string, server: string): Promise<StoredMcpAccountLink | undefined> {
+    const text = await callRedis(this.#redis.hget(this.#names.connectionsOf(person), server));
+    return text === null ? undefined : this.#read(person, server, text);
+  }
+
+  /** Stores an MCP account link. Returns false for a person who is blocked or deleted. */
+  async keep(person: string, server: string, connection: NewMcpAccountLink): Promise<boolean> {
+    const keys = [this.#names.user(person), this.#names.connectionsOf(person)];
+    const texts = [this.#written(person, server, connection)];
+    return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
+  }
+
+  /** Removes an MCP account link. Returns false when there is none. */
+  async remove(person: string, server: string): Promise<boolean> {
+    return (await callRedis(this.#redis.hdel(this.#names.connectionsOf(person), server))) === 1;
+  }
+
+  /** Returns the secrets of an MCP account link; undefined when it is over, or was sealed with a secret that the cluster no longer has. */
+  openSecrets(person: string, server: string, { sealed }: StoredMcpAccountLink): unknown {
+    return sealed === undefined ? undefined : this.#unseal(person, `connection to ${server}`, sealed);
+  }
+
+  /**
+   * Takes the cluster-wide lock for refreshing a link. @returns the lock's holder for `endRefresh`; undefined while another process has the
+   * lock
+   */
+  async beginRefresh(person: string, server: string): Promise<string | undefined> {
+    const holder = randomUUID();
+    const name = this.#names.connectionRefresh(person, server);
+    return (await callRedis(this.#redis.set(name, holder, 'PX', refreshMs, 'NX'))) === 'OK' ? holder : undefined;
+  }
+
+  /**
+   * Ends a refresh and releases its lock.
+   * @param next the new link; undefined if the outcome is not known. It is not stored if the link was replaced or removed meanwhile.
+   */
+  async endRefresh(
+    person: string,
+    server: string,
+    { version }: StoredMcpAccountLink,
+    holder: string,
+    next: NewMcpAccountLink | undefined,
+  ): Promise<void> {
+    const keys = [this.#names.connectionsOf(person), this.#names.connectionRefresh(person, server)];
+    const args = { server, version, holder, keeps: next !== undefined };
+    await endRefresh.run(this.#redis, { keys, args, texts: [next ? this.#written(person, server, next) : ''] });
+  }
+
+  /** Stores a try to connect for ten minutes. @returns its `state`; undefined for a person with too many tries */
+  async beginConnect(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
+    const count = this.#names.connectionAttempts(person);
+    const [, attempts] = await callRedisAll(this.#redis.multi().set(count, '0', 'PX', connectMs, 'NX').incr(count));
+    if (Number(attempts) > maxAttempts) return undefined;
+    const state = generateToken();
+    const sealed = this.#seal(person, 'attempt', await attempt(state));
+    await callRedis(this.#redis.set(this.#names.connectionAttempt(tokenHash(state)), sealed, 'PX', connectMs));
+    return state;
+  }
+
+  /** Returns the try of a person with this `state`, once; undefined for a try that is over, or of another person. */
+  async takeConnect(person: string, state: string): Promise<unknown> {
+    const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
+    return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);
+  }
+
+  #read(person: string, server: string, text: string): StoredMcpAccountLink | undefined {
+    const read = readStored(storedConnectionSchema, text);
+    if ('value' in read) return read.value;
+    this.#report(`connection ${person} ${server}`, read.reason);
+    return undefined;
+  }
+
+  #written(person: string, server: string, { secrets, ...connection }: NewMcpAccountLink): string {
+    const sealed = secrets && this.#seal(person, `connection to ${server}`, secrets);
+    return JSON.stringify({ ...connection, version: randomUUID(), sealed });
+  }
+
+  #seal(person: string, what: string, secrets: object): string {
+    return this.#sealer(person).seal(JSON.stringify({ what, secrets }));
+  }
+
+  #unseal(person: string, what: string, sealed: string): unknown {
+    const text = this.#sealer(person).unseal(sealed);
+    const opened = text === undefined ? undefined : (JSON.parse(text) as { what: string; secrets: unknown });
+    return opened?.what === what ? opened.secrets : undefined;
+  }
+
+  #sealer(person: string): Sealer {
+    const sealer = this.#keys.mcpAccountLinkSealer(person);
+    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    return sealer;
+  }
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { idLength, keyAlphabet, keyChecksum, keySpelling, randomLength, type KeyKind } from './key-format.ts';
+
+export interface GeneratedKey {
+  raw: string;
+  id: string;
+  secret: string;
+}
+
+/** Generates a random key of a kind. Stores nothing. */
+export function generateKey(kind: KeyKind): GeneratedKey {
+  const { word, separator } = keySpelling[kind];
+  const id = randomText(idLength);
+  const random = randomText(randomLength);
+  const unchecked = `${word}${separator}${id}${separator}${random}`;
+  const checksum = keyChecksum(unchecked);
+  return { raw: unchecked + checksum, id, secret: random + checksum };
+}
+
+/** Generates a random id of a person, a team or an invitation, in the form of a key's id. */
+export function generateId(): string {
+  return randomText(idLength);
+}
+
+/** Each byte gives five bits; 32 divides 256, so every character is equally likely. */
+function randomText(length: number): string {
+  return Array.from(randomBytes(length), (byte) => keyAlphabet.charAt(byte % 32)).join('');
+}

@@ -1,0 +1,46 @@
+import type { ChainableCommander, Redis } from 'ioredis';
+import { RouterError } from '#shared/core/errors.ts';
+
+/** Waits for a command's reply. @throws RouterError `store_unavailable` when the command fails, or is not answered in time */
+export async function callRedis<T>(reply: Promise<T>): Promise<T> {
+  try {
+    return await reply;
+  } catch (error) {
+    throw storeUnavailable(error);
+  }
+}
+
+/** Runs several commands and waits for all replies. @throws RouterError `store_unavailable` when one of them fails */
+export async function callRedisAll(commands: ChainableCommander): Promise<unknown[]> {
+  const results = (await callRedis(commands.exec())) ?? [];
+  return results.map(([error, reply]) => {
+    if (error) throw storeUnavailable(error);
+    return reply;
+  });
+}
+
+/** Reads the fields of a hash: none if it does not exist; undefined for a value of another type. @throws as `callRedis` does */
+export async function readHash(redis: Redis, name: string): Promise<Record<string, string> | undefined> {
+  try {
+    return await redis.hgetall(name);
+  } catch (error) {
+    if (isWrongType(error)) return undefined;
+    throw storeUnavailable(error);
+  }
+}
+
+/**
+ * Returns the error for a command that failed. The library's errors carry the command with its arguments, which belong in no log: only the
+ * message is kept, as the cause.
+ */
+export function storeUnavailable(error: unknown): RouterError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new RouterError('store_unavailable', 'The account store does not answer. Please try again soon.', {
+    retryAfter: 2,
+    cause: new Error(`redis: ${reason}`),
+  });
+}
+
+export function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('WRONGTYPE');
+}

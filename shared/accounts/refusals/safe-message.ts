@@ -1,0 +1,34 @@
+import type { ErrorCode } from '#shared/core/errors.ts';
+import type { Refusal } from './refusal.ts';
+
+/**
+ * Error codes whose messages consist only of the router's own words, settings and counts. Messages of all other codes may contain parts of
+ * the request: names, paths of fields, values.
+ */
+const ownWords: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'missing_key',
+  'invalid_api_key',
+  'invalid_json',
+  'method_not_allowed',
+  'upgrade_refused',
+  'request_timeout',
+  'body_too_large',
+  'storage_quota_exceeded',
+  'storage_full',
+  'unsupported_encoding',
+  'headers_too_large',
+  'request_exceeds_limit',
+  'rate_limit_exceeded',
+  'token_limit_exceeded',
+  'insufficient_quota',
+  'workers_died',
+  'overloaded',
+  'store_unavailable',
+  'broker_unavailable',
+  'shutting_down',
+]);
+
+/** Returns the message of an error if nothing of a request can be in it, and no upstream has written it; undefined otherwise. */
+export function safeMessage({ code, message, byUpstream, original }: Refusal['error']): string | undefined {
+  return ownWords.has(code) && !byUpstream && !original ? message : undefined;
+}

@@ -1,0 +1,38 @@
+import { RouterError } from '#shared/core/errors.ts';
+
+const longestWaitMs = 5_000;
+
+/**
+ * Runs the reads of an owner's stored responses one after the other. A short request may continue a history of many megabytes: many at once
+ * would fill Redis's memory with replies, and the connection to Redis, on which the keys and limits of all others wait.
+ */
+export class OwnerQueue {
+  /** The end of the last read of each owner that has any. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  /**
+   * Runs a read when those of the owner before it are over. @throws RouterError `overloaded` after a wait that is too long, or as `read`
+   * does
+   */
+  run<Read>(owner: string, read: () => Promise<Read>): Promise<Read> {
+    const reading = this.#after(this.#last.get(owner), read);
+    const last: Promise<void> = reading.then(
+      () => this.#end(owner, last),
+      () => this.#end(owner, last),
+    );
+    this.#last.set(owner, last);
+    return reading;
+  }
+
+  async #after<Read>(before: Promise<void> | undefined, read: () => Promise<Read>): Promise<Read> {
+    const startedAt = performance.now();
+    await before;
+    if (performance.now() - startedAt <= longestWaitMs) return read();
+    const message = 'Too many requests continue stored responses of this owner at once.';
+    throw new RouterError('overloaded', message, { retryAfter: 1 });
+  }
+
+  #end(owner: string, last: Promise<void>): void {
+    if (this.#last.get(owner) === last) this.#last.delete(owner);
+  }
+}

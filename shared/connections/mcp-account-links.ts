@@ -1,0 +1,169 @@
+import { IssuerMismatchError, OAuthError, type OAuthTokens } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { McpAccountLinkStore, NewMcpAccountLink } from '#shared/accounts/connections/mcp-account-link-store.ts';
+import { tokenHash } from '#shared/accounts/people/secret-token.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import type { OauthServer } from '#shared/registry/mcp-servers.ts';
+import { ConnectError } from './connect-error.ts';
+import { pendingGrantSchema, beginGrant, grantorSchema, redeemCode, revokeGrant } from './grants.ts';
+
+export const secretsSchema = z.object({
+  grantor: grantorSchema,
+  access: z.string(),
+  refresh: z.string().optional(),
+});
+
+export type McpAccountLinkSecrets = z.output<typeof secretsSchema>;
+
+const storedAttempt = pendingGrantSchema.extend({ server: z.string(), url: z.string(), session: z.string() });
+
+export type McpAccountLinkState = 'connected' | 'expired' | 'none';
+
+/** A server that people connect to, with the state of one person's MCP account link. Times in ms since 1970. */
+export interface ServerForPerson {
+  server: string;
+  url: string;
+  state: McpAccountLinkState;
+  connectedAt: number | undefined;
+}
+
+export interface ConnectionsOptions {
+  store: McpAccountLinkStore;
+  /** Returns the servers of the registry in use. */
+  servers: () => readonly OauthServer[];
+  fetch: GuardedFetch;
+  log: Logger;
+}
+
+/** Connects people to MCP servers, each with their own account there, and disconnects them. */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns all servers, each with the state of the person's MCP account link. @throws RouterError `store_unavailable` */
+  async list(person: string): Promise<ServerForPerson[]> {
+    const stored = await this.#options.store.list(person);
+    return this.#options.servers().map(({ name: server, url }) => {
+      const connection = stored.get(server);
+      // A link to the server's former address has no token for this address.
+      if (connection?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
+      const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = connection;
+      const isOver = sealed === undefined || (expiresAt <= Date.now() && !canRefresh);
+      return { server, url, state: isOver ? 'expired' : 'connected', connectedAt };
+    });
+  }
+
+  /**
+   * Begins to connect a person.
+   * @param session id of their sign-in session: they can come back only in this one
+   * @param redirectUrl the address to which they come back
+   * @returns the address at which they grant access; undefined if there is no such server
+   * @throws ConnectError, RouterError `store_unavailable`
+   */
+  async begin(person: string, session: string, server: string, redirectUrl: string): Promise<URL | undefined> {
+    const found = this.#options.servers().find(({ name }) => name === server);
+    if (!found) return undefined;
+    let address: URL | undefined;
+    const state = await this.#replaceErrors(server, () =>
+      this.#options.store.beginConnect(person, async (state) => {
+        const { authorizationUrl, ...attempt } = await beginGrant(found, redirectUrl, state, this.#options.fetch);
+        address = authorizationUrl;
+        return { ...attempt, server, url: found.url, session: tokenHash(session) } satisfies z.input<
+          typeof storedAttempt
+        >;
+      }),
+    );
+    if (state === undefined) throw new ConnectError('You have tried this too often. Try again in ten minutes.');
+    return address;
+  }
+
+  /**
+   * Connects a person who comes back from the authorization server.
+   * @returns the server
+   * @throws ConnectError, RouterError `store_unavailable`
+   */
+  async complete(
+    person: string,
+    session: string,
+    { state, code, iss }: { state: string; code: string | undefined; iss: string | undefined },
+  ): Promise<string> {
+    const { store, fetch } = this.#options;
+    const read = storedAttempt.safeParse(await store.takeConnect(person, state));
+    if (!read.success || read.data.session !== tokenHash(session))
+      throw new ConnectError('This does not belong to an attempt of yours to connect, or it is over. Try again.');
+    const { server, url, ...attempt } = read.data;
+    if (code === undefined) throw new ConnectError('Access was not granted.');
+    const tokens = await this.#replaceErrors(server, () => redeemCode(attempt, { code, iss }, fetch));
+    const connection = toMcpAccountLink(tokens, { url, connectedAt: Date.now() }, attempt.grantor);
+    if (!(await store.keep(person, server, connection))) throw new ConnectError('Your account is blocked.');
+    return server;
+  }
+
+  /**
+   * Disconnects a person. Revokes the token at the authorization server if that offers a way; its answer changes nothing.
+   * @returns false when there is nothing to disconnect
+   */
+  async disconnect(person: string, server: string): Promise<boolean> {
+    const { store, fetch, log } = this.#options;
+    const connection = await store.find(person, server);
+    const removed = await store.remove(person, server);
+    const { data } = secretsSchema.safeParse(connection && store.openSecrets(person, server, connection));
+    if (!data) return removed;
+    const { grantor, access, refresh } = data;
+    const token = refresh === undefined ? ([access, 'access_token'] as const) : ([refresh, 'refresh_token'] as const);
+    await revokeGrant(grantor, token, fetch).catch((error: unknown) =>
+      log.info({ server, reason: describeError(error) }, 'a connection that was removed could not be revoked'),
+    );
+    return removed;
+  }
+
+  /** Replaces errors of other servers. @throws ConnectError with a sentence for the person, without texts of the server */
+  async #replaceErrors<T>(server: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof RouterError) throw error;
+      this.#options.log.warn(
+        { server, reason: describeError(error) },
+        'a person could not be connected to an MCP server',
+      );
+      throw error instanceof ConnectError ? error : new ConnectError(sentenceOf(error));
+    }
+  }
+}
+
+/** Returns an MCP account link to store for the tokens that a server has issued. */
+export function toMcpAccountLink(
+  { access_token: access, refresh_token: refresh, expires_in: seconds }: OAuthTokens,
+  { url, connectedAt }: Pick<NewMcpAccountLink, 'url' | 'connectedAt'>,
+  grantor: McpAccountLinkSecrets['grantor'],
+): NewMcpAccountLink {
+  const secrets: McpAccountLinkSecrets = { grantor, access, ...(refresh !== undefined && { refresh }) };
+  const refreshedAt = Date.now();
+  const expiresAt = seconds === undefined ? {} : { expiresAt: refreshedAt + seconds * 1_000 };
+  return { url, connectedAt, refreshedAt, canRefresh: refresh !== undefined, ...expiresAt, secrets };
+}
+
+/** Returns the kind of an error for the log, without texts of other servers. */
+export function describeError(error: unknown): string {
+  if (error instanceof OAuthError) return `it answered ${error.code}`;
+  if (error instanceof PublicFetchError || error instanceof ConnectError) return error.message;
+  return error instanceof Error ? error.constructor.name : 'unknown';
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof PublicFetchError)
+    return `The server, or its authorization server, was not asked: ${error.message}.`;
+  if (error instanceof IssuerMismatchError)
+    return 'The authorization server answers as another one than the server names.';
+  if (error instanceof OAuthError) {
+    return 'The authorization server refuses the router. An administrator finds the reason in its log.';
+  }
+  return 'The server, or its authorization server, does not answer as it should.';
+}

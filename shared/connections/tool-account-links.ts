@@ -1,0 +1,67 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { OauthServer } from '#shared/registry/mcp-servers.ts';
+import type { Connections } from './mcp-account-links.ts';
+import type { CurrentTokens } from './current-tokens.ts';
+
+export interface ServedConnectionsOptions {
+  connections: Connections;
+  tokens: CurrentTokens;
+  /** Returns the servers of the registry in use. */
+  servers: () => readonly OauthServer[];
+  /** Address at which people reach the console; undefined if it is not known. */
+  publicUrl: string | undefined;
+}
+
+export const connectionsPath = '/connections';
+
+/** The MCP account links of people, for calls of tools. */
+export class ToolAccountLinks {
+  readonly #options: ServedConnectionsOptions;
+
+  constructor(options: ServedConnectionsOptions) {
+    this.#options = options;
+  }
+
+  servers(): readonly OauthServer[] {
+    return this.#options.servers();
+  }
+
+  /** Returns, for each server that the person is connected to now, a text that changes when they connect again. */
+  async versionsOf(person: string): Promise<ReadonlyMap<string, string>> {
+    const listed = await this.#options.connections.list(person);
+    const connected = listed.filter(({ state }) => state === 'connected');
+    return new Map(connected.map(({ server, connectedAt }) => [server, String(connectedAt)]));
+  }
+
+  /**
+   * Returns the token of a person for a server.
+   * @param refused a token that the server has just refused
+   * @throws RouterError `connection_required`, or as `CurrentTokens.get` does
+   */
+  async tokenOf(person: string, { name, url }: Pick<OauthServer, 'name' | 'url'>, refused?: string): Promise<string> {
+    const current = await this.#options.tokens.get(person, name, url, refused);
+    if (typeof current === 'string') throw this.required(name, current);
+    return current.token;
+  }
+
+  /** Returns the error for a call of a tool of a server without an MCP account link. */
+  required(server: string, why: 'no person' | 'none' | 'expired'): RouterError {
+    return new RouterError('connection_required', this.#sentence(server, why));
+  }
+
+  #sentence(server: string, why: 'no person' | 'none' | 'expired'): string {
+    const { publicUrl } = this.#options;
+    const page =
+      publicUrl === undefined
+        ? `on the page Connections of the console, at ${connectionsPath}`
+        : `at ${new URL(connectionsPath, publicUrl).href}`;
+    switch (why) {
+      case 'no person':
+        return `Tools of the MCP server '${server}' are called as a person: use a personal key, and connect to the server ${page}.`;
+      case 'none':
+        return `You are not connected to the MCP server '${server}'. Connect to it ${page}.`;
+      case 'expired':
+        return `Your connection to the MCP server '${server}' has expired. Connect to it again ${page}.`;
+    }
+  }
+}

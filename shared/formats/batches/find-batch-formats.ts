@@ -1,0 +1,35 @@
+import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
+import type { ClientFormat } from '../client-format.ts';
+import type { BatchFormat } from './batch-format.ts';
+
+export interface BatchFormats {
+  batch: BatchFormat;
+  line: ClientFormat;
+  operation: ModelOperation;
+}
+
+/** A line and its result are JSON texts, so batches have no operation with forms or sound. */
+const noTexts: ReadonlySet<ModelOperation> = new Set(['redraw', 'speak', 'transcribe', 'translate']);
+const inBatches = modelOperations.filter((operation) => !noTexts.has(operation));
+
+/**
+ * Returns the formats of a batch; undefined for an API or a path that this release does not serve.
+ * @param api segment of the API that created the batch
+ * @param path path of the lines' requests, below the API's prefixes
+ */
+export function findBatchFormats(
+  { api, path }: { api: string; path: string },
+  formats: readonly ClientFormat[],
+): BatchFormats | undefined {
+  for (const line of formats) {
+    const operation = line.api.segment === api ? batchOperation(line, path) : undefined;
+    if (operation && line.api.batches) return { batch: line.api.batches, line, operation };
+  }
+  return undefined;
+}
+
+/** Returns the operation of batch requests at a path of a format; undefined if batches cannot use the path. */
+export function batchOperation({ routes }: Pick<ClientFormat, 'routes'>, path: string): ModelOperation | undefined {
+  const route = routes.find((each) => each.path === path && !each.reshape);
+  return inBatches.find((operation) => operation === route?.operation);
+}

@@ -1,0 +1,71 @@
+import { RouterError } from '#shared/core/errors.ts';
+
+export interface TextLine {
+  bytes: Buffer;
+  /** Offsets in the text: of the line's first byte, and of the byte after its line feed. */
+  from: number;
+  to: number;
+  /** Line number, counted from 1 at the first piece. Blank lines count too. */
+  number: number;
+}
+
+const lineFeed = 0x0a;
+
+/** Tab, carriage return and space: a line with nothing else is blank. */
+const blanks: ReadonlySet<number> = new Set([0x09, 0x0d, 0x20]);
+
+/** The byte order mark that some editors write at the start of a UTF-8 text. */
+const byteOrderMark = Buffer.from('\uFEFF');
+
+/**
+ * Yields the lines of a text that arrives in pieces. Skips blank lines and a byte order mark at the start of the text. Holds one line in
+ * memory besides the current piece.
+ * @param maxBytes maximum bytes of a line
+ * @param start offset of the first piece in the text
+ * @throws RouterError `body_too_large` for a longer line
+ */
+export async function* readLines(
+  pieces: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  start = 0,
+): AsyncGenerator<TextLine> {
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  let from = start;
+  let number = 0;
+  const take = (rest: Uint8Array): void => {
+    begunBytes += rest.length;
+    if (begunBytes > maxBytes) throw new RouterError('body_too_large', `A line is larger than ${maxBytes} bytes.`);
+    begun.push(Buffer.from(rest));
+  };
+  const end = (length: number): TextLine => {
+    let bytes = begun.length === 1 && begun[0] ? begun[0] : Buffer.concat(begun);
+    if (from === 0 && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
+      bytes = bytes.subarray(byteOrderMark.length);
+      from = byteOrderMark.length;
+    }
+    number += 1;
+    const line = { bytes, from, to: from + bytes.length + length, number };
+    from = line.to;
+    begun = [];
+    begunBytes = 0;
+    return line;
+  };
+  for await (const piece of pieces) {
+    let at = 0;
+    for (let next = piece.indexOf(lineFeed); next !== -1; next = piece.indexOf(lineFeed, at)) {
+      take(piece.subarray(at, next));
+      at = next + 1;
+      const line = end(1);
+      if (!isBlank(line.bytes)) yield line;
+    }
+    if (at < piece.length) take(piece.subarray(at));
+  }
+  if (begunBytes === 0) return;
+  const last = end(0);
+  if (!isBlank(last.bytes)) yield last;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => blanks.has(byte));
+}

@@ -1,0 +1,25 @@
+import { hash } from 'node:crypto';
+import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { Conversation } from '#shared/formats/conversation.ts';
+
+export interface NamedSession {
+  name: string;
+  /** Whether a conversation starts over under the same name, after a compaction: nothing of its prompt is cached then. */
+  restarts: boolean;
+}
+
+/**
+ * Computes a number of 32 bits that is the same for all requests of one conversation. It uses the session that the client names in
+ * headers or body; without a name, the start of the conversation; in a session that restarts, both. It also uses the owner of what the
+ * key stores, so that no client reaches the worker of another owner's conversation by sending the same text.
+ * @param session the session that the client's headers name
+ */
+export function computeAffinity(
+  identity: Pick<KeyIdentity, 'id' | 'ownerId' | 'storesAs'>,
+  session: NamedSession | undefined,
+  { name, start }: Conversation,
+): number {
+  const isNamed = session === undefined ? name !== undefined : !session.restarts;
+  const facts = [storeOwnerOf(identity), session?.name ?? '', name ?? '', isNamed ? '' : start];
+  return hash('sha256', JSON.stringify(facts), 'buffer').readUInt32LE();
+}

@@ -1,0 +1,18 @@
+import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
+import type { Caller } from '../caller.ts';
+import type { ListedTool } from '../list-tools.ts';
+import type { RunningRequest } from '../run-job.ts';
+import type { ToolRequest } from '../tool-request.ts';
+
+/** Serves a call of one tool. @returns the running call; undefined if the caller has left @throws RouterError */
+export type ServeCall = (request: ToolRequest, sink: JobSink, caller: Caller) => Promise<RunningRequest | undefined>;
+
+/** The tools that depend on the person who asks. */
+export interface PersonalTools {
+  list(caller: Caller): Promise<ListedTool[]>;
+  /**
+   * Finds the function that serves calls of a tool; undefined if the tool does not depend on the person.
+   * @throws RouterError `permission_denied`, `connection_required`, or `not_found`
+   */
+  find(tool: string, caller: Caller): Promise<ServeCall | undefined>;
+}

@@ -1,0 +1,33 @@
+import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { modelTiers, type Tier } from '#shared/core/tier.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import type { KeyPermits } from './key-permits.ts';
+import type { ResolvedModel } from './resolve-model.ts';
+
+export interface TiersParts {
+  auto: Registry['auto'];
+  workers: { tiersOf(model: string): ReadonlySet<Tier>; pools(): Iterable<Pick<LivePool, 'tier'>> };
+  permits: Pick<KeyPermits, 'allowsLane'>;
+  placements: readonly { pool: Pick<Placement['pool'], 'tier'> }[];
+}
+
+/**
+ * Returns the tiers that may serve a request, including tiers without a worker, for which an autoscaler may start one.
+ *
+ * For `auto`: the tiers that can serve it now, and its tiers without any worker, whose models are unknown. For a model: the tiers that
+ * serve or have served it, or that the registry names for it; all tiers of models if none is known.
+ */
+export function findTiers(model: ResolvedModel, { auto, workers, permits, placements }: TiersParts): Tier[] {
+  const tiers = new Set(placements.map(({ pool }) => pool.tier));
+  if (model.kind === 'auto') {
+    const populated = new Set(Array.from(workers.pools(), ({ tier }) => tier));
+    for (const tier of auto.tiers) if (!populated.has(tier)) tiers.add(tier);
+  } else {
+    for (const target of model.targets) {
+      const known = workers.tiersOf(target.model);
+      for (const tier of target.tier === undefined ? known : [target.tier]) tiers.add(tier);
+    }
+    if (tiers.size === 0) for (const tier of modelTiers) tiers.add(tier);
+  }
+  return [...tiers].filter((tier) => permits.allowsLane(tier));
+}

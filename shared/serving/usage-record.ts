@@ -1,0 +1,102 @@
+import { maxTimelineAttempts, type UsageAttempt, type UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
+import { costOf } from '#shared/accounts/prices/model-price.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
+import type { Operation } from '#shared/core/operation.ts';
+import type { Purpose } from '#shared/core/purpose.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import type { RequestOrigin } from './caller.ts';
+import type { PriceLookup } from './estimate-amount.ts';
+
+export interface FinishedRequest {
+  origin: RequestOrigin;
+  format: string;
+  operation: Operation;
+  /** The requested name of a model or a tool. */
+  asked: string;
+  /** The purpose of the request, if known. */
+  purpose: Purpose | undefined;
+  /** The turn of an agent session, if the request named one. */
+  turn?: AgentTurn | undefined;
+  report: JobReport;
+  usage: Usage;
+  reservation: Reservation | undefined;
+}
+
+/** Returns the model, tier and worker that served a request, and the rule that chose them; undefined fields if no worker did. */
+export function getPlacementFacts({ attempt }: Pick<JobReport, 'attempt'>): {
+  model: string | undefined;
+  rule: string | undefined;
+  tier: Tier | undefined;
+  worker: string | undefined;
+} {
+  const { model, rule } = attempt?.placement ?? {};
+  const { id: worker, announcement } = attempt?.worker ?? {};
+  return { model, rule, tier: announcement?.tier, worker };
+}
+
+/** Computes the cost of a request in nano-dollars; 0 if no worker served it. */
+export function costOfRequest(
+  { report, usage }: Pick<FinishedRequest, 'report' | 'usage'>,
+  priceOf: PriceLookup,
+): number {
+  const { model, tier } = getPlacementFacts(report);
+  return model === undefined ? 0 : costOf(usage, priceOf(tier, model));
+}
+
+export function buildUsageRecord(request: FinishedRequest, cost: number): UsageRecord {
+  const { origin, format, operation, asked, purpose, turn, report, usage } = request;
+  const { requestId, identity, isRecorded } = origin;
+  const { queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
+  const { id: keyId, name, kind, ownerId } = identity;
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
+  return {
+    id: requestId,
+    at: Math.round(Date.now() - (performance.now() - queuedAt)),
+    key: { id: keyId, name },
+    ...(ownerId !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
+    format,
+    operation,
+    asked,
+    purpose,
+    turn,
+    ...(isRecorded === true && { recorded: true }),
+    ...getPlacementFacts(report),
+    outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
+    code: error?.code,
+    attempts,
+    queueMs: since(queuedAt, claimedAt),
+    firstTokenMs: since(queuedAt, firstByteAt),
+    totalMs: since(queuedAt, endedAt) ?? 0,
+    promptTokens,
+    cachedTokens,
+    completionTokens,
+    reasoningTokens,
+    ...usage.units,
+    cost,
+    ...(report.timeline.length > 0 && { timeline: timelineOf(report) }),
+  };
+}
+
+/** Converts the attempts of a job to times since its begin; of many, keeps the first ones and the last. */
+function timelineOf({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
+  const { length } = timeline;
+  return timeline
+    .filter((_, index) => index < maxTimelineAttempts - 1 || index === length - 1)
+    .map(({ worker, isOffered, waitingSince, givenAt, begunAt, firstDataAt, endedAt, end }) => ({
+      worker,
+      offered: isOffered,
+      waitMs: since(queuedAt, waitingSince) ?? 0,
+      givenMs: since(queuedAt, givenAt) ?? 0,
+      begunMs: since(queuedAt, begunAt),
+      firstMs: since(queuedAt, firstDataAt),
+      endMs: since(queuedAt, endedAt) ?? 0,
+      end,
+    }));
+}
+
+function since(start: number, end: number | undefined): number | undefined {
+  return end === undefined ? undefined : Math.round((end - start) * 10) / 10;
+}

@@ -1,0 +1,28 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+
+/** Returns the request field that decides how many choices the answer has, for `Translation.recall`. */
+export function recallChoices({ n }: JsonObject): { n: number } {
+  return { n: typeof n === 'number' ? n : 1 };
+}
+
+/**
+ * Returns the number of choices that the client requested.
+ * @param recalled see `AnswerContext.recalled`
+ */
+export function requestedChoices(recalled: JsonObject | undefined): number {
+  const n = recalled?.['n'];
+  return typeof n === 'number' ? n : 1;
+}
+
+/**
+ * Returns the index of an upstream's choice in the client's answer. A single choice has the index 0, whatever the upstream sends.
+ * @param position used if the index is missing
+ * @throws RouterError `upstream_failed` for an index out of range
+ */
+export function choiceIndex(given: Json | undefined, requested: number, position: number): number {
+  if (requested === 1) return 0;
+  const index = given ?? position;
+  if (typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < requested) return index;
+  throw new RouterError('upstream_failed', 'The upstream sent a choice that was not asked for.');
+}

@@ -1,0 +1,42 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { AnswerContext } from '../translation.ts';
+
+/** Request fields that the router does not send to the upstream and answers itself. */
+const kept = ['store', 'previous_response_id'] as const;
+
+/** Returns the fields of a response object that the router sets, if the object has them. */
+export function routerFields(response: JsonObject, { id, model, recalled }: AnswerContext): JsonObject {
+  const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : {};
+  const own: JsonObject = { id };
+  if (response['model'] !== undefined) own['model'] = model;
+  for (const field of kept) {
+    const value = repeated[field];
+    if (value !== undefined && response[field] !== undefined) own[field] = value;
+  }
+  return own;
+}
+
+/**
+ * Replaces fields of the response object in an event's data. All other bytes stay, unless a field's text occurs more than once in the data.
+ */
+export function withRouterFields(data: string, event: JsonObject, own: JsonObject): string {
+  const response = isJsonObject(event['response']) ? event['response'] : {};
+  let text = data;
+  for (const [field, value] of Object.entries(own)) {
+    const given = response[field];
+    if (given === value) continue;
+    const replaced = replaceOnce(text, field, given, value);
+    if (replaced === undefined) return JSON.stringify({ ...event, response: { ...response, ...own } });
+    text = replaced;
+  }
+  return text;
+}
+
+/** Returns undefined unless the text contains the field with this value exactly once. */
+function replaceOnce(text: string, field: string, from: Json | undefined, to: Json | undefined): string | undefined {
+  if (from === undefined || isJsonObject(from)) return undefined;
+  const before = `"${field}":${JSON.stringify(from)}`;
+  const at = text.indexOf(before);
+  if (at < 0 || text.includes(before, at + 1)) return undefined;
+  return `${text.slice(0, at)}"${field}":${JSON.stringify(to)}${text.slice(at + before.length)}`;
+}

@@ -1,0 +1,98 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { RouterError } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { LinkedServers } from '#services/tools-worker/mcp/linked-servers.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+
+const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+const context = { signal: new AbortController().signal, progress: () => undefined };
+
+function serversAt(url: string): LinkedServers {
+  const entry = { name: 'notes', kind: 'oauth' as const, server: { url, headers: { 'x-team': 'a' } } };
+  return new LinkedServers([entry], { maxMessageBytes: 100_000, log });
+}
+
+async function listening(listener: RequestListener): Promise<string> {
+  return `${await serveInTest(listener)}/mcp`;
+}
+
+/** Starts a server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */
+async function startNotes() {
+  const asked: { token: string | undefined; team: string | string[] | undefined }[] = [];
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: 'notes', version: '1' });
+    server.registerTool('read', {}, () => ({ content: [{ type: 'text', text: 'a note' }] }));
+    return server;
+  });
+  onTestFinished(() => handler.close());
+  const serve = toNodeHandler(handler);
+  const url = await listening((request, response) => {
+    const token = request.headers.authorization;
+    asked.push({ token, team: request.headers['x-team'] });
+    if (token === 'Bearer narrow') return void response.writeHead(403).end();
+    if (token !== 'Bearer good') return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+    const { method = '', url: path = '' } = request;
+    return void serve(Object.assign(request, { method, url: path }), response);
+  });
+  return { url, asked };
+}
+
+function call(url: string, token: string, tool?: string) {
+  const connection = { server: 'notes', url, token, ...(tool !== undefined && { tool }) };
+  return serversAt(url).run(connection)({}, context);
+}
+
+describe("MCP servers with people's account links", () => {
+  it('are announced without tools, in a form for which older releases request nothing', () => {
+    expect(serversAt('https://notes.test/mcp').infos).toEqual([
+      expect.objectContaining({ name: 'notes/*', server: 'notes', passes: [] }),
+    ]);
+  });
+
+  it.each([
+    ['of another address', { server: 'notes', url: 'https://other.test/mcp' }],
+    ['that are not configured', { server: 'other', url: 'https://notes.test/mcp' }],
+  ])('%s get no token', (_, named) => {
+    const servers = serversAt('https://notes.test/mcp');
+    expect(() => servers.run({ ...named, token: 'secret' })).toThrow(RouterError);
+    expect(() => servers.run({ server: 'notes', url: 'https://notes.test/mcp', token: 'secret' })).not.toThrow();
+  });
+
+  it("list their tools, and run them, with the token of the call and the operator's headers", async () => {
+    const { url, asked } = await startNotes();
+    expect((await call(url, 'good')).structuredContent).toMatchObject({ tools: [{ name: 'read' }] });
+    expect(await call(url, 'good', 'read')).toMatchObject({ isError: false, content: [{ text: 'a note' }] });
+    expect(await call(url, 'good', 'write')).toMatchObject({ isError: true });
+    expect(new Set(asked.map((each) => JSON.stringify(each)))).toEqual(new Set(['{"token":"Bearer good","team":"a"}']));
+  });
+
+  it('need an account link if they refuse the token, and have answered if they refuse the call', async () => {
+    const { url } = await startNotes();
+    await expect(call(url, 'ended', 'read')).rejects.toMatchObject({ code: 'connection_required' });
+    expect(await call(url, 'narrow', 'read')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('does not permit') }],
+    });
+  });
+
+  it('are a failure of the upstream if they fail', async () => {
+    const url = await listening((_, response) => void response.writeHead(500).end('secret words'));
+    const failing = call(url, 'good', 'read');
+    await expect(failing).rejects.toMatchObject({ code: 'upstream_failed' });
+    await expect(failing).rejects.not.toThrow('secret words');
+  });
+
+  it('do not pass the token to the target of a redirect', async () => {
+    const stolen: (string | undefined)[] = [];
+    const elsewhere = await listening((request, response) => {
+      stolen.push(request.headers.authorization);
+      response.writeHead(200).end();
+    });
+    const url = await listening((_, response) => void response.writeHead(307, { location: elsewhere }).end());
+    await expect(call(url, 'good', 'read')).rejects.toMatchObject({ code: 'upstream_failed' });
+    expect(stolen).toEqual([]);
+  });
+});
