@@ -30,7 +30,8 @@ describe('the outages of docs/architecture.md', () => {
 
 /** Every row of the tables below the heading "Outages". */
 function readOutages(page: string): Promised[] {
-  const [, section = ''] = page.split('\n## Outages\n');
+  const [, rest = ''] = page.split('\n## Outages\n');
+  const [section = ''] = rest.split('\n## ');
   return section.split('\n### ').flatMap((table) => {
     const [outage = '', ...lines] = table.split('\n');
     const rows = lines

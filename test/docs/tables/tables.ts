@@ -23,6 +23,7 @@ import { renderFieldRules } from './render-field-rules.ts';
 import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
 import { renderBeforeAfter, renderScaleRun, renderScaleRuns } from './render-scale.ts';
 import { renderTable } from './render-table.ts';
+import { renderFileIndex } from './file-index.ts';
 import { renderRequestPath } from './request-path.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 
@@ -30,6 +31,7 @@ import { demoEngineSettings } from '#services/demo-engine/config.ts';
 export const tables: Record<string, () => string> = {
   errors: renderErrors,
   'request-path': renderRequestPath,
+  'file-index': renderFileIndex,
   ...fieldTables(),
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),
