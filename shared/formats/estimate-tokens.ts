@@ -14,7 +14,7 @@ export function estimateTokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
 
-/** Average bytes per piece up to which each streamed piece counts as one token. */
+/** If the pieces of a stream have at most this many bytes on average, each piece counts as one token. */
 const tokenBytes = 6;
 
 /**

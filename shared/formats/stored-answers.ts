@@ -49,7 +49,10 @@ export interface StoredAnswers {
   storedForm: (answer: JsonObject, previous: string | undefined) => JsonObject;
   /** Returns the items of a request's input as they are stored: without credentials. */
   storedInput: (items: readonly JsonObject[]) => JsonObject[];
-  /** Returns one page of items for a query. @throws RouterError `invalid_request` */
+  /**
+   * Returns one page of items for a query.
+   * @throws RouterError `invalid_request`
+   */
   listItems: (items: readonly JsonObject[], query: Readonly<Record<string, unknown>>) => object;
   removed: (id: string) => object;
 }

@@ -60,7 +60,7 @@ function messageBatch(batch: BatchFacts, baseUrl: string): object {
     cancel_initiated_at: iso(cancelledAt),
     archived_at: null,
     results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
-    // Not in Anthropic's API: the reason why the requests wait.
+    // A field that Anthropic's API does not have: why the requests wait.
     ...(batch.pausedFor !== undefined && {
       paused: { reason: batch.pausedFor, tried_again_at: iso(retryTime(batch)) },
     }),

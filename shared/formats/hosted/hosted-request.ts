@@ -26,7 +26,7 @@ export interface HostedTool {
 export interface ServedTool {
   /** The name on the tools tier. */
   name: string;
-  /** The name on the MCP server. Other tools have the same name as on the tools tier. */
+  /** The name on the MCP server. For other tools, the same name as on the tools tier. */
   ownName: string;
   description: string;
   inputSchema: JsonObject;
@@ -76,7 +76,7 @@ export interface HostedAnswer {
    */
   next: (isLast: boolean) => Buffer;
   /**
-   * Takes a piece of the model's turn and returns the client's events that the piece completes.
+   * Reads a piece of the model's turn and returns the client's events that the piece completes.
    * @throws RouterError `upstream_failed` if the piece cannot be read
    */
   relay: (piece: Uint8Array) => string;

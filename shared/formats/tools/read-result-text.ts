@@ -1,8 +1,8 @@
 import type { SearchResult } from '../hosted/hosted-outcome.ts';
 
 /*
- * A page that a search has found may have any text. So no pattern can match the same signs in several ways: the time for a line would grow
- * with the square of its length.
+ * A page that a search has found may have any text. No pattern here may therefore match the same characters in several ways, because the
+ * time for a line would then grow with the square of its length.
  */
 
 /** A line that names one field of a result, such as `Title: …`, optionally after a bullet or in bold. */

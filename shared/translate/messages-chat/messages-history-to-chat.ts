@@ -82,8 +82,8 @@ function resultOf(block: ToolResultBlock, param: string, traits: ModelTraits): {
 }
 
 /**
- * Names the images and files of a result by their number in the next message. @param before number of images and files that precede them
- * there
+ * Names the images and files of a result by their number in the next message.
+ * @param before number of images and files that precede them there
  */
 function placesOf(media: readonly ChatPart[], before: number): string[] {
   return media.map(

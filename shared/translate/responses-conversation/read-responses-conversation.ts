@@ -48,8 +48,8 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
 }
 
 /**
- * Returns an item that is a message; undefined for an item that a CLI does not need. @throws RouterError `unsupported_parameter` for other
- * items
+ * Returns an item that is a message; undefined for an item that a CLI does not need.
+ * @throws RouterError `unsupported_parameter` for other items
  */
 function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {

@@ -8,7 +8,7 @@ import { offeredTools } from './offered-tools.ts';
 /** Matches the types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
 const webSearch = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
-/** Whether a tool searches the web. A search limited to its vendor's cache does not count: Codex offers one in every request. */
+/** Whether a tool searches the web. A search limited to its vendor's cache does not count, because Codex offers one in every request. */
 export function isWebSearch(tool: ResponsesTool): boolean {
   return webSearch.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
 }

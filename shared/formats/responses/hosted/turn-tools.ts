@@ -34,7 +34,10 @@ export function turnToolFields(parts: TurnToolsOptions): JsonObject {
   return { ...own, tool_choice: withoutFunctions(choice, functions) };
 }
 
-/** Keeps a choice that requires a call for the first turn only. In later turns it would keep the model from ever answering. */
+/**
+ * Returns the tool choice of a turn. A choice that requires a call applies to the first turn only, because in later turns it would keep the
+ * model from ever answering.
+ */
 function choiceOf({ request, functions, isFirst }: TurnToolsOptions): Json | undefined {
   const chosen = choiceWithFunctions(request.tool_choice, functions);
   if (isFirst) return chosen;
