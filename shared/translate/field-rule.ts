@@ -38,7 +38,7 @@ export function refused(what: string): Effect {
   return { kind: 'refused', what };
 }
 
-/** The top-level fields of a request that have a rule. A translator passes all others. */
+/** The top-level fields of a request that have a rule. A translator sends all others on unchanged. */
 export interface RuledFields {
   /** All fields with a rule, including the refused ones. */
   known: ReadonlySet<string>;

@@ -60,7 +60,7 @@ function refuse(request: ChatRequest): void {
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 
-/** Returns fields without a rule. The upstream refuses those that it does not know. */
+/** Returns the fields without a rule, which are sent on unchanged. The upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }

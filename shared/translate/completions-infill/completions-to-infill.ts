@@ -55,7 +55,7 @@ function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): J
   };
 }
 
-/** Fields that llama.cpp does not get: fields that it does not know, and refused fields with a value that asks for nothing. */
+/** Fields that llama.cpp does not get: fields that it does not know, and refused fields with a value that requests nothing. */
 const dropped: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
 
 /** Whether a field asks for more than the default: one answer, no echo and no log probabilities. */

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage } from '#shared/formats/messages/request.ts';
 import type { ContextEdit } from './context-edit.ts';
 
-/** Turns that keep their thinking if the edit names no number. */
+/** Number of turns that keep their thinking, if the edit names no number. */
 const defaultKept = 1;
 
 /**

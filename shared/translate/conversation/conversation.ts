@@ -10,7 +10,7 @@ export type TurnBlock = TextBlock | ImageBlock;
 export interface Conversation extends ArrangedTurns<TurnBlock> {
   /** One of the announced models. */
   model: string;
-  /** All system text, joined; empty without any. */
+  /** All system text, joined; empty if there is none. */
   system: string;
   /** The client's thinking effort: `none`, `low`, `medium`, `high`, `xhigh` or `max`. */
   effort?: string | undefined;
@@ -24,8 +24,8 @@ export function joinTexts(blocks: readonly TurnBlock[]): string {
 }
 
 /**
- * Writes a conversation as one text, for CLIs that accept nothing else. Without history, the text is the question alone. The turns are
- * enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
+ * Writes a conversation as one text, for CLIs that accept nothing else. If there is no history, the text is the question alone. The turns
+ * are enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
  */
 export function writeTranscript({ history, question }: Conversation): string {
   if (history.length === 0) return joinTexts(question);

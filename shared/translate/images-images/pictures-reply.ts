@@ -5,7 +5,8 @@ import type { Ending, AnswerContext } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 
 /**
- * Returns the client's answer; everything passes. The usage counts the pictures, and the tokens that the upstream reports.
+ * Returns the upstream's body as the client's answer, with the time of the answer if the body has none. The usage counts the pictures, and
+ * the tokens that the upstream reports.
  * @throws RouterError `upstream_failed` if the answer has no pictures
  */
 export function picturesReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {

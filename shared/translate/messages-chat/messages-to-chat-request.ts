@@ -61,7 +61,9 @@ function effortOf({ thinking, output_config: config }: MessagesRequest, traits: 
   return asked ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
-/** Returns fields without a rule. Engines have many fields of their own, and ignore or refuse unknown ones. */
+/**
+ * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown ones.
+ */
 function furtherFields(request: MessagesRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }

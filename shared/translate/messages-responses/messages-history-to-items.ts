@@ -56,7 +56,10 @@ function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], p
   return items;
 }
 
-/** Translates the content of a tool result. Texts alone are joined; with an image or a document, the output is a list. */
+/**
+ * Translates the content of a tool result. If the content has only texts, they are joined. With an image or a document, the output is a
+ * list.
+ */
 function outputOf({ content, is_error: isError }: ToolResultBlock, param: string): string | ResponsesPart[] {
   const prefix = isError === true ? 'Error: ' : '';
   if (typeof content === 'string') return prefix + content;

@@ -31,7 +31,7 @@ function functionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
     name,
     ...(typeof description === 'string' && { description }),
     parameters,
-    // Without the field, this format is strict where the messages format is not.
+    // If the field is absent, the Responses format is strict where the messages format is not.
     strict: strict === true,
   };
 }

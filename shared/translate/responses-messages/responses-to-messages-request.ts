@@ -16,8 +16,8 @@ const fields = ruledFields(requestRules);
 
 /**
  * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can generate. The messages
- * format requires a limit, and thinking counts towards it. With a long input, upstreams that add input and limit would refuse a higher
- * limit.
+ * format requires a limit, and thinking counts towards it. A higher limit would be refused with a long input, by upstreams that add input
+ * and limit.
  */
 const usualMaxTokens = 32_000;
 
@@ -63,7 +63,7 @@ function refuse(request: ResponsesRequest): void {
   }
 }
 
-/** Returns fields without a rule. The upstream refuses those that it does not know. */
+/** Returns the fields without a rule, which are sent on unchanged. The upstream refuses those that it does not know. */
 function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }

@@ -26,7 +26,7 @@ export function webSearchTool({ tool }: ServerTool): MessagesTool {
 
 /**
  * Returns the item for a search that a messages upstream has run; undefined for a call of another tool.
- * @param id of the item
+ * @param id id of the item
  * @param block `server_tool_use`, with its whole input
  */
 export function webSearchItem(id: string, { name, input }: JsonObject): JsonObject | undefined {

@@ -6,7 +6,9 @@ export function addOriginMark(encrypted: string, origin: string): string {
   return `${markStart}${origin}.${encrypted}`;
 }
 
-/** Removes the upstream's own mark; undefined for content with the mark of another upstream. Content without a mark passes. */
+/**
+ * Removes the upstream's own mark; undefined for content with the mark of another upstream. Content without a mark is returned unchanged.
+ */
 export function removeOriginMark(encrypted: string, origin: string | undefined): string | undefined {
   if (!encrypted.startsWith(markStart)) return encrypted;
   const own = addOriginMark('', origin ?? '');

@@ -9,7 +9,7 @@ const reasoningSignature = `${ownSignature}reasoning.`;
 /** Thinking that only the upstream which encrypted it can read. */
 export interface EncryptedThinking {
   model: string;
-  /** The reasoning item's id, which the upstream compares with the encrypted id; undefined without one. */
+  /** The reasoning item's id, which the upstream compares with the encrypted id; undefined if the item has none. */
   id: string | undefined;
   encrypted: string;
   origin: string | undefined;

@@ -18,7 +18,7 @@ export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
 
 export interface TranslatedToolChoice {
   choice: MessagesToolChoice;
-  /** Names of the only tools to offer; undefined for all. */
+  /** Names of the only tools to offer; undefined if all are offered. */
   allowed?: ReadonlySet<string>;
 }
 

@@ -25,7 +25,7 @@ interface Call {
   id: string;
   upstreamId: string | undefined;
   named: boolean;
-  /** The arguments so far. Kept only for a call without an id from the engine. */
+  /** The arguments so far. They are kept only for a call to which the engine gives no id. */
   arguments: string;
 }
 
@@ -41,7 +41,7 @@ export class ToolCallAssembler {
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
 
-  /** @param generatedIdPrefix prefix of the ids of calls without an id from the engine */
+  /** @param generatedIdPrefix prefix of the ids of calls to which the engine gives no id */
   constructor(generatedIdPrefix: string) {
     this.#mintedPrefix = generatedIdPrefix;
   }

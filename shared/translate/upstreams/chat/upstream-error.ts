@@ -58,7 +58,9 @@ function paramOf({ param }: JsonObject): string | undefined {
   return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
 }
 
-/** OpenAI reports exhausted credit with status 429, which suggests that waiting helps; others use 402. */
+/**
+ * Whether the account's credit is exhausted. OpenAI reports this with status 429, which suggests that waiting helps. Others use status 402.
+ */
 function isOutOfMoney({ code, type }: JsonObject): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota';
 }

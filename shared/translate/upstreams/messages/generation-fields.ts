@@ -50,7 +50,7 @@ function allowedThinking(
   return asked && forced ? { thinking: { type: 'disabled' } } : asked;
 }
 
-/** Replaces the format `json_object`: the messages format has only formats with a schema. */
+/** Replaces the format `json_object`, because the messages format has only formats with a schema. */
 export const jsonInstruction: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
