@@ -104,7 +104,7 @@ export interface ClientRoute {
 }
 
 /**
- * One wire format of clients: all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates requests and
+ * One wire format of clients, with all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates requests and
  * answers for upstreams.
  */
 export interface ClientFormat extends AnswerFormat {

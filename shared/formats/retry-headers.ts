@@ -11,8 +11,8 @@ const maxSelfRetrySeconds = 60;
 
 /**
  * Returns the headers that say whether and when clients should retry. The SDKs of OpenAI and Anthropic obey them. If a retry makes sense,
- * `retry-after` is a whole number of seconds from 1 to 30, because OpenAI's SDK ignores values above 60 and Anthropic's SDK would wait for
- * days. After a rate limit of more than `maxSelfRetrySeconds`, clients are told not to retry.
+ * `retry-after` is a whole number of seconds from 1 to 30. OpenAI's SDK ignores values above 60, and Anthropic's SDK would wait for days.
+ * After a rate limit of more than `maxSelfRetrySeconds`, clients are told not to retry.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
   if (!errorTable[error.code].clientMayRetry || error.hadEffects || outlastsRetries(error)) {

@@ -10,7 +10,7 @@ export interface StoreRequest {
   /**
    * Returns the items of the request's own input as they are stored, each with an id.
    * @param items the stored items that the input refers to, by id
-   * @param seed letters and digits, unique to the request, from which ids are made; default: random
+   * @param seed letters and digits, unique to the request, from which ids are made; random if undefined
    */
   input: (items: ReadonlyMap<string, JsonObject>, seed?: string) => JsonObject[];
   /**

@@ -3,8 +3,8 @@ import { retryTime, type BatchFacts, type BatchFormat } from './batch-format.ts'
 import { readCursor, onOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
 
 /**
- * Batches of Anthropic's API (Anthropic API reference, "Message Batches"): the body contains the requests, and the results have their own
- * path.
+ * Batches of Anthropic's API (Anthropic API reference, "Message Batches"). The body of the creation request contains the requests, and the
+ * results have their own path.
  */
 export const anthropicBatches: BatchFormat = {
   path: '/messages/batches',

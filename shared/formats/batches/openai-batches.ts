@@ -20,7 +20,7 @@ const creationSchema = z.object({
   output_expires_after: z.object({ anchor: z.literal('created_at'), seconds: z.number().int() }).nullish(),
 });
 
-/** Batches of OpenAI's API (OpenAI API reference, "Batch"), which takes its input from a file and writes results to files. */
+/** Batches of OpenAI's API (OpenAI API reference, "Batch"), which read their input from a file and write results to files. */
 export const openaiBatches: BatchFormat = {
   path: '/batches',
   idPrefix: 'batch_',

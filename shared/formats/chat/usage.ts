@@ -21,8 +21,8 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
 }
 
 /**
- * Replaces counts that the upstream does not report, or reports as 0, by estimates: no prompt is empty, and no answer with text has 0
- * tokens.
+ * Replaces counts that the upstream does not report, or reports as 0, by estimates, because no prompt is empty and no answer with text has
+ * 0 tokens.
  */
 export function fillUsage(
   reported: Usage | undefined,

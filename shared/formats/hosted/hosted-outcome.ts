@@ -1,9 +1,9 @@
 export interface SearchResult {
   title: string;
   url: string;
-  /** Text of the page, or an excerpt; '' if the search gives none. */
+  /** Text of the page, or an excerpt; '' if the search returns none. */
   text: string;
-  /** The page's date or age in the words of the search; undefined if the search gives none. */
+  /** The page's date or age in the words of the search; undefined if the search returns none. */
   age: string | undefined;
 }
 

@@ -62,8 +62,8 @@ export interface HostedRequest {
 
 /**
  * One answer for which the router runs hosted tools. The router requests a turn from the model, runs the calls of the turn, and requests
- * the next turn with their results, until the model answers or calls a tool of the client. The model gets the hosted tools as functions.
- * The turns are streams of the client's format and become one stream.
+ * the next turn with their results. It ends when the model answers or calls a tool of the client. The model gets the hosted tools as
+ * functions. The turns are streams of the client's format and become one stream.
  */
 export interface HostedAnswer {
   /** Maximum calls of all hosted tools together; undefined if the request sets no such limit. */

@@ -90,7 +90,7 @@ function messagesErrorBody(error: RouterError, requestId: string): MessagesError
   };
 }
 
-/** Returns the error message: the wording of Anthropic's API where clients of this format parse it. */
+/** Returns the error message. If clients of this format parse the message, it has the wording of Anthropic's API. */
 function messageText(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage that a messages upstream reports. Its `input_tokens` do not include cached tokens. For a stream, pass the usage of
- * `message_start` overlaid with the counts of `message_delta`.
+ * Reads the usage that a messages upstream reports. Its `input_tokens` do not include cached tokens. For a stream, call it with the usage
+ * of `message_start` overlaid with the counts of `message_delta`.
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
   const given = isJsonObject(usage) ? usage : {};

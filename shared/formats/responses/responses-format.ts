@@ -81,7 +81,10 @@ function parametersOf(request: ResponsesRequest, operation: ClientRoute['operati
   };
 }
 
-/** A response that may take hours (`2h`, `8h`; by default `soonest`) gets the low priority. */
+/**
+ * Returns the priority that the request asks for. A response for which the client allows hours (`2h`, `8h`; by default `soonest`) gets the
+ * low priority.
+ */
 function serviceTierOf({ service_tier: tier, background_options: options }: ResponsesRequest) {
   const window = options?.completion_window ?? 'soonest';
   if (window !== 'soonest') return 'flex';

@@ -15,7 +15,7 @@ const numbered = /^\s*\d+[.)]\s[\s*]*(?<title>[^*\s][^*]*)\**$/;
 const link = /\[(?<title>[^[\]]+)\]\((?<url>https?:\/\/(?:[^\s)\]]|\](?!\()){1,2048})\)/;
 const address = /https?:\/\/[^\s<>"')\]]+/;
 
-/** Matches a label in front of a text. The text is stored without it. */
+/** Matches a label in front of a text. The text is stored without the label. */
 const textLabel = /^\s*(?:content|description|summary|snippet|text|highlights?)\s*:\s*/i;
 
 /**

@@ -32,7 +32,7 @@ const toolEvent = z.union([z.object({ progress: toolProgress }), z.object({ resu
 
 export type ToolEvent = z.output<typeof toolEvent>;
 
-/** Writes one event of a streamed answer. The events stay within the cluster: the ingress translates them to MCP. */
+/** Writes one event of a streamed answer. The events stay within the cluster, because the ingress translates them to MCP. */
 export function encodeToolEvent(event: ToolEvent): string {
   return `${JSON.stringify(event)}\n`;
 }

@@ -6,8 +6,8 @@ import type { ContextEdit } from './context-edit.ts';
 const defaultKept = 1;
 
 /**
- * Applies the edit `clear_thinking_20251015`: removes thinking from all assistant turns except the last ones with thinking. All messages up
- * to the user's next text form one turn, so that a round of tool calls keeps the thinking before it.
+ * Applies the edit `clear_thinking_20251015`, which removes thinking from all assistant turns except the last ones with thinking. All
+ * messages up to the user's next text form one turn, so that a round of tool calls keeps the thinking before it.
  */
 export function clearThinking(messages: readonly MessagesMessage[], { keep }: JsonObject): ContextEdit | undefined {
   const kept = turnsToKeep(keep);

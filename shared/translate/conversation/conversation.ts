@@ -39,5 +39,5 @@ export function writeTranscript({ history, question }: Conversation): string {
   ].join('\n\n');
 }
 
-/** The upstream format of command-line agents: requests are conversations, answers are written as chat completions. */
+/** The upstream format of command-line agents. Requests are conversations, and answers are written as chat completions. */
 export const conversationUpstream: UpstreamFormat = { name: 'conversation' };

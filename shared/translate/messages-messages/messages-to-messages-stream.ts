@@ -10,8 +10,8 @@ import { withMarkInText } from './signature-marks.ts';
 
 /**
  * Relays the stream of an upstream in the `messages` format to a client of the same format. The data of every event is sent on unchanged,
- * with two exceptions: id and model in `message_start` are replaced, and signed content gets a mark that names its upstream. Each event
- * gets its `event:` line, which clients need and some upstreams omit.
+ * with two exceptions. Id and model in `message_start` are replaced. Signed content gets a mark that names its upstream. Each event gets
+ * its `event:` line, which clients need and some upstreams omit.
  */
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;

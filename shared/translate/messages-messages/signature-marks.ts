@@ -3,7 +3,7 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { addOriginMark, removeOriginMark } from '../vocabulary/origin-mark.ts';
 import { isOwnSignature } from '../vocabulary/thinking.ts';
 
-/** For each field with signed content: matches the beginning of its value in a JSON text. */
+/** Patterns that match, for each field with signed content, the beginning of its value in a JSON text. */
 const signedFieldStarts = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
 
 /**

@@ -9,8 +9,8 @@ import { isOwnSignature } from '../vocabulary/thinking.ts';
 type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
 
 /**
- * Returns the fields of a thinking block that a reasoning item carries besides its text; undefined for a block without a signature, which
- * no upstream would accept again. Includes model and origin, because upstreams refuse thinking of other upstreams and models.
+ * Returns the fields of a thinking block that a reasoning item carries besides its text. Returns undefined for a block without a signature,
+ * because no upstream would accept it again. Includes model and origin, because upstreams refuse thinking of other upstreams and models.
  */
 export function sealableThinking(
   block: PossiblyThinking,

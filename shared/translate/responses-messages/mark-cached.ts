@@ -8,8 +8,8 @@ import type { TranslatedHistory } from './message-turns.ts';
 const maxMarks = 4;
 
 /**
- * Number of user turns with a mark: the last turn, up to which the next request reads the cache, and the turn before it, up to which this
- * request reads the cache.
+ * Number of user turns with a mark. Up to the last turn, the next request reads the cache. Up to the turn before it, this request reads the
+ * cache.
  */
 const markedTurns = 2;
 

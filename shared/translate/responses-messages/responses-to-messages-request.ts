@@ -16,8 +16,7 @@ const fields = ruledFields(requestRules);
 
 /**
  * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can generate. The messages
- * format requires a limit, and thinking counts towards it. A higher limit would be refused with a long input, by upstreams that add input
- * and limit.
+ * format requires a limit, and thinking counts towards it. Upstreams that add input and limit would refuse a higher limit for a long input.
  */
 const usualMaxTokens = 32_000;
 

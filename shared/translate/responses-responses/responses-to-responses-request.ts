@@ -20,9 +20,9 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 
 /**
  * Returns the upstream's request for a Responses client's request. Changes only the model's name, the fields about stored responses, and
- * content that only this router or another upstream can read. The router stores responses itself, so the upstream stores none. A later
- * request must be able to continue the thinking of a stored response, so an upstream that is known to encrypt thinking is asked to do so.
- * Hosted calls that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
+ * content that only this router or another upstream can read. The router stores responses itself, so the upstream stores none. An upstream
+ * that is known to encrypt thinking is asked to do so, so that a later request can continue the thinking of a stored response. Hosted calls
+ * that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
  * @throws RouterError `unsupported_parameter` for fields that would share the operator's account among clients, `invalid_request` for a
  * conversation that another upstream has compacted
  */
@@ -72,8 +72,8 @@ function itemFor(item: ResponsesItem, traits: ModelTraits, param: string): Respo
 }
 
 /**
- * Returns an item other than thinking for the upstream. Another upstream's encrypted content is unreadable for this one: a summary is
- * refused, and any other item is left out.
+ * Returns an item other than thinking for the upstream. Another upstream's encrypted content is unreadable for this one. A summary with
+ * such content is refused, and any other item is left out.
  */
 function otherItem(item: ResponsesItem, { origin }: ModelTraits, param: string): ResponsesItem[] {
   const own = withoutMarks(item, origin);

@@ -16,7 +16,7 @@ export function isCompaction({ input }: JsonObject): boolean {
 }
 
 /**
- * Returns the item that replaces a conversation in later requests: its sealed summary.
+ * Returns the item that replaces a conversation in later requests, with the sealed summary of the conversation.
  * @throws RouterError `upstream_failed` if the summary is empty, `store_unavailable` if there is no key to seal it
  */
 export function compactionItem({ id, seal }: Pick<AnswerContext, 'id' | 'seal'>, summary: string): JsonObject {

@@ -30,9 +30,9 @@ interface Call {
 }
 
 /**
- * Assigns each piece of a streamed answer to its tool call. Engines differ: some count indexes from 1 or leave gaps; some omit the index;
- * some (Ollama) send index 0 for every call with different ids; some send no ids; some repeat id and name in every piece; some send another
- * id with each piece; and some continue a call at another index than the first.
+ * Assigns each piece of a streamed answer to its tool call. Engines differ in the index: some count from 1 or leave gaps, some omit it,
+ * some (Ollama) send 0 for every call with different ids, and some continue a call at another index than the first. Engines also differ in
+ * the id: some send none, some repeat it and the name in every piece, and some send another id with each piece.
  */
 export class ToolCallAssembler {
   readonly #mintedPrefix: string;

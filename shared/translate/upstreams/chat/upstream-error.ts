@@ -29,8 +29,8 @@ export function upstreamErrorFromChat(
 }
 
 /**
- * Returns the router's error for an error that a chat upstream sends under status 200; undefined if the event is not an error. vLLM reports
- * the intended status in `code`.
+ * Returns the router's error for an error that a chat upstream sends under status 200. Returns undefined if the event is not an error. vLLM
+ * reports the intended status in `code`.
  */
 export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
   if (event['error'] === undefined || event['error'] === null) return undefined;

@@ -21,8 +21,8 @@ export function withMarks<Value extends Json>(value: Value, origin: string | und
 }
 
 /**
- * Removes the marks from a value, so that its encrypted content is as the upstream sent it; undefined if some of it has the mark of another
- * upstream.
+ * Removes the marks from a value, so that its encrypted content is as the upstream sent it. Returns undefined if some of it has the mark of
+ * another upstream.
  */
 export function withoutMarks<Value extends Json>(value: Value, origin: string | undefined): Value | undefined {
   let isForeign = false;
