@@ -1,8 +1,8 @@
 /**
- * Headers of a messages upstream's answers that clients of this format receive (see `AnswerFormat.answerHeaders`). They report the use of a
- * subscription's windows, which Claude Code shows and obeys. The account's limits of requests and tokens (`anthropic-ratelimit-requests-…`)
- * are not included, because the router reports the key's limits under the same names. Headers that name the account are not included
- * either.
+ * Headers of a `messages` upstream's answers that clients of this format receive (see `AnswerFormat.answerHeaders`). They report the use of
+ * a subscription's windows, which Claude Code shows and obeys. The account's limits of requests and tokens
+ * (`anthropic-ratelimit-requests-…`) are not included, because the router reports the key's limits under the same names. Headers that name
+ * the account are not included either.
  */
 export const messagesAnswerHeaders: readonly string[] = ['anthropic-ratelimit-unified-*'];
 

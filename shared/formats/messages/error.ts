@@ -8,7 +8,7 @@ import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 export const messagesName = 'messages';
 
-/** An error in the messages format (Anthropic API reference, "Errors"). */
+/** An error in the `messages` format (Anthropic API reference, "Errors"). */
 export interface MessagesErrorBody {
   type: 'error';
   error: { type: string; message: string; details?: NonNullable<RouterError['details']> };

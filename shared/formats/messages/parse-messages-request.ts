@@ -9,7 +9,7 @@ import type { MessagesRequest, MessagesMessage } from './request.ts';
 import { countTokensRequestSchema, messagesRequestSchema } from './schema.ts';
 
 /**
- * Checks the body of a messages request and returns the same object.
+ * Checks the body of a `messages` request and returns the same object.
  * @throws RouterError `missing_parameter` or `invalid_request`; message and `param` have a path such as `messages.0.content`
  */
 export function parseMessagesRequest(body: unknown): MessagesRequest {

@@ -79,7 +79,7 @@ export const countTokensRequestSchema = z.looseObject({
   output_format: format,
 });
 
-/** The fields of a messages request that the router reads (Anthropic API reference, "Create a Message"). */
+/** The fields of a `messages` request that the router reads (Anthropic API reference, "Create a Message"). */
 export const messagesRequestSchema = countTokensRequestSchema.extend({
   // A request with 0 only loads the prompt into the cache.
   max_tokens: z.int().min(0),

@@ -16,7 +16,7 @@ const fields = ruledFields(requestRules);
 const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /**
- * Translates a chat client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a chat client's request for a `messages` upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {

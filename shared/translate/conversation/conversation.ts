@@ -3,7 +3,7 @@ import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts'
 import type { UpstreamFormat } from '../upstream-format.ts';
 import type { ArrangedTurns } from './arrange-turns.ts';
 
-/** A block of a turn, in the messages format. Assistant turns have only text. */
+/** A block of a turn, in the `messages` format. Assistant turns have only text. */
 export type TurnBlock = TextBlock | ImageBlock;
 
 /** A request to a command-line agent, independent of the client format. */

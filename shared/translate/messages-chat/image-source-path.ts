@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Returns the JSON path of the first image with this URL in a messages request, such as `messages.0.content.1.source.url`; undefined if
+ * Returns the JSON path of the first image with this URL in a `messages` request, such as `messages.0.content.1.source.url`; undefined if
  * there is no such image.
  */
 export function imageSourcePath({ messages }: JsonObject, address: string): string | undefined {

@@ -22,10 +22,10 @@ import { toolArguments } from '../vocabulary/tool-call.ts';
 const billingHeader = 'x-anthropic-billing-header:';
 
 /**
- * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat templates refuse
- * a later one. In a user turn, each tool result becomes a separate message before the other content. Images in results move to the user
- * message after them, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of web search and web fetch
- * become tool calls with their results.
+ * Translates a `messages` history to the chat format. All system text is joined in a first system message, because many chat templates
+ * refuse a later one. In a user turn, each tool result becomes a separate message before the other content. Images in results move to the
+ * user message after them, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of web search and web
+ * fetch become tool calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(

@@ -14,7 +14,7 @@ import { effortForThinking } from '../vocabulary/thinking.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * Translates a messages client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a `messages` client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {

@@ -21,8 +21,8 @@ import { readStopSequence, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
 
 /**
- * Translates a chat upstream's stream for messages clients. The message begins with the upstream's first event. It ends with the upstream's
- * stream, because the usage may come last.
+ * Translates a chat upstream's stream for `messages` clients. The message begins with the upstream's first event. It ends with the
+ * upstream's stream, because the usage may come last.
  */
 export class MessagesToChatStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;

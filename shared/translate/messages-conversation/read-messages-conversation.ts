@@ -23,7 +23,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a messages request. Ignores the sampling parameters, because no CLI accepts them.
+ * Reads the conversation of a `messages` request. Ignores the sampling parameters, because no CLI accepts them.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readMessagesConversation(

@@ -18,9 +18,9 @@ export function writeInstructions(system: string | readonly TextBlock[] | null |
 }
 
 /**
- * Translates a messages history to items, block by block. Thinking that the upstream's model has encrypted becomes a reasoning item again.
- * Other thinking is omitted, including that of the same model on another upstream. Web searches and fetches become function calls with
- * their outputs.
+ * Translates a `messages` history to items, block by block. Thinking that the upstream's model has encrypted becomes a reasoning item
+ * again. Other thinking is omitted, including that of the same model on another upstream. Web searches and fetches become function calls
+ * with their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], traits: ModelTraits): ResponsesItem[] {

@@ -16,7 +16,7 @@ import { shownThinking } from '../vocabulary/shown-thinking.ts';
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
 
 /**
- * Translates a response for a messages client, item by item.
+ * Translates a response for a `messages` client, item by item.
  * @throws RouterError with the error of a failed response; `upstream_failed` if the body is not a response
  */
 export function messagesToResponsesReply(

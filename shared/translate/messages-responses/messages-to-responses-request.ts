@@ -16,7 +16,7 @@ import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * Translates a messages client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a `messages` client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {

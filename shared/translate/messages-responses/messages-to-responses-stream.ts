@@ -16,7 +16,7 @@ import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
 
 /**
- * Translates a Responses upstream's stream for messages clients. Each reasoning item becomes a thinking block whose signature carries the
+ * Translates a Responses upstream's stream for `messages` clients. Each reasoning item becomes a thinking block whose signature carries the
  * upstream's encrypted content.
  */
 export class MessagesToResponsesStream implements StreamTranslation {

@@ -5,7 +5,7 @@ import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { AnswerContext, ModelTraits } from '../translation.ts';
 import { isOwnSignature } from '../vocabulary/thinking.ts';
 
-/** A block of the messages format, or an object with some of its fields. */
+/** A block of the `messages` format, or an object with some of its fields. */
 type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
 
 /**

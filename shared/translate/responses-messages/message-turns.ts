@@ -11,7 +11,7 @@ interface Message {
 }
 
 /**
- * Arranges the items of a Responses client, which come one after the other, as turns of the messages format. Thinking, texts and calls of
+ * Arranges the items of a Responses client, which come one after the other, as turns of the `messages` format. Thinking, texts and calls of
  * the assistant become one turn. The results of its calls and the user's message after them become the next turn. The format requires the
  * results directly after their calls, so messages between them wait until all calls have a result.
  */

@@ -17,7 +17,7 @@ type OpenBlock =
   | { type: 'server_tool_use'; block: JsonObject; json: string };
 
 /**
- * Writes the blocks of a messages upstream's answer as items of a response. Omits citations, and the results of tools that run on the
+ * Writes the blocks of a `messages` upstream's answer as items of a response. Omits citations, and the results of tools that run on the
  * upstream. Results are text ready to be sent.
  */
 export class MessagesOutput {

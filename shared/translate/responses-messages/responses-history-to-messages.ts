@@ -26,7 +26,7 @@ import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 /**
  * Translates instructions and input. System and developer messages at the beginning become the system prompt. Later ones stay where they
  * are.
- * @throws RouterError `unsupported_parameter` that names a part the messages format does not have
+ * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function responsesHistoryToMessages(
   { instructions, input }: ResponsesRequest,

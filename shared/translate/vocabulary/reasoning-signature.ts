@@ -15,7 +15,7 @@ export interface EncryptedThinking {
   origin: string | undefined;
 }
 
-/** Returns a signature with which a messages client returns the encrypted thinking of a Responses upstream. */
+/** Returns a signature with which a `messages` client returns the encrypted thinking of a Responses upstream. */
 export function writeReasoningSignature({ model, id, encrypted, origin }: EncryptedThinking): string {
   const fields = [model, id ?? null, encrypted, origin ?? null];
   return `${reasoningSignature}${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;

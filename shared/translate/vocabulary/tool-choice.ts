@@ -23,7 +23,7 @@ export interface TranslatedToolChoice {
 }
 
 /**
- * Translates a chat tool choice to the messages format. `allowed_tools` becomes its mode and a list of tools.
+ * Translates a chat tool choice to the `messages` format. `allowed_tools` becomes its mode and a list of tools.
  * @throws RouterError `unsupported_parameter` for a choice of tools that only chat upstreams have
  */
 export function messagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {

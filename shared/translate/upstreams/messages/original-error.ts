@@ -12,7 +12,7 @@ const maxBodyCharacters = 16 * 1024;
 const credentialErrors: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
 
 /**
- * Returns a messages upstream's error as clients may receive it, because Claude Code matches the wording and obeys the headers.
+ * Returns a `messages` upstream's error as clients may receive it, because Claude Code matches the wording and obeys the headers.
  * @returns undefined for a body of another shape, a body that is too long, and errors about the router's credentials
  */
 export function originalMessagesError(
