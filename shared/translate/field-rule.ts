@@ -5,7 +5,7 @@ export type Effect =
   /** `to`: path of the resulting field, with `[]` for every element. */
   | { kind: 'translated'; to: string; how: string }
   | { kind: 'ignored'; why: string }
-  /** `what`: the requested feature that the upstream does not have. */
+  /** `what`: what the field requests and the upstream does not have. */
   | { kind: 'refused'; what: string };
 
 /**

@@ -60,7 +60,7 @@ function messageBatch(batch: BatchFacts, baseUrl: string): object {
     cancel_initiated_at: iso(cancelledAt),
     archived_at: null,
     results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
-    // A field that Anthropic's API does not have: why the requests wait.
+    // Why the requests wait. Anthropic's API has no such field.
     ...(batch.pausedFor !== undefined && {
       paused: { reason: batch.pausedFor, tried_again_at: iso(retryTime(batch)) },
     }),

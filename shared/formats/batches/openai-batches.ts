@@ -143,7 +143,7 @@ function batchObject(batch: BatchFacts): object {
       total_tokens: promptTokens + completionTokens,
     },
     metadata: batch.metadata ?? null,
-    // A field that OpenAI's API does not have: why the lines wait.
+    // Why the lines wait. OpenAI's API has no such field.
     ...(batch.pausedFor !== undefined && {
       paused: { reason: batch.pausedFor, tried_again_at: seconds(retryTime(batch)) },
     }),

@@ -18,7 +18,7 @@ export class WholeEventSplitter {
       this.#begun = noBytes;
       return bytes;
     }
-    // The piece's memory may be used again.
+    // A copy is kept, because the piece's memory may be used again.
     this.#begun = Buffer.from(bytes.subarray(complete));
     return bytes.subarray(0, complete);
   }

@@ -2,7 +2,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 
 /**
  * One streamed answer as the ingress relays it. The worker's bytes are relayed unread, and the router adds keep-alives and its own errors.
- * A format whose events carry numbers or ids keeps its state here.
+ * For a format whose events carry numbers or ids, the object keeps the state.
  */
 export interface StreamedAnswer {
   /**

@@ -19,8 +19,8 @@ const address = /https?:\/\/[^\s<>"')\]]+/;
 const textLabel = /^\s*(?:content|description|summary|snippet|text|highlights?)\s*:\s*/i;
 
 /**
- * Reads search results that a tool has written for people: lines such as `Title: …` and `URL: …`, numbered titles, or Markdown links. A
- * result begins with its title, or with its address if no title comes before the address.
+ * Reads search results that a tool has written for people, that is, lines such as `Title: …` and `URL: …`, numbered titles, or Markdown
+ * links. A result begins with its title, or with its address if no title comes before the address.
  */
 export function readResultText(text: string): SearchResult[] {
   const results: SearchResult[] = [];

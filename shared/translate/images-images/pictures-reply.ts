@@ -23,7 +23,7 @@ function isPicture(item: Json): boolean {
   return isJsonObject(item) && (typeof item['b64_json'] === 'string' || typeof item['url'] === 'string');
 }
 
-/** Image upstreams name their counts as the Responses format does. */
+/** Reads the reported usage. Image upstreams name their counts as the Responses format does. */
 function readUsage(reported: Json | undefined): Usage {
   const { input_tokens: input, output_tokens: output } = isJsonObject(reported) ? reported : {};
   return { ...noUsage, promptTokens: count(input), completionTokens: count(output) };

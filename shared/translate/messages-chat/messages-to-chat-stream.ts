@@ -38,7 +38,7 @@ export class MessagesToChatStream implements StreamTranslation {
   #stopSequence: string | null = null;
   #usage: Json | undefined;
   #outputBytes = 0;
-  /** Whether the answer has thinking that the client does not get. A ping marks this for a worker that would continue the answer. */
+  /** Whether the answer has thinking that the client does not get. A ping tells this to a worker that would continue the answer. */
   #hasHidden = false;
 
   constructor(answerContext: AnswerContext) {

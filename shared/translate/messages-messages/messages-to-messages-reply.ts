@@ -7,7 +7,7 @@ import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { withMark } from './signature-marks.ts';
 
 /**
- * Returns the answer of an upstream in the `messages` format for a client of the same format. Replaces only id and model, and adds the
+ * Returns the client's answer for the answer of an upstream, both in the `messages` format. Replaces only id and model, and adds the
  * upstream's mark to signed content.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */

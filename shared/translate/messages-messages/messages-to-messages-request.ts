@@ -6,8 +6,8 @@ import type { ModelTraits } from '../translation.ts';
 import { withoutMark } from './signature-marks.ts';
 
 /**
- * Returns the request for an upstream in the `messages` format of a client of the same format. Changes only the model's name, and content
- * of earlier answers that such an upstream refuses. Thinking that the router or another upstream has signed is left out, and so are the
+ * Returns the upstream's request for the request of a client, both in the `messages` format. Changes only the model's name, and content of
+ * earlier answers that such an upstream refuses. Thinking that the router or another upstream has signed is left out, and so are the
  * router's citations. Hosted calls that the router has run become text.
  */
 export function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {

@@ -65,7 +65,7 @@ function summaryOf(item: unknown, unseal: NonNullable<ModelTraits['unseal']>): s
   return isJsonObject(kept) && typeof kept['summary'] === 'string' ? kept['summary'] : undefined;
 }
 
-/** A node that has started while Redis is unreachable does not have the secret yet. */
+/** Returns the error for a missing secret. A process that has started while Redis is unreachable does not have the secret yet. */
 function secretUnknown(does: 'seals' | 'opens'): RouterError {
   return new RouterError('store_unavailable', `The secret that ${does} the summary is not known yet.`, {
     retryAfter: 2,

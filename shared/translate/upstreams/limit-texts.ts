@@ -42,7 +42,7 @@ export interface SpentAllowance {
 }
 
 /**
- * Reads that an account's allowance is used up; undefined for any other refusal.
+ * Reads from an upstream's message that an account's allowance is used up. Returns undefined for any other refusal.
  * @param known seconds until the allowance begins anew, if the upstream reports them in another place
  */
 export function readSpentAllowance(sentence: string, known?: number): SpentAllowance | undefined {

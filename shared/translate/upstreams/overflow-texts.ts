@@ -106,7 +106,7 @@ function readPartialCount([maximum = 0, output = 0, minInput = 0]: readonly (num
 export function readOverflowText(message: string): Overflow | undefined {
   for (const { pattern, read } of texts) {
     const match = pattern.exec(message);
-    // A part that the message does not name has no tokens.
+    // A part that the message does not name counts as 0 tokens.
     if (match) return read(match.slice(1).map((digits?: string) => Number(digits ?? 0)));
   }
   return undefined;

@@ -103,7 +103,7 @@ function refused(
   return new RouterError('invalid_request', sentence, { param, details, upstreamCode: refusalCode(code) });
 }
 
-/** Error kinds that some engines send in place of codes. They say no more than the status. */
+/** Kinds of errors that some engines send in place of codes. Such a kind says no more than the status. */
 const unspecificCodes: ReadonlySet<string> = new Set(['invalid_request_error', 'bad_request']);
 
 /** Returns the code of a refusal: `invalid_value` if the engine sends no code, or only its status as a number. */

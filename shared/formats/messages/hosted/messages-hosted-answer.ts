@@ -92,7 +92,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
       return behind ? [{ id, input, ...behind }] : [];
     });
     const asks = turn.stopReason === 'tool_use';
-    // Without output tokens left, the model could not use the results of these calls.
+    // If no output tokens are left, the model cannot use the results of these calls.
     this.#isCutOff = asks && !turn.callsClient && calls.length > 0 && (this.#outputLeft ?? 1) <= 0;
     this.isComplete = turn.callsClient || calls.length === 0 || !asks || this.#isCutOff;
     this.#unanswered = [...calls];

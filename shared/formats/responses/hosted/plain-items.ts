@@ -26,7 +26,7 @@ export function hasOutcome(item: ResponsesItem): boolean {
   return item.type === 'web_search_call' ? Array.isArray((item as JsonObject)['results']) : true;
 }
 
-/** Whether an item belongs to a hosted call that the router has run. No upstream accepts such an item as its own. */
+/** Whether an item belongs to a hosted call that the router has run. Upstreams refuse such an item, because they have not written it. */
 export function isOwnHostedItem(item: ResponsesItem): boolean {
   const { id, approval_request_id: approvalId } = item as JsonObject;
   const known = item.type === 'mcp_approval_response' ? approvalId : id;

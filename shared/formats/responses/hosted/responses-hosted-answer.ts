@@ -101,7 +101,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#items.push(...turn.items);
     this.#begun = [...turn.calls];
     const isWhole = turn.response['status'] === 'completed';
-    // Without output tokens left, the model could not use the outputs of these calls.
+    // If no output tokens are left, the model cannot use the outputs of these calls.
     this.#isCutOff =
       isWhole && !turn.asksClient && turn.calls.length > 0 && (this.#outputLeft ?? minOutputTokens) < minOutputTokens;
     this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole || this.#isCutOff;

@@ -19,7 +19,7 @@ export interface TurnToolsOptions {
 
 /**
  * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model has only the client's tools.
- * Without client tools, the functions stay, because earlier turns have called them, but the choice is `none`.
+ * If the client has no tools, the functions stay, because earlier turns have called them. The choice is then `none`.
  */
 export function turnToolFields(parts: TurnToolsOptions): JsonObject {
   const { request, input, functions, isLast } = parts;
