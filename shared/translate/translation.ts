@@ -82,7 +82,7 @@ export interface StreamTranslation {
    * only open the stream.
    */
   readonly hasContent: boolean;
-  /** Whether some choices have ended and others have not. Absent for an answer with one choice. */
+  /** Whether some of the choices have not ended yet. Absent for an answer with one choice. */
   readonly awaitsChoice?: boolean | undefined;
   /**
    * Translates one upstream event.

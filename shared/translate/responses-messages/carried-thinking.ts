@@ -24,8 +24,8 @@ export function sealableThinking(
 }
 
 /**
- * Returns the thinking block that a reasoning item stands for, as the upstream sent it. Undefined for thinking that was not sealed for this
- * owner, that a client has changed, or that another upstream or model made.
+ * Returns the thinking block that a reasoning item stands for, as the upstream sent it. Returns undefined for thinking that was not sealed
+ * for this owner, that a client has changed, or that another upstream or model made.
  */
 export function thinkingBlock(
   item: ResponsesReasoning,

@@ -72,7 +72,10 @@ export class InputUnwrapper {
   }
 }
 
-/** Returns the length of the escape sequence at a position, or of both sequences of a surrogate pair. Undefined if it is incomplete. */
+/**
+ * Returns the length of the escape sequence at a position, or of both sequences of a surrogate pair. Returns undefined if a sequence is
+ * incomplete.
+ */
 function escapeLength(json: string, at: number): number | undefined {
   const kind = json[at + 1];
   if (kind === undefined) return undefined;
