@@ -2,7 +2,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
 export interface BackgroundRequest {
-  /** Returns the request's text as it is served: streamed, and without the field that asks for the background. */
+  /** Returns the request's text as it is served: streamed, and without the field that requests a background response. */
   body: () => Buffer;
   /** Returns the answer's object in the state before any work. */
   queuedAnswer: (id: string) => JsonObject;

@@ -11,9 +11,12 @@ export interface ClientApi {
   prefixes: readonly string[];
   /** A header that may carry the key, in addition to `Authorization: Bearer`. */
   keyHeader?: string;
-  /** Paths, below the segment and at the root, that answer every GET with this JSON, without a key. */
+  /** Maps paths, below the segment and at the root, to the JSON with which they answer every GET. They require no key. */
   greetings?: Readonly<Record<string, object>>;
-  /** Returns the body of `GET /models`. @param cards the models that the key may use */
+  /**
+   * Returns the body of `GET /models`.
+   * @param cards the models that the key may use
+   */
   listModels(
     cards: readonly ModelCard[],
     query: Readonly<Record<string, unknown>>,
@@ -31,7 +34,10 @@ export interface ClientApi {
 
 export interface ApiPrograms {
   settingsPath: string;
-  /** Returns the settings of a program. @param cards the models that its person may use */
+  /**
+   * Returns the settings of a program.
+   * @param cards the models that the program's user may use
+   */
   settings(cards: readonly ModelCard[]): object;
   /** The paths to which programs send telemetry. The router discards it. */
   telemetryPaths: string[];
@@ -39,14 +45,17 @@ export interface ApiPrograms {
 
 /** A program that fetches its whole configuration with a token of the company's identity provider. */
 export interface ApiDesktop {
-  /** Below the prefixes. */
+  /** The path below the API's prefixes. */
   path: string;
-  /** Returns the configuration for a person. @param cards the models that the person may use */
+  /**
+   * Returns the configuration for a person.
+   * @param cards the models that the person may use
+   */
   configuration(cards: readonly ModelCard[], facts: DesktopFacts): object;
 }
 
 export interface DesktopFacts {
-  /** Address of the API as clients reach it. */
+  /** The URL under which clients reach the API. */
   baseUrl: string;
   issuer: string;
   /** The sign-in settings for the identity provider, and further settings, from the registry. */

@@ -31,13 +31,13 @@ export interface RequestParameters {
   maxOutput: number | undefined;
   /** Maximum use of other units, such as images; absent for a request that uses only tokens. */
   units?: Units | undefined;
-  /** The priority that the client asks for: low (`flex`) or high (`priority`); undefined for neither. */
+  /** The priority that the client asks for: low (`flex`) or high (`priority`); undefined if it asks for neither. */
   serviceTier: 'flex' | 'priority' | undefined;
   /** Identifies the requests that share a prompt cache; undefined for a request that uses none. */
   conversation: Conversation | undefined;
   /**
-   * Lists at the top of the body that an upstream of the same format gets unchanged, because no worker changes or reads their elements.
-   * Maps each name to the number of fields of all objects in the list. Undefined for a body without such lists, and for a short body.
+   * Top-level lists of the body that an upstream of the same format gets unchanged, because no worker changes or reads their elements. Maps
+   * each name to the number of fields of all objects in the list. Undefined for a body without such lists, and for a short body.
    */
   unread?: ListSizes | undefined;
   /** Signs of the request's purpose; undefined for a request that generates nothing, and in a format without such signs. */
@@ -68,7 +68,7 @@ export interface AnswerFormat {
   errorAnswer: (error: RouterError, requestId: string) => ErrorAnswer<object>;
   /**
    * Lower-case header names that a passed-through answer of an upstream of the same format keeps; `*` at the end matches any rest. Absent
-   * for none.
+   * if such an answer keeps no headers.
    */
   answerHeaders?: readonly string[];
   /** Returns the headers that report how much of the key's limits is left. */
@@ -82,7 +82,7 @@ export interface StreamOpening {
   requestId: string;
   /** The id of the answer; undefined for a format in which the worker chooses the id. */
   answerId?: string | undefined;
-  /** Request fields that the answer repeats; undefined for a format whose first events carry none. */
+  /** Request fields that the answer repeats; undefined for a format whose first events repeat no fields. */
   repeated?: JsonObject | undefined;
   /** Number of the next event of an answer that was opened before; undefined for a new answer. */
   nextEvent?: number | undefined;
@@ -104,7 +104,7 @@ export interface ClientRoute {
 }
 
 /**
- * One wire format of clients: all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates requests and
+ * One wire format of clients, with all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates requests and
  * answers for upstreams.
  */
 export interface ClientFormat extends AnswerFormat {
@@ -125,7 +125,7 @@ export interface ClientFormat extends AnswerFormat {
    * @throws RouterError with status 400 that names the field, or `invalid_json`
    */
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
-  /** Parts of requests that not every upstream takes; absent for a format whose upstreams all take the same parts. */
+  /** Parts of requests that not every upstream accepts; absent for a format whose upstreams all accept the same parts. */
   features?: RequestFeatures | undefined;
   /** How answers are stored and read again; undefined for a format whose answers are not stored. */
   stored?: StoredAnswers;
@@ -133,7 +133,7 @@ export interface ClientFormat extends AnswerFormat {
   background?: BackgroundAnswers;
   /** How the API shows files; undefined if the API has none, or another of its formats shows them. */
   files?: FormatFiles;
-  /** Reads the part of a streamed answer that the client has; absent for a format whose answers are not continued. */
+  /** Reads the part of a streamed answer that the client has received; absent for a format whose answers are not continued. */
   readRelayed?: ReadRelayed;
   /** Converts requests and answers to messages for traces of recorded requests; absent for a format without messages. */
   messageParts?: MessageParts;
@@ -148,13 +148,16 @@ export interface Needs {
   vision: boolean;
   thinking: boolean;
   json: boolean;
-  /** Estimated input tokens. The model's context window must hold about as many. */
+  /** Estimated input tokens. The model's context window must have room for about as many. */
   inputTokens: number;
-  /** Estimated tokens of the longest input, for a request whose inputs each need the context window alone; undefined for one input. */
+  /**
+   * Estimated tokens of the longest input, for a request with several inputs, each of which must fit into the context window by itself.
+   * Undefined for a request with one input.
+   */
   longestInput?: number | undefined;
-  /** Kinds of tools that the upstream must run itself; absent for none. */
+  /** Kinds of tools that the upstream must run itself; absent if there are none. */
   hosted?: readonly HostedKind[] | undefined;
-  /** Names of features in the request, see `ClientFormat.features`; absent for none. */
+  /** Names of features in the request, see `ClientFormat.features`; absent if it has none. */
   features?: readonly string[] | undefined;
 }
 
@@ -165,7 +168,7 @@ export interface LimitLeft {
   resetsAt: number;
 }
 
-/** How much of a client's limits of requests and tokens is left; undefined without such a limit. */
+/** How much is left of the client's limits of requests and tokens. A field is undefined if the client has no such limit. */
 export interface LimitStatus {
   /** When the amounts were read, in ms since 1970. */
   at: number;

@@ -71,14 +71,17 @@ export function withInputTokens(error: RouterError, input: number): RouterError 
   return doesFit ? error : contextOverflow({ ...counts, input });
 }
 
-/** The answer header, in every format, with the limit of output tokens after a worker has lowered the client's limit. */
+/**
+ * Name of the answer header, the same in every format, that reports the limit of output tokens to which a worker has lowered the client's
+ * limit.
+ */
 export const fittedLimitHeader = 'x-rtr-max-tokens';
 
 const tooLarge = 'max_tokens_too_large';
 
 /**
  * Returns the error for a limit of output tokens above the model's maximum.
- * @param message in the wording from which clients parse the maximum
+ * @param message the message, in the wording from which clients parse the maximum
  */
 export function outputTooLarge(message: string, maximum: number): RouterError {
   const details = { error_code: tooLarge, maximum_output_tokens: String(maximum) };

@@ -2,15 +2,16 @@ import { hash } from 'node:crypto';
 
 /** Identifies the requests that share an upstream's prompt cache. Both fields are digests, so that they keep no body in memory. */
 export interface Conversation {
-  /** The client's name for the conversation in the body; undefined without one. */
+  /** Digest of the client's id for the conversation; undefined if the body has none. */
   name: string | undefined;
+  /** Digest of the conversation's start, that is, of its first texts: instructions and first messages. */
   start: string;
 }
 
-/** Maximum number of texts of a start that the digest covers. */
+/** The digest covers at most this many texts of the start. */
 const maxTexts = 16;
 
-/** Characters at each end of a text that the digest covers. */
+/** The digest covers at most this many characters at each end of a text. */
 const endLength = 512;
 
 /**

@@ -2,9 +2,9 @@
 export const imageTokens = 1200;
 
 /**
- * Estimates the tokens of a text from its UTF-8 bytes: English and code have about four bytes per token, and scripts with three bytes per
- * character have about one token per character. Returns at least 1 for a text that is not empty. Used where an exact count is not worth its
- * cost, or the upstream reports none.
+ * Estimates the tokens of a text from its UTF-8 bytes. English and code have about four bytes per token. Scripts with three bytes per
+ * character have about one token per character. Returns at least 1 for a text that is not empty. The estimate is used where an exact count
+ * is not worth its cost, or the upstream reports none.
  */
 export function estimateTokens(text: string): number {
   return estimateTokensOfBytes(Buffer.byteLength(text));
@@ -14,11 +14,11 @@ export function estimateTokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
 
-/** Average bytes per piece up to which each streamed piece counts as one token. */
+/** If the pieces of a stream have at most this many bytes on average, each piece counts as one token. */
 const tokenBytes = 6;
 
 /**
- * Estimates the tokens of a stream's text pieces: most engines send one token per piece, some cloud APIs many.
+ * Estimates the tokens of a stream's text pieces. Most engines send one token per piece, but some cloud APIs send many.
  * @param bytes length of all pieces together
  */
 export function estimateTokensOfPieces(pieces: number, bytes: number): number {

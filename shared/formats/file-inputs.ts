@@ -40,8 +40,8 @@ export interface FileInput {
 export interface FileInputs {
   inputs: readonly FileInput[];
   /**
-   * Returns the text of the request with the given files in place of their ids, which are the keys of the map. Other ids stay. @throws as
-   * `withFile` does
+   * Returns the text of the request with the given files in place of their ids, which are the keys of the map. Other ids stay.
+   * @throws as `withFile` does
    */
   inline: (files: ReadonlyMap<string, InputFile>) => Buffer;
   notFound: FilePartFormat['notFound'];
@@ -50,7 +50,7 @@ export interface FileInputs {
 /** Every request that names a file contains this text. */
 const sign = Buffer.from('"file_id"');
 
-/** Finds the files that a request names; undefined if it names none, as most requests. */
+/** Finds the files that a request names; undefined if it names none, as most requests do. */
 export function findFileInputs(
   body: Buffer,
   { value, write }: Pick<JsonText, 'value' | 'write'>,

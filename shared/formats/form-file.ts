@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A file of a form. The router reads a form as a JSON object of its fields: a file becomes this object, a field becomes a text, and a field
- * whose name ends with `[]` becomes a list of texts.
+ * A file of a form. The router reads a form as a JSON object of its fields. A file becomes this object, and any other field becomes a text.
+ * A field whose name ends with `[]` becomes a list of texts.
  */
 export const formFileSchema = z.object({
   name: z.string(),

@@ -15,7 +15,7 @@ export interface ShownFile {
 
 export interface UploadFields {
   purpose: string;
-  /** Milliseconds until the file expires; undefined for never. */
+  /** Milliseconds until the file expires; undefined if it never expires. */
   expiresAfterMs?: number | undefined;
 }
 
@@ -35,9 +35,15 @@ export interface FormatFiles {
   /** The path below the API's prefixes. The path of one file adds its id. */
   path: string;
   shownId: (id: string) => string;
-  /** Reads the fields of an upload form by their names. @throws RouterError `invalid_request`, `missing_parameter` */
+  /**
+   * Reads the fields of an upload form by their names.
+   * @throws RouterError `invalid_request`, `missing_parameter`
+   */
   readUpload: (fields: ReadonlyMap<string, string>) => UploadFields;
-  /** Reads the query of a list. @throws RouterError `invalid_request` */
+  /**
+   * Reads the query of a list.
+   * @throws RouterError `invalid_request`
+   */
   readList: (query: Readonly<Record<string, unknown>>) => FileListQuery;
   show: (file: ShownFile) => object;
   /** @param hasMore whether more files follow in the direction of the request */

@@ -25,7 +25,7 @@ function parseBodyText(body: Buffer): JsonText {
   try {
     return parseJsonText(body);
   } catch {
-    // The parser's message may quote the body, so the error leaves it out.
+    // The parser's message may quote the body, so the error does not contain that message.
     throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
   }
 }
@@ -72,7 +72,7 @@ function nestedTooDeeply(cause?: unknown): RouterError {
 }
 
 /**
- * Adds those of the fields to a body that it lacks. They go in front of the client's fields, so that the body is not serialized again.
+ * Adds the fields that a body lacks. They go in front of the client's fields, so that the body is not serialized again.
  * @param body the text of a JSON object
  * @param parsed the same object, parsed
  */

@@ -10,8 +10,8 @@ export interface PartedMessage {
   role: string;
   parts: MessagePart[];
   /**
-   * Set for answers: `stop`, `length`, `content_filter`, `tool_call`, `error`, or the format's own value. `error` for an answer that was
-   * cut off.
+   * Set only for answers: `stop`, `length`, `content_filter`, `tool_call`, `error`, or the format's own value. An answer that was cut off
+   * has `error`.
    */
   finish_reason?: string;
 }
@@ -53,7 +53,7 @@ export function filePart(modality: Modality, id: string): MessagePart {
   return { type: 'file', modality, file_id: id };
 }
 
-/** Returns the part for a file at an address. For a `data:` address it contains only type and size. */
+/** Returns the part for a file with a URL. For a `data:` URL, the part contains only the type and the size. */
 export function addressPart(modality: Modality, address: string): MessagePart {
   if (!/^data:/i.test(address)) return { type: 'uri', modality, uri: address };
   const start = address.indexOf(',') + 1;
@@ -61,7 +61,10 @@ export function addressPart(modality: Modality, address: string): MessagePart {
   return bytesPart(modality, mimeType, address.length - start);
 }
 
-/** Returns a part that stands for bytes of a request. @param length of the base64, or of the text */
+/**
+ * Returns a part that stands for bytes of a request.
+ * @param length length of the base64 or of the text
+ */
 export function bytesPart(modality: Modality, mimeType: Json | undefined, length: number): MessagePart {
   return { type: 'blob', modality, ...named('mime_type', mimeType), content: '', 'rtr.length': length };
 }

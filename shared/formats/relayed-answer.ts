@@ -1,19 +1,20 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** The part of a streamed answer that the client has. The part is the beginning of one text, so a worker can continue it exactly. */
+/** The part of a streamed answer that the client has received. It is the beginning of one text, so a worker can continue it exactly. */
 export interface RelayedAnswer {
   id: string;
-  /** Seconds since 1970; undefined in a format whose answers have no time. */
+  /** Seconds since 1970; undefined in a format whose answers carry no time. */
   created?: number | undefined;
   /** The text: one piece per event if the format numbers its events, otherwise split in any way. */
   pieces: readonly string[];
-  /** Number of events that the client has; undefined if the format does not number its events. */
+  /** Number of events that the client has received; undefined if the format does not number its events. */
   events?: number | undefined;
   inputTokens?: number | undefined;
 }
 
 /**
- * Reads the events of an answer's beginning. @returns the reason why the answer cannot be continued, as a text for the log, if it cannot
+ * Reads the events at the beginning of an answer.
+ * @returns the reason, as a text for the log, if the answer cannot be continued
  */
 export type ReadRelayed = (events: readonly JsonObject[]) => RelayedAnswer | string;
 
@@ -23,7 +24,7 @@ export class RelayedAnswerBuilder {
   inputTokens: number | undefined;
   readonly pieces: string[] = [];
 
-  /** @param events number of events in a format that numbers them; without it, the pieces are joined into one */
+  /** @param events number of events in a format that numbers them; if undefined, the pieces are joined into one */
   answer(events?: number): RelayedAnswer | string {
     const { id, created, inputTokens } = this;
     const text = this.pieces.join('');

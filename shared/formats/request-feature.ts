@@ -1,15 +1,15 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * A part of requests that not every upstream takes. Each worker runs its own translations on the examples, and announces the features that
- * they refuse (see `lackedFeatures`). `auto` then leaves the worker out for requests with such a part.
+ * A part of requests that not every upstream accepts. Each worker runs its own translations on the examples, and announces the features
+ * that they refuse (see `lackedFeatures`). `auto` then leaves the worker out for requests with such a part.
  */
 export interface RequestFeature<Request extends JsonObject = JsonObject> {
   /** Lower case and unique in its format. Workers of other releases announce the feature by this name. */
   name: string;
   /** The fields of a small request with the feature and with nothing else that a translation could refuse. */
   example: Partial<Request>;
-  /** @param parts see `RequestFeatures.partsOf` */
+  /** @param parts see `RequestFeatures.collectParts` */
   isIn: (request: Request, parts: ReadonlySet<string>) => boolean;
 }
 

@@ -1,11 +1,12 @@
-/** Signs in a request's body that reveal its purpose if the sending program is known. Keeps no long text in memory. */
+/** Signs in a request's body that reveal its purpose if the sending program is known. The object keeps no long text in memory. */
 export interface RequestSigns {
-  /** The first characters of the instructions; empty without instructions. */
+  /** The first characters of the instructions; empty if there are none. */
   instructions: string;
   /** The first characters of each of the last four blocks of instructions; undefined in a format whose instructions are one text. */
   lastInstructions?: readonly string[];
-  /** The first characters of the user's last text; empty without one. */
+  /** The first characters of the user's last text; empty if there is none. */
   lastText: string;
+  /** Whether the client offers tools that it defines itself. */
   hasOwnTools: boolean;
   /** Whether the instructions carry a mark for a provider's prompt cache. */
   cachesInstructions: boolean;

@@ -1,22 +1,22 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 
-/** `retry-after` seconds for an overloaded or missing worker, if the error names none. */
+/** Seconds of `retry-after` for the statuses 429, 503 and 529 if the error has no delay of its own. */
 const defaultRetryAfter = 2;
 
 /**
- * The longest delay, in seconds, after which a client should retry by itself. A longer one means that an upstream account has used up its
- * allowance.
+ * The longest delay, in seconds, that a client should wait out without asking its user. A rate limit that lasts longer means that an
+ * upstream account has used up its allowance.
  */
 const maxSelfRetrySeconds = 60;
 
 /**
- * Returns the headers that say whether and when clients should retry; the SDKs of OpenAI and Anthropic obey them. `retry-after` is between
- * 1 and 30 whole seconds: one of the SDKs ignores more than 60, and the other would wait for days. After a limit with a longer delay,
- * clients should not retry by themselves.
+ * Returns the headers that say whether and when clients should retry. The SDKs of OpenAI and Anthropic obey them. If a retry makes sense,
+ * `retry-after` is a whole number of seconds from 1 to 30. OpenAI's SDK ignores values above 60, and Anthropic's SDK would wait for days.
+ * After a rate limit of more than `maxSelfRetrySeconds`, clients are told not to retry.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
   if (!errorTable[error.code].clientMayRetry || error.hadEffects || outlastsRetries(error)) {
-    // Clients do not retry these by themselves; the time is for people, so it has no upper limit.
+    // Clients do not retry after these errors. The delay has no upper limit, because only people read it.
     const seconds = Math.ceil(error.retryAfter ?? 0);
     return { 'x-should-retry': 'false', ...(seconds > 0 && { 'retry-after': String(seconds) }) };
   }
@@ -26,7 +26,7 @@ export function retryHeaders(error: RouterError, status: number): Record<string,
   return { 'x-should-retry': 'true', 'retry-after': String(Math.min(30, Math.max(1, Math.ceil(seconds) || 1))) };
 }
 
-/** Whether an upstream's limit lasts too long for a client to wait for its end. */
+/** Whether an upstream's rate limit lasts too long for a client to wait for its end. */
 export function outlastsRetries({ code, retryAfter }: RouterError): boolean {
   return code === 'rate_limit_exceeded' && retryAfter !== undefined && retryAfter > maxSelfRetrySeconds;
 }

@@ -10,7 +10,7 @@ export interface StoreRequest {
   /**
    * Returns the items of the request's own input as they are stored, each with an id.
    * @param items the stored items that the input refers to, by id
-   * @param seed letters and digits, unique to the request, from which ids are made; default: random
+   * @param seed letters and digits, unique to the request, from which ids are made; random if undefined
    */
   input: (items: ReadonlyMap<string, JsonObject>, seed?: string) => JsonObject[];
   /**
@@ -49,7 +49,10 @@ export interface StoredAnswers {
   storedForm: (answer: JsonObject, previous: string | undefined) => JsonObject;
   /** Returns the items of a request's input as they are stored: without credentials. */
   storedInput: (items: readonly JsonObject[]) => JsonObject[];
-  /** Returns one page of items for a query. @throws RouterError `invalid_request` */
+  /**
+   * Returns one page of items for a query.
+   * @throws RouterError `invalid_request`
+   */
   listItems: (items: readonly JsonObject[], query: Readonly<Record<string, unknown>>) => object;
   removed: (id: string) => object;
 }

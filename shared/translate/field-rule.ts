@@ -5,7 +5,7 @@ export type Effect =
   /** `to`: path of the resulting field, with `[]` for every element. */
   | { kind: 'translated'; to: string; how: string }
   | { kind: 'ignored'; why: string }
-  /** `what`: the requested feature that the upstream does not have. */
+  /** `what`: what the field requests and the upstream does not have. */
   | { kind: 'refused'; what: string };
 
 /**
@@ -38,7 +38,7 @@ export function refused(what: string): Effect {
   return { kind: 'refused', what };
 }
 
-/** The top-level fields of a request that have a rule. A translator passes all others. */
+/** The top-level fields of a request that have a rule. A translator sends all others on unchanged. */
 export interface RuledFields {
   /** All fields with a rule, including the refused ones. */
   known: ReadonlySet<string>;

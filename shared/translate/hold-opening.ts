@@ -5,7 +5,7 @@ const maxHeld = 64 * 1024;
 
 /**
  * Wraps a translation so that its opening, everything before the first content, is held back and sent together with that content. Until
- * then the client has received nothing: the answer may begin anew on another worker, and a failure still decides the status. If the
+ * then the client has received nothing, so the answer may begin anew on another worker, and a failure can still set the status. If the
  * upstream fails, the opening is dropped.
  */
 export function holdOpening(translation: StreamTranslation): StreamTranslation {

@@ -4,7 +4,7 @@ import { featureKey } from '#shared/formats/request-feature.ts';
 import type { ModelTraits, Translation } from './translation.ts';
 
 /**
- * Returns the features of client formats that an upstream does not take: those whose example the translation refuses. The announcement
+ * Returns the features of client formats that an upstream lacks, namely those whose example the translation refuses. The announcement
  * therefore comes from the code that would refuse a request.
  * @param translations one for each client format
  * @returns keys of the features, see `featureKey`

@@ -19,6 +19,7 @@ export interface AnswerContext {
   promptTokens?: (() => number) | undefined;
   /** Whether the usage of a chat stream comes in a separate chunk. */
   usageChunk?: boolean | undefined;
+  /** The fields that `Translation.recall` returned for the request. */
   recalled?: JsonObject | undefined;
   /**
    * Identifies the upstream and its account, for content that only they can read again. Undefined for an upstream without such content.
@@ -73,7 +74,7 @@ export interface Ending {
 
 /**
  * Translates one streamed answer, event by event. Results are text ready to be sent: complete server-sent events of the client's format, or
- * '' for none.
+ * '' if there is nothing to send.
  */
 export interface StreamTranslation {
   /**
@@ -81,12 +82,12 @@ export interface StreamTranslation {
    * only open the stream.
    */
   readonly hasContent: boolean;
-  /** Whether some choices have ended and others have not. Absent for an answer with one choice. */
+  /** Whether some of the choices have not ended yet. Absent for an answer with one choice. */
   readonly awaitsChoice?: boolean | undefined;
   /**
    * Translates one upstream event.
    * @param data the event's data, JSON text (or `[DONE]` in the chat format)
-   * @throws RouterError if the event is an error, `upstream_failed` if it cannot be read
+   * @throws RouterError with the error that the event reports; `upstream_failed` if it cannot be read
    */
   event(data: string): string;
   /**
@@ -97,8 +98,8 @@ export interface StreamTranslation {
 }
 
 /**
- * Translates between one client format and one upstream format, the same or another. Pure: no clock, no randomness, no input or output
- * beyond arguments and results.
+ * Translates between one client format and one upstream format, the same or another. A translation is pure: it uses no clock and no
+ * randomness, and has no input or output beyond arguments and results.
  * @template Request the upstream's request
  */
 export interface Translation<Request = JsonObject> {
@@ -109,7 +110,7 @@ export interface Translation<Request = JsonObject> {
   answerRules?: readonly FieldRule[];
   /** Whether the client's passed headers are sent to the upstream. */
   passesHeaders: boolean;
-  /** Whether a list of `RequestParameters.unread` may hold one text in place of its elements, which the translation then keeps. */
+  /** Whether a list of `RequestParameters.unread` may contain one text in place of its elements. The translation then keeps this text. */
   passesLists?: boolean;
   /**
    * Returns the request fields that the translation of the answer needs; absent if it needs none. They stay in memory while the answer
@@ -126,17 +127,17 @@ export interface Translation<Request = JsonObject> {
    * @throws RouterError `upstream_failed` if the body is not an answer
    */
   reply: (body: JsonObject, answerContext: AnswerContext) => { body: JsonObject; ending: Ending };
-  /** Describes the end of a streamed answer of plain bytes, which pass as received. Replaces `stream` for such answers. */
+  /** Describes the end of a streamed answer of plain bytes, which are sent on as received. Replaces `stream` for such answers. */
   bytes?: { ending: (answerContext: AnswerContext) => Ending; mayBeEmpty?: boolean };
   stream: (answerContext: AnswerContext) => StreamTranslation;
-  /** Returns the path in the client's request of an address in the upstream's request, for error messages. */
+  /** Returns the JSON path, in the client's request, of a URL that the upstream's request contains. Used for error messages. */
   pathOfAddress?: (body: JsonObject, address: string) => string | undefined;
 }
 
 /**
  * Finds the translation between two formats.
  * @param client name of the client format
- * @throws RouterError `internal` without a translation: a worker gets only jobs of formats that it announced
+ * @throws RouterError `internal` if there is none, because a worker gets only jobs of formats that it has announced
  */
 export function findTranslation<Request>(
   translations: readonly Translation<Request>[],

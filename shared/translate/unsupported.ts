@@ -10,7 +10,7 @@ export function unsupportedInChat(param: string, what: string): RouterError {
 }
 
 /**
- * Returns the error for a part of a messages request that the upstream cannot serve.
+ * Returns the error for a part of a `messages` request that the upstream cannot serve.
  * @param rejected the missing capability, if clients can continue without it
  */
 export function unsupportedInMessages(param: string, what: string, rejected?: RejectedCapability): RouterError {

@@ -5,8 +5,8 @@ const kinds = ['opus', 'sonnet', 'haiku'] as const;
 
 /**
  * Returns the settings that Claude Code reads from the router that it is signed in to. With them, Claude Code lists the router's models and
- * sends headers that name the purpose of each request. Its aliases resolve to models that are served. Its context window is the smallest
- * window among the models that Claude Code does not know.
+ * sends headers that name the purpose of each request. The aliases of Claude Code resolve to models that are served. The context window in
+ * the settings is the smallest one among the models that Claude Code does not know.
  */
 export function claudeCodeSettings(cards: readonly ModelCard[]): object {
   const models = cards.filter(generatesAnswers);
@@ -26,14 +26,17 @@ export function claudeCodeSettings(cards: readonly ModelCard[]): object {
   return { env };
 }
 
-/** Returns the newest known model of a kind, judged by its name. Without one: `auto` if it is listed, else the first model. */
+/**
+ * Returns the newest known model of a kind, judged by its name. If there is none, returns `auto` if it is listed, otherwise the first
+ * model.
+ */
 function ofKind(models: readonly ModelCard[], kind: string): ModelCard | undefined {
   const named = models.filter((model) => isKnown(model) && model.id.includes(kind));
   const [newest] = named.toSorted((a, b) => b.id.localeCompare(a.id, 'en', { numeric: true }));
   return newest ?? models.find(({ id }) => id === 'auto') ?? models[0];
 }
 
-/** Claude Code knows the context windows of models whose names begin with `claude-`. */
+/** Whether Claude Code knows the context window of a model, because the name of the model begins with `claude-`. */
 function isKnown({ id }: ModelCard): boolean {
   return id.startsWith('claude-');
 }

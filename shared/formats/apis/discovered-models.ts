@@ -10,7 +10,7 @@ export interface DiscoveredModel extends ModelCard {
 /** Claude Code's model list keeps only ids that contain one of these words. */
 const listed = /claude|anthropic/i;
 
-/** Prefix of the alias of every other model. */
+/** Models whose ids Claude Code would not keep are listed under an alias, which is this prefix followed by their id. */
 const aliasPrefix = 'anthropic/';
 
 /** Whether Claude Code requests the model list. Its other requests have the user agent `claude-cli/…`. */

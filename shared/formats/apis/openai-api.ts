@@ -25,7 +25,7 @@ function modelObject(card: ModelCard): object {
     created,
     owned_by: ownedBy,
     operations,
-    // The field names of Groq, OpenRouter and vLLM: most clients read one of them.
+    // Groq, OpenRouter and vLLM name the field differently, and most clients read one of these names.
     ...(contextWindow !== undefined && {
       context_window: contextWindow,
       context_length: contextWindow,

@@ -3,8 +3,8 @@ import { retryTime, type BatchFacts, type BatchFormat } from './batch-format.ts'
 import { readCursor, onOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
 
 /**
- * Batches of Anthropic's API (Anthropic API reference, "Message Batches"): the body contains the requests, and the results have their own
- * path.
+ * Batches of Anthropic's API (Anthropic API reference, "Message Batches"). The body of the creation request contains the requests, and the
+ * results have their own path.
  */
 export const anthropicBatches: BatchFormat = {
   path: '/messages/batches',
@@ -60,7 +60,7 @@ function messageBatch(batch: BatchFacts, baseUrl: string): object {
     cancel_initiated_at: iso(cancelledAt),
     archived_at: null,
     results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
-    // Not in Anthropic's API: the reason why the requests wait.
+    // Why the requests wait. Anthropic's API has no such field.
     ...(batch.pausedFor !== undefined && {
       paused: { reason: batch.pausedFor, tried_again_at: iso(retryTime(batch)) },
     }),

@@ -34,8 +34,9 @@ export interface BatchFacts {
     | undefined;
   outputFile?: string | undefined;
   errorFile?: string | undefined;
-  /** Set while the lines wait: when the router tries them again, and the reason in words. */
+  /** When the router tries the lines again; undefined unless they wait. */
   pausedUntil?: number | undefined;
+  /** The reason why the lines wait, in words; undefined unless they wait. */
   pausedFor?: string | undefined;
   /** Whether the lines wait for a worker. The router tries them as soon as one connects. */
   lacksWorker?: boolean | undefined;
@@ -68,8 +69,9 @@ export interface BatchCreation {
   /** The same endpoint below the API's prefixes. */
   path: string;
   inputFile: string;
-  /** The completion window in milliseconds, and as the client wrote it. */
+  /** The completion window in milliseconds. */
   windowMs: number;
+  /** The completion window as the client wrote it. */
   window: string;
   metadata: Record<string, string> | undefined;
   /** Seconds for which the result files are kept; undefined for the default lifetime of files. */
@@ -91,7 +93,7 @@ export type BatchSource =
       windowMs: number;
     };
 
-/** How an API reads the input of batches and writes batches and results, at paths of its own. */
+/** How one API reads the input of batches and writes batches and results, and at which paths. */
 export interface BatchFormat {
   /** The path of the batches below the API's prefixes. The path of one batch adds its id. */
   path: string;
@@ -108,15 +110,21 @@ export interface BatchFormat {
    * @throws RouterError that names the problem
    */
   readLine: (line: Buffer, endpoint: string | undefined) => BatchLine;
-  /** Returns the result line for an answer. @param answer its JSON text */
+  /**
+   * Returns the result line for an answer.
+   * @param answer its JSON text
+   */
   succeeded: (customId: string, requestId: string, answer: string) => string;
-  /** Returns the result line for an error. @param answer the error in the line's client format */
+  /**
+   * Returns the result line for an error.
+   * @param answer the error in the line's client format
+   */
   errored: (customId: string, requestId: string, answer: ErrorAnswer<object>) => string;
   /** Returns the result line for a request that ended without an answer or an error. */
   unfinished: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
   /** @throws RouterError `invalid_request` */
   readPage: (query: Readonly<Record<string, unknown>>) => BatchPageRequest;
-  /** @param baseUrl address of the API with its prefix, for links */
+  /** @param baseUrl URL of the API with its prefix, for links in the answer */
   show: (batch: BatchFacts, baseUrl: string) => object;
   list: (batches: readonly BatchFacts[], hasMore: boolean, baseUrl: string) => object;
   removed: (id: string) => Json;

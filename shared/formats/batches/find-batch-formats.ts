@@ -8,7 +8,10 @@ export interface BatchFormats {
   operation: ModelOperation;
 }
 
-/** A line and its result are JSON texts, so batches have no operation with forms or sound. */
+/**
+ * The operations whose requests are forms or whose answers are sound. Batches do not support them, because a line and its result are JSON
+ * texts.
+ */
 const noTexts: ReadonlySet<ModelOperation> = new Set(['redraw', 'speak', 'transcribe', 'translate']);
 const inBatches = modelOperations.filter((operation) => !noTexts.has(operation));
 

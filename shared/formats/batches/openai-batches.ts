@@ -20,7 +20,7 @@ const creationSchema = z.object({
   output_expires_after: z.object({ anchor: z.literal('created_at'), seconds: z.number().int() }).nullish(),
 });
 
-/** Batches of OpenAI's API (OpenAI API reference, "Batch"), which takes its input from a file and writes results to files. */
+/** Batches of OpenAI's API (OpenAI API reference, "Batch"), which read their input from a file and write results to files. */
 export const openaiBatches: BatchFormat = {
   path: '/batches',
   idPrefix: 'batch_',
@@ -97,8 +97,8 @@ function readCreation(body: Buffer): BatchCreation {
 }
 
 /**
- * Returns the metadata if it is within the API's bounds: 16 pairs, names of 64 characters, values of 512. @throws RouterError
- * `invalid_request`
+ * Returns the metadata if it is within the API's bounds: at most 16 pairs, with names of at most 64 characters and values of at most 512.
+ * @throws RouterError `invalid_request`
  */
 function checkedMetadata(metadata: Record<string, string> | undefined): Record<string, string> | undefined {
   const pairs = Object.entries(metadata ?? {});
@@ -143,7 +143,7 @@ function batchObject(batch: BatchFacts): object {
       total_tokens: promptTokens + completionTokens,
     },
     metadata: batch.metadata ?? null,
-    // Not in OpenAI's API: the reason why the lines wait.
+    // Why the lines wait. OpenAI's API has no such field.
     ...(batch.pausedFor !== undefined && {
       paused: { reason: batch.pausedFor, tried_again_at: seconds(retryTime(batch)) },
     }),

@@ -39,7 +39,10 @@ export function onOneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
 }
 
-/** Reads a page size: `limit` from 1 to `maximum`, 20 if it is absent. @throws RouterError `invalid_request` */
+/**
+ * Reads the page size from the value of `limit`: from 1 to `maximum`, or 20 if the value is absent.
+ * @throws RouterError `invalid_request`
+ */
 export function readPageLimit(value: unknown, maximum: number): number {
   if (value === undefined) return 20;
   const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
@@ -47,7 +50,10 @@ export function readPageLimit(value: unknown, maximum: number): number {
   throw new RouterError('invalid_request', `limit must be a whole number from 1 to ${maximum}.`, { param: 'limit' });
 }
 
-/** Reads the id of a batch from a query; undefined if it is absent. @throws RouterError `invalid_request` */
+/**
+ * Reads the id of a batch from a query; undefined if it is absent.
+ * @throws RouterError `invalid_request`
+ */
 export function readCursor(query: Readonly<Record<string, unknown>>, param: string): string | undefined {
   const given = query[param];
   if (given === undefined || given === '') return undefined;

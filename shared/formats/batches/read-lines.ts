@@ -2,8 +2,9 @@ import { RouterError } from '#shared/core/errors.ts';
 
 export interface TextLine {
   bytes: Buffer;
-  /** Offsets in the text: of the line's first byte, and of the byte after its line feed. */
+  /** Offset of the line's first byte in the text. */
   from: number;
+  /** Offset of the byte after the line's line feed. */
   to: number;
   /** Line number, counted from 1 at the first piece. Blank lines count too. */
   number: number;
@@ -11,15 +12,15 @@ export interface TextLine {
 
 const lineFeed = 0x0a;
 
-/** Tab, carriage return and space: a line with nothing else is blank. */
+/** Tab, carriage return and space. A line with no other bytes is blank. */
 const blanks: ReadonlySet<number> = new Set([0x09, 0x0d, 0x20]);
 
 /** The byte order mark that some editors write at the start of a UTF-8 text. */
 const byteOrderMark = Buffer.from('\uFEFF');
 
 /**
- * Yields the lines of a text that arrives in pieces. Skips blank lines and a byte order mark at the start of the text. Holds one line in
- * memory besides the current piece.
+ * Yields the lines of a text that arrives in pieces. Skips blank lines and a byte order mark at the start of the text. Keeps at most one
+ * line in memory besides the current piece.
  * @param maxBytes maximum bytes of a line
  * @param start offset of the first piece in the text
  * @throws RouterError `body_too_large` for a longer line

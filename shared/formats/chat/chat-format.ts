@@ -52,7 +52,7 @@ function readParameters(body: unknown, skim: JsonText['skim'], bytes: number): R
   };
 }
 
-/** The limit counts the output tokens of all choices together. */
+/** Returns the limit of output tokens for all choices together, because the field of the request limits each choice by itself. */
 function maxOutputOf({ max_completion_tokens: newer, max_tokens: older, n }: ChatRequest): number | undefined {
   const each = newer ?? older ?? undefined;
   return each === undefined ? undefined : each * (n ?? 1);

@@ -2,10 +2,10 @@ import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import type { ChatContent, ChatMessage, ChatRequest } from './request.ts';
 
-/** Part types that are not the feature `other_content`: every upstream takes them, or they have a feature of their own. */
+/** Part types that do not count as the feature `other_content`, because every upstream accepts them or they have a feature of their own. */
 const ownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'file', 'input_audio']);
 
-/** Response formats that are not the feature `other_formats`. */
+/** Response formats that do not count as the feature `other_formats`. */
 const ownFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /** Names of parts for tool calls of types other than `function`. */
@@ -179,7 +179,7 @@ function isStrict(schema: Json | undefined): boolean {
   return isJsonObject(schema) && schema['strict'] === true;
 }
 
-/** Whether a field asks for something: it is present and is not false, 0, empty or null. */
+/** Whether a field requests something, that is, whether it is present and not false, 0, empty or null. */
 function asksForSomething(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return (

@@ -14,8 +14,8 @@ export const chatFileParts: FilePartFormat = {
 };
 
 /**
- * Replaces a file id by the content part that most engines take for the kind of file. Engines that take images take no `file` parts for
- * them, and engines that take text take no text files.
+ * Replaces a file id by the content part that most engines accept for the kind of file. Engines that read images or texts do not accept
+ * them as `file` parts.
  */
 function withFile(part: JsonObject, { kind, name, mimeType, data }: PlaceholderFile): JsonObject {
   const { type: _type, file: _file, ...rest } = part;

@@ -44,7 +44,7 @@ function isImage(part: ChatPart): boolean {
   return part.type === 'image_url';
 }
 
-/** Engines differ in how a request asks for thinking. Each form in use counts. */
+/** Whether a request asks for thinking in any of the forms that engines define. */
 function asksForThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, reasoning, thinking, chat_template_kwargs: template } = request;
   return (

@@ -1,8 +1,8 @@
 import { isJsonObject } from '#shared/core/json.ts';
 
 /**
- * Whether a message is of a common shape that `schema.ts` accepts. A long conversation has hundreds of these, and the schema takes several
- * times as long for each. See docs/decisions/0022-lists-passed-unread.md.
+ * Whether a message is of a common shape that `schema.ts` accepts. A long conversation has hundreds of these, and the check by the schema
+ * takes several times as long for each of them. See docs/decisions/0022-lists-passed-unread.md.
  */
 export function isPlainMessage(message: unknown): boolean {
   if (!isJsonObject(message)) return false;

@@ -3,7 +3,8 @@ import { readRelayedChoice } from '../openai/relayed-choice.ts';
 import { RelayedAnswerBuilder, isEmptyField, type RelayedAnswer } from '../relayed-answer.ts';
 
 /**
- * Reads the chunks of a chat completion that has begun. Returns the reason as a text unless the chunks are of one choice with text alone.
+ * Reads the chunks of a chat completion that has begun.
+ * @returns the reason why the completion cannot be continued, as a text, unless all chunks are of one choice and contain only text
  */
 export function readRelayedChat(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A content part of a message. Unknown types pass through to upstreams of the same format. */
+/** A content part of a message. Parts of unknown types reach upstreams of the same format unchanged. */
 export type ChatPart =
   | (JsonObject & { type: 'text'; text: string })
   | (JsonObject & { type: 'image_url'; image_url: JsonObject & { url: string } })

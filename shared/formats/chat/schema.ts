@@ -61,8 +61,8 @@ const responseFormat = openUnion('type', {
 });
 
 /**
- * The fields of a chat request that the router reads (OpenAI API reference, "Create chat completion"). All other fields pass. Optional
- * fields may be null, as in OpenAI's API.
+ * The fields of a chat request that the router reads (OpenAI API reference, "Create chat completion"). All other fields pass unchecked.
+ * Optional fields may be null, as in OpenAI's API.
  */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage that an upstream reports. Missing counts are 0; undefined without a report. The output count is `total_tokens` minus the
- * prompt where that is more: xAI and Gemini count reasoning in the total alone.
+ * Reads the usage that an upstream reports; undefined if it reports none. Missing counts become 0. The output count is `total_tokens` minus
+ * the prompt tokens if that is more than `completion_tokens`, because xAI and Gemini count reasoning only in the total.
  */
 export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
@@ -20,7 +20,10 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
   };
 }
 
-/** Fills missing counts of the upstream's usage with estimates: no prompt is empty, and no answer with text has 0 tokens. */
+/**
+ * Replaces counts that the upstream does not report, or reports as 0, by estimates, because no prompt is empty and no answer with text has
+ * 0 tokens.
+ */
 export function fillUsage(
   reported: Usage | undefined,
   estimated: { prompt: (() => number) | undefined; completion: () => number },

@@ -13,7 +13,9 @@ import { listPrompts, type CompletionsRequest } from './request.ts';
 import { completionsStreamAdditions } from './stream-words.ts';
 import { readRelayedCompletion } from './read-relayed-completion.ts';
 
-/** Characters at the start of a prompt that identify the text of a request: an editor sends the text before the cursor each time. */
+/**
+ * A prompt identifies its text by this many characters at its start, because an editor sends the text before the cursor with every request.
+ */
 const startLength = 256;
 
 /** OpenAI's older completions format: the model continues a text. Editors use it to complete code between a prompt and a suffix. */
@@ -43,7 +45,7 @@ function parametersOf(request: CompletionsRequest): RequestParameters {
   };
 }
 
-/** The limit counts the output tokens of all answers together. */
+/** Returns the limit of output tokens for all answers together, because the field of the request limits each answer by itself. */
 function maxOutputOf({ prompt, max_tokens: each, n, best_of: tried }: CompletionsRequest): number | undefined {
   const answers = listPrompts(prompt).length * Math.max(n ?? 1, tried ?? 1);
   return each === undefined || each === null ? undefined : each * answers;

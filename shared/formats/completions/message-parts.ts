@@ -3,8 +3,8 @@ import { objectsIn, withoutEmptyMessages, textOrEmpty, textParts, type MessagePa
 import { convertFinishReason } from '../openai/finish-reason.ts';
 
 /**
- * Converts the prompts and texts of completions to messages for traces: each prompt becomes a message. Token prompts and suffixes are left
- * out.
+ * Converts the prompts and texts of completions to messages for traces: each prompt becomes a message. Leaves out prompts that are lists of
+ * tokens, and the suffix.
  */
 export const completionsMessageParts: MessageParts = {
   request: ({ prompt }) => {

@@ -8,8 +8,8 @@ import type { CompletionsRequest } from './request.ts';
 const tokens = arrayOf(z.int().min(0)).min(1);
 
 /**
- * The fields of a text completion request that the router reads (OpenAI API reference, "Create completion", legacy). All other fields pass.
- * Optional fields may be null, as in OpenAI's API.
+ * The fields of a text completion request that the router reads (OpenAI API reference, "Create completion", legacy). All other fields pass
+ * unchecked. Optional fields may be null, as in OpenAI's API.
  */
 const schema = z.looseObject({
   model: z.string().min(1),

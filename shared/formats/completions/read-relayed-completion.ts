@@ -2,7 +2,10 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { readRelayedChoice } from '../openai/relayed-choice.ts';
 import { RelayedAnswerBuilder, type RelayedAnswer } from '../relayed-answer.ts';
 
-/** Reads the chunks of a text completion that has begun. Returns the reason as a text unless all chunks are of one choice. */
+/**
+ * Reads the chunks of a text completion that has begun.
+ * @returns the reason why the completion cannot be continued, as a text, unless all chunks are of one choice
+ */
 export function readRelayedCompletion(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();
   for (const event of events) {

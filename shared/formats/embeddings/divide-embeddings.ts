@@ -6,7 +6,7 @@ import { listInputs, type EmbeddingsRequest } from './request.ts';
 
 /*
  * Vectors may have megabytes as text, so the answers to parts are joined without parsing. Workers write `data` first and number the vectors
- * from `first_index`; the join copies the bytes between the brackets of `data`.
+ * from `first_index`. The join copies the bytes between the brackets of `data`.
  */
 
 const opening = Buffer.from('{"object":"list","data":[');
@@ -28,7 +28,7 @@ export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest |
   };
 }
 
-/** Joins the answers to the parts into an answer as `writeEmbeddingsAnswer` writes it. */
+/** Joins the answers to the parts into an answer of the form that `embeddingsToEmbeddings` writes. */
 function joinAnswers(answers: readonly Buffer[], { promptTokens }: Usage): Buffer {
   const read = answers.map(readAnswer);
   const vectors = read.flatMap(({ data }, at) => (at === 0 ? [data] : [comma, data]));

@@ -21,7 +21,7 @@ export const embeddingsFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => embeddingsNeeds(request as EmbeddingsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Embeddings answers are never streamed.
+  // Embeddings answers are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 

@@ -5,7 +5,9 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { EmbeddingsRequest } from './request.ts';
 
-/** The fields of an embeddings request that the router reads (OpenAI API reference, "Create embeddings"). All other fields pass. */
+/**
+ * The fields of an embeddings request that the router reads (OpenAI API reference, "Create embeddings"). All other fields pass unchecked.
+ */
 const schema = z.looseObject({
   model: z.string().min(1),
   input: z.union([z.string().min(1), z.array(z.unknown()).min(1)]),
@@ -26,7 +28,7 @@ export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
   return request;
 }
 
-/** Checks a list of texts, of token lists, or of tokens. A schema would be slow: the list may have millions of elements. */
+/** Checks a list of texts, of token lists, or of tokens. A schema would be slow, because the list may have millions of elements. */
 function checkList(input: Json[]): void {
   const [first] = input;
   if (typeof first === 'number') return checkTokens(input, 'input');
@@ -54,7 +56,7 @@ function badInput(param: string, got: Json | undefined): RouterError {
   );
 }
 
-/** Returns only the type, because the value may be long or private. */
+/** Describes a value by its type alone, because the value may be long or private. */
 function describeType(value: Json | undefined): string {
   if (value === '') return 'an empty string';
   if (value === null || value === undefined) return 'null';

@@ -1,6 +1,6 @@
 import type { SearchResult } from './hosted-outcome.ts';
 
-/** A place in a text that names the address of a search result. */
+/** A range of a text that contains the address of a search result. */
 export interface Citation {
   /** Offsets in the text in UTF-16 code units; `end` is exclusive. The citation of a Markdown link covers the whole link. */
   start: number;
@@ -17,7 +17,7 @@ const sentencePunctuation = /[.,;:!?'’”_~}]$/;
 /** Finds the last character of a candidate at which an address may end before further text. */
 const lastBreak = /[^ -(+-{}~][ -(+-{}~]*$/;
 
-/** Maximum number of shortenings of a candidate. */
+/** A candidate is shortened at most this many times. */
 const maxTaken = 16;
 
 const maxLabelLength = 500;
@@ -35,7 +35,7 @@ export function findCitations(text: string, results: readonly SearchResult[]): C
   return withoutLabels(found);
 }
 
-/** Removes citations within the text of a link: its text may be an address too, and the citation of the link covers it. */
+/** Removes citations inside the text of a link. Such a text may be an address too, and the citation of the link covers it. */
 function withoutLabels(found: readonly Citation[]): Citation[] {
   let first = Number.POSITIVE_INFINITY;
   const kept = found.toReversed().filter(({ start }) => {
@@ -66,7 +66,9 @@ function resultNamed(
   return undefined;
 }
 
-/** Returns the range of the Markdown link `[text](address)` around an address; the range of the address itself outside of a link. */
+/**
+ * Returns the range of the Markdown link `[text](address)` around an address; if there is no such link, the range of the address itself.
+ */
 function linkAround(text: string, start: number, end: number): { start: number; end: number } {
   const plain = { start, end };
   if (!text.startsWith('](', start - 2)) return plain;

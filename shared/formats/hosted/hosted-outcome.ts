@@ -1,13 +1,13 @@
 export interface SearchResult {
   title: string;
   url: string;
-  /** Text of the page, or an excerpt; '' if the search gives none. */
+  /** Text of the page, or an excerpt; '' if the search returns none. */
   text: string;
-  /** The page's date or age in the words of the search; undefined if the search gives none. */
+  /** The page's date or age in the words of the search; undefined if the search returns none. */
   age: string | undefined;
 }
 
-/** Why a call of a hosted tool failed. `url_unknown`: only the model has named the address. */
+/** Why a call of a hosted tool failed. `url_unknown`: nobody but the model has named the URL. */
 export type HostedFailure =
   | 'unavailable'
   | 'invalid_input'
@@ -16,7 +16,7 @@ export type HostedFailure =
   | 'too_many_requests'
   | 'max_uses_exceeded';
 
-/** The outcome of a hosted tool's call. Texts are within the registry's limit. */
+/** The outcome of a hosted tool's call. Texts are no longer than the registry allows. */
 export type HostedOutcome =
   | { kind: 'found'; results: readonly SearchResult[] }
   | { kind: 'fetched'; url: string; text: string }

@@ -26,7 +26,7 @@ export interface HostedTool {
 export interface ServedTool {
   /** The name on the tools tier. */
   name: string;
-  /** The name on the MCP server. Other tools have the same name as on the tools tier. */
+  /** The name on the MCP server. For other tools, the same name as on the tools tier. */
   ownName: string;
   description: string;
   inputSchema: JsonObject;
@@ -62,8 +62,8 @@ export interface HostedRequest {
 
 /**
  * One answer for which the router runs hosted tools. The router requests a turn from the model, runs the calls of the turn, and requests
- * the next turn with their results, until the model answers or calls a tool of the client. The model gets the hosted tools as functions.
- * The turns are streams of the client's format and become one stream.
+ * the next turn with their results. It ends when the model answers or calls a tool of the client. The model gets the hosted tools as
+ * functions. The turns are streams of the client's format and become one stream.
  */
 export interface HostedAnswer {
   /** Maximum calls of all hosted tools together; undefined if the request sets no such limit. */
@@ -76,7 +76,7 @@ export interface HostedAnswer {
    */
   next: (isLast: boolean) => Buffer;
   /**
-   * Takes a piece of the model's turn and returns the client's events that the piece completes.
+   * Reads a piece of the model's turn and returns the client's events that the piece completes.
    * @throws RouterError `upstream_failed` if the piece cannot be read
    */
   relay: (piece: Uint8Array) => string;

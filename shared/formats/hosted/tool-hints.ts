@@ -3,8 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 const placeFields = ['city', 'country', 'region', 'timezone'];
 
 /**
- * Returns the fields of a search or fetch tool that the served tool may take as input, by these names: `allowed_domains` and
- * `blocked_domains`, and the user's place as `user_location` and as `city`, `country`, `region` and `timezone`.
+ * Returns the fields of a search or fetch tool that the served tool may accept as input. Their names are `allowed_domains` and
+ * `blocked_domains`, and for the user's place `user_location`, `city`, `country`, `region` and `timezone`.
  */
 export function toolHints(tool: JsonObject): JsonObject {
   const { allowed_domains: allowed, blocked_domains: blocked, user_location: location } = tool;

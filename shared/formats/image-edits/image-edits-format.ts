@@ -22,7 +22,7 @@ export const imageEditsFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as ImageEditsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Image edits are never streamed.
+  // Image edits are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 

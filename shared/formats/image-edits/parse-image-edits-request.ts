@@ -5,7 +5,9 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { ImageEditsRequest } from './request.ts';
 
-/** The fields of an image edit request that the router reads (OpenAI API reference, "Create image edit"). All other fields pass. */
+/**
+ * The fields of an image edit request that the router reads (OpenAI API reference, "Create image edit"). All other fields pass unchecked.
+ */
 const schema = z.looseObject({
   model: z.string().min(1).optional(),
   image: formFileSchema.optional(),

@@ -10,10 +10,10 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseImagesRequest } from './parse-images-request.ts';
 import type { ImagesRequest } from './request.ts';
 
-/** The model name for a request without one, which OpenAI's API allows here. */
+/** The model name that the router assumes for a request without one, because OpenAI's API allows such requests here. */
 export const anyModel = 'auto';
 
-/** Tokens to reserve for one picture: the most that an OpenAI picture takes ("Image generation", large and of high quality). */
+/** Tokens to reserve for one picture: the most that an OpenAI picture uses ("Image generation", large and of high quality). */
 export const tokensPerPicture = 6240;
 
 /** OpenAI's images format: the model draws pictures from a text. */
@@ -27,7 +27,7 @@ export const imagesFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as ImagesRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Pictures are never streamed.
+  // Pictures are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 

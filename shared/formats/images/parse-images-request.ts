@@ -4,7 +4,7 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { ImagesRequest } from './request.ts';
 
-/** The fields of an image request that the router reads (OpenAI API reference, "Create image"). All other fields pass. */
+/** The fields of an image request that the router reads (OpenAI API reference, "Create image"). All other fields pass unchecked. */
 const schema = z.looseObject({
   model: z.string().min(1).nullish(),
   prompt: z.string().min(1),

@@ -1,14 +1,14 @@
 /**
- * Headers of a messages upstream's answers that clients of this format receive, see `AnswerFormat.answerHeaders`: the use of a
- * subscription's windows, which Claude Code shows and obeys. The account's limits of requests and tokens (`anthropic-ratelimit-requests-…`)
- * are not included, because the router reports the key's limits under the same names. Headers that name the account are not included
- * either.
+ * Headers of a `messages` upstream's answers that clients of this format receive (see `AnswerFormat.answerHeaders`). They report the use of
+ * a subscription's windows, which Claude Code shows and obeys. The account's limits of requests and tokens
+ * (`anthropic-ratelimit-requests-…`) are not included, because the router reports the key's limits under the same names. Headers that name
+ * the account are not included either.
  */
 export const messagesAnswerHeaders: readonly string[] = ['anthropic-ratelimit-unified-*'];
 
 /**
- * The headers that clients receive with errors. Claude Code reads from them whether and when to retry, and drops thinking that the upstream
- * reports as not its own.
+ * The headers that clients receive with errors. Claude Code reads from them whether and when to retry, and drops thinking of which the
+ * upstream reports that it is not its own.
  */
 export const messagesErrorHeaders: readonly string[] = [
   ...messagesAnswerHeaders,

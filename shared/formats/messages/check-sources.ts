@@ -22,8 +22,8 @@ function checkBlocks(content: string | readonly MessagesBlock[] | null | undefin
 }
 
 /**
- * Searches for characters that are not base64: a pattern for the whole text would overflow on data of many megabytes. Allows line breaks,
- * which command-line tools add.
+ * Whether a text is base64. Searches for other characters, because a pattern for the whole text would overflow on data of many megabytes.
+ * Allows line breaks, which command-line tools add.
  */
 function isBase64(data: string): boolean {
   const padding = data.indexOf('=');

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { MessagesRequest } from './request.ts';
 
 /**
- * Checks the tools of a request: a client's tool needs a schema, and a choice can require only a tool of the request.
+ * Checks the tools of a request. A client's tool needs a schema, and a choice can require only a tool of the request.
  * @throws RouterError `missing_parameter` or `invalid_request` that names the field
  */
 export function checkTools({ tools, tool_choice: choice }: MessagesRequest): void {

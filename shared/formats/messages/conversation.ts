@@ -4,7 +4,7 @@ import type { MessagesRequest } from './request.ts';
 /** Start of the block that Claude Code puts before the system prompt. The block may differ between requests of one conversation. */
 const billingHeaderStart = 'x-anthropic-billing-header:';
 
-/** Identifies the conversation of a messages request by its start: the body has no field for a name. */
+/** Identifies the conversation of a `messages` request by its start, because the body has no field for a name. */
 export function messagesConversation({ system, messages }: MessagesRequest): Conversation {
   const first = messages.find(({ role }) => role === 'user');
   return digestConversation(undefined, textsOf([system ?? '', first?.content ?? '']));

@@ -8,7 +8,7 @@ import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 export const messagesName = 'messages';
 
-/** An error in the messages format (Anthropic API reference, "Errors"). */
+/** An error in the `messages` format (Anthropic API reference, "Errors"). */
 export interface MessagesErrorBody {
   type: 'error';
   error: { type: string; message: string; details?: NonNullable<RouterError['details']> };
@@ -90,7 +90,7 @@ function messagesErrorBody(error: RouterError, requestId: string): MessagesError
   };
 }
 
-/** Returns the error message: the wording of Anthropic's API where clients of this format parse it. */
+/** Returns the error message. If clients of this format parse the message, it has the wording of Anthropic's API. */
 function messageText(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':
@@ -104,12 +104,18 @@ function messageText(error: RouterError): string {
   }
 }
 
-/** Claude Code retries without the capability that a gateway's error names in this way. */
+/**
+ * Adds the capability that the upstream has rejected to a message, in the form that Claude Code reads. Claude Code then retries without the
+ * capability.
+ */
 function withToken(message: string, rejected: string | undefined): string {
   return rejected === undefined ? message : `${message} (capability_rejected: ${rejected})`;
 }
 
-/** Claude Code reads the numbers or the tokens in these texts to shorten the conversation or to lower `max_tokens`. */
+/**
+ * Returns the message for an exceeded context. Claude Code reads the numbers or the name in parentheses, and then shortens the conversation
+ * or lowers `max_tokens`.
+ */
 function overflowText({ details, message }: RouterError): string {
   const input = details?.['input_tokens'];
   const output = details?.['output_tokens'];

@@ -5,7 +5,9 @@ import { isHostedName } from './hosted/hosted-block.ts';
 import { detectHostedKind } from './hosted/find-hosted-tools.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from './request.ts';
 
-/** Block types that are not the feature `other_content`: every upstream takes them, or they have a feature of their own. */
+/**
+ * Block types that do not count as the feature `other_content`, because every upstream accepts them or they have a feature of their own.
+ */
 const ownBlocks: ReadonlySet<string> = new Set([
   'text',
   'image',
@@ -24,7 +26,7 @@ const ownBlocks: ReadonlySet<string> = new Set([
   'search_result',
 ]);
 
-/** A search among the tools of the request that the upstream runs. Without the search, the model gets all tools. */
+/** Types of the tool with which the upstream searches the tools of the request. If the search is left out, the model gets all tools. */
 const toolSearch = /^tool_search_tool_/;
 
 export const messagesFeatures: RequestFeatures<MessagesRequest> = { collectParts: partsOf, all: features() };
@@ -147,7 +149,10 @@ function addBlocks(content: string | readonly MessagesBlock[] | null | undefined
   }
 }
 
-/** Tools of the hosted kinds are excluded, because the router runs them if no upstream does: they are needs of their own. */
+/**
+ * Whether a tool runs only on the upstream. Tools of the hosted kinds are excluded, because the router runs them if no upstream does. They
+ * count as needs of their own.
+ */
 function runsUpstream(tool: MessagesTool): boolean {
   const { type } = tool;
   if (type === undefined || type === null || type === 'custom' || toolSearch.test(type)) return false;

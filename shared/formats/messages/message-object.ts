@@ -19,7 +19,8 @@ export interface MessageEnding {
 }
 
 /**
- * Returns an answer in the messages format, with all fields that the official types require (Anthropic API reference, "Create a Message").
+ * Returns an answer in the `messages` format, with all fields that the official types require (Anthropic API reference, "Create a
+ * Message").
  */
 export function messageObject({ id, model, content, ending, usage }: MessageFacts): JsonObject {
   return {

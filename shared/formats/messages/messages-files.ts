@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
 
-/** The purpose of uploaded files: this format has no field for it. */
+/** The purpose with which uploaded files are stored, because this format has no field for it. */
 const purpose = 'user_data';
 
 const minLifetimeSeconds = 3_600;

@@ -9,14 +9,17 @@ import type { MessagesRequest, MessagesMessage } from './request.ts';
 import { countTokensRequestSchema, messagesRequestSchema } from './schema.ts';
 
 /**
- * Checks the body of a messages request and returns the same object.
+ * Checks the body of a `messages` request and returns the same object.
  * @throws RouterError `missing_parameter` or `invalid_request`; message and `param` have a path such as `messages.0.content`
  */
 export function parseMessagesRequest(body: unknown): MessagesRequest {
   return parse(messagesRequestSchema, body) as MessagesRequest;
 }
 
-/** Checks the body of a token count request, which has no `max_tokens`. @throws as `parseMessagesRequest` does */
+/**
+ * Checks the body of a token count request, which has no `max_tokens`.
+ * @throws as `parseMessagesRequest` does
+ */
 export function parseCountTokensRequest(body: unknown): MessagesRequest {
   return parse(countTokensRequestSchema, body) as MessagesRequest;
 }
@@ -33,8 +36,8 @@ function parse(schema: z.ZodObject, body: unknown): unknown {
 }
 
 /**
- * Refuses requests that continue a conversation stored by the server: the router stores none, so the history would be missing. On these
- * details, clients send the whole history instead.
+ * Refuses requests that continue a conversation stored by the server. The router stores none, so the history would be missing. Clients that
+ * receive these error details send the whole history instead.
  */
 function refuseThread(body: unknown): void {
   if (!isJsonObject(body) || body['thread'] === undefined || body['thread'] === null) return;

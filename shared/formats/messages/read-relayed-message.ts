@@ -5,8 +5,9 @@ import { RelayedAnswerBuilder, typeName, type RelayedAnswer } from '../relayed-a
 const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
 
 /**
- * Reads the events of a message that has begun. Returns the reason as a text unless the events contain only the first block, with text. One
- * ping follows `message_start`; workers write another one in place of thinking that the client does not get.
+ * Reads the events of a message that has begun. One ping follows `message_start`. Workers write another one in place of thinking that the
+ * client does not get.
+ * @returns the reason why the message cannot be continued, as a text, unless the events contain only the first block, with text
  */
 export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();

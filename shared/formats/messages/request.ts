@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** The source of an image or document. Unknown types pass through to upstreams of the same format. */
+/** The source of an image or document. Sources of unknown types reach upstreams of the same format unchanged. */
 export type MessagesSource =
   | (JsonObject & { type: 'base64'; media_type: string; data: string })
   | (JsonObject & { type: 'url'; url: string })
@@ -61,7 +61,10 @@ export type MessagesMessage = JsonObject & {
   content: string | MessagesBlock[];
 };
 
-/** A client's own tool has no type or the type `custom`; tools of other types run on the upstream. */
+/**
+ * A tool that the client defines has no type or the type `custom`. Tools of other types are defined by Anthropic and run on the upstream or
+ * at the client (see `isClientTool`).
+ */
 export type MessagesTool = JsonObject & {
   type?: string | null;
   name: string;

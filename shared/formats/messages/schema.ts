@@ -65,8 +65,8 @@ const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
 const format = z.looseObject({ type: z.string(), schema: z.looseObject({}).optional() }).nullish();
 
 /**
- * The fields of a token count request that the router reads (Anthropic API reference, "Count tokens in a Message"). All other fields pass.
- * Optional fields may be null.
+ * The fields of a token count request that the router reads (Anthropic API reference, "Count tokens in a Message"). All other fields pass
+ * unchecked. Optional fields may be null.
  */
 export const countTokensRequestSchema = z.looseObject({
   model: z.string().min(1),
@@ -79,9 +79,9 @@ export const countTokensRequestSchema = z.looseObject({
   output_format: format,
 });
 
-/** The fields of a messages request that the router reads (Anthropic API reference, "Create a Message"). */
+/** The fields of a `messages` request that the router reads (Anthropic API reference, "Create a Message"). */
 export const messagesRequestSchema = countTokensRequestSchema.extend({
-  // 0 only loads the prompt into the cache.
+  // A request with 0 only loads the prompt into the cache.
   max_tokens: z.int().min(0),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),

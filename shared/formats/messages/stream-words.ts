@@ -10,7 +10,7 @@ export const messagesStreamAdditions: StreamAdditions = {
   emptyBytes: () => deltaBytes,
 };
 
-/** The events before the first text, which are larger than an empty delta: `message_start` and `content_block_start`. */
+/** Number of events before the first text: `message_start` and `content_block_start`. They are larger than an empty delta. */
 const headEvents = 2;
 
 const blockStartBytes = 117;

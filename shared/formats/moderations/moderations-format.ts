@@ -10,7 +10,7 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseModerationsRequest } from './parse-moderations-request.ts';
 import type { ModerationsRequest } from './request.ts';
 
-/** The model name for a request without one, which OpenAI's API allows here. */
+/** The model name that the router assumes for a request without one, because OpenAI's API allows such requests here. */
 const anyModel = 'auto';
 
 /** OpenAI's moderations format: the model judges texts and images by categories of harm. */
@@ -24,7 +24,7 @@ export const moderationsFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as ModerationsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Moderations are never streamed.
+  // Moderations are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** An input to judge. Unknown types pass. */
+/** An input to judge. Inputs of unknown types reach the upstream unchanged. */
 export type ModerationsPart = JsonObject & { type: string; text?: string };
 
 export type ModerationsRequest = JsonObject & {

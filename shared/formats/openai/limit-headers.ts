@@ -12,7 +12,7 @@ export function openaiLimitHeaders({ at, requests, tokens }: LimitStatus): Recor
   return headers;
 }
 
-/** Formats a duration such as `20ms`, `1s`, `6m0s` or `5h20m0s`. */
+/** Formats a duration as OpenAI does, such as `20ms`, `1s`, `6m0s` or `5h20m0s`. */
 function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, ms)}ms`;
   const seconds = Math.ceil(ms / 1000);

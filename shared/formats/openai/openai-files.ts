@@ -6,7 +6,7 @@ const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'ev
 
 const dayMs = 24 * 3_600_000;
 
-/** Lifetime of a batch file whose upload sets none, in milliseconds. */
+/** Lifetime of a batch file whose upload sets no lifetime. */
 const batchLifeMs = 30 * dayMs;
 
 const minLifetimeSeconds = 3_600;

@@ -6,7 +6,7 @@ import type { RerankRequest } from './request.ts';
 
 /**
  * The fields of a rerank request that the router reads, as in the APIs of Cohere, Jina and vLLM (Cohere API reference, "Rerank"). All other
- * fields pass. The route of Cohere's second version takes the same request.
+ * fields pass unchecked. The route of Cohere's second version accepts the same request.
  */
 const schema = z.looseObject({
   model: z.string().min(1),

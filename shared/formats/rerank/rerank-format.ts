@@ -28,7 +28,7 @@ export const rerankFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => needsOf(request as RerankRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
-  // Rankings are never streamed.
+  // Rankings are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
@@ -43,7 +43,7 @@ function parametersOf(request: RerankRequest): RequestParameters {
   };
 }
 
-/** The model reads the query again with each document. */
+/** Returns the needs of a request. The query counts once per document, because the model reads it again with each of them. */
 function needsOf({ query, documents }: RerankRequest): Needs {
   const queryTokens = estimateTokens(query);
   let inputTokens = 0;

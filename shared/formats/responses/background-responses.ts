@@ -7,12 +7,15 @@ import { failedResponseError } from './failed-error.ts';
 import type { ResponsesRequest } from './request.ts';
 import { repeatedFields, responseObject } from './response-object.ts';
 
-/** Matches the beginning of the event that ends a stream. JSON has no line breaks, so a line begins with this name only in an event. */
+/**
+ * Matches the beginning of the event that ends a stream. The data is JSON without line breaks, so only an event has a line that begins with
+ * this name.
+ */
 const ending = /(?:^|\n)event: response\.(?:completed|incomplete|failed)\n/;
 
 const endingStates: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed']);
 
-/** Returns how to serve a checked request in the background; undefined unless the request asks for the background. */
+/** Returns how to serve a checked request in the background; undefined unless it requests a background response. */
 export function backgroundRequest(request: ResponsesRequest): BackgroundRequest | undefined {
   if (request.background !== true) return undefined;
   return {

@@ -44,10 +44,10 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   insufficient_quota: 'insufficient_quota',
   internal: 'server_error',
   upstream_failed: 'server_error',
-  // The same request would end more workers.
+  // Repeated, the same request would kill more workers.
   workers_died: 'invalid_prompt',
   worker_lost: 'server_error',
-  // The router has already waited for these as long as it may.
+  // The router has already waited as long as it may before it reports these errors.
   no_worker_available: 'server_is_overloaded',
   overloaded: 'server_is_overloaded',
   queue_timeout: 'server_is_overloaded',
@@ -65,6 +65,6 @@ export function failedResponseError(failure: RouterError): { code: FailedCode; m
   const { code: error, message, retryAfter } = failure;
   const code = failedCodes[error];
   if (code !== 'rate_limit_exceeded' || retryAfter === undefined || outlastsRetries(failure)) return { code, message };
-  // Codex reads the time to wait from this wording, and waits for as long.
+  // Codex reads the time to wait from this wording, and waits that long.
   return { code, message: `${message} Please try again in ${Math.max(1, Math.ceil(retryAfter))}s.` };
 }

@@ -180,7 +180,7 @@ function allowsAnswers({ type, mode }: JsonObject): boolean {
   return type === 'allowed_tools' && mode !== 'required';
 }
 
-/** A tool search runs on the upstream unless its `execution` is `client`. */
+/** Whether a tool runs on the upstream. A tool search does unless its `execution` is `client`. */
 function runsUpstream(tool: ResponsesTool): boolean {
   if (tool.type === 'tool_search') return tool['execution'] !== 'client';
   return !knownTools.test(tool.type);

@@ -20,7 +20,7 @@ function withFile(part: JsonObject, { kind, name, mimeType, data }: PlaceholderF
     throw new RouterError('invalid_request', `Invalid '${param}.file_id': the file '${name}' is no image.`, {
       param: `${param}.file_id`,
     });
-  // All upstreams take text, but most take no text files.
+  // All upstreams accept text, but most accept no text files.
   if (kind === 'text') return { ...rest, type: 'input_text', text: `${name}\n\n${data}` };
   return { ...rest, type: 'input_file', filename: name, file_data: `data:${mimeType};base64,${data}` };
 }

@@ -100,7 +100,7 @@ function finishReasonOf(response: JsonObject, parts: readonly MessagePart[]): st
 
 /**
  * Joins the events of a stream. Complete streams have the whole response in their last event. For a stream that was cut off, the result has
- * the completed items, and the text so far of the others.
+ * the completed items, and the others with their text so far.
  */
 function joinEvents(events: readonly JsonObject[]): JsonObject {
   const items = new Map<Json | undefined, JsonObject>();

@@ -33,7 +33,10 @@ export function responsesNeeds(request: ResponsesRequest): Needs {
   };
 }
 
-/** A search limited to its vendor's cache. Clients send one with every request. */
+/**
+ * Whether a tool is a web search that is limited to its vendor's cache. Such a tool counts as unused, because clients send one with every
+ * request.
+ */
 function isUnused({ type, external_web_access: isLive }: { type: string; external_web_access?: unknown }): boolean {
   return type === 'web_search' && isLive === false;
 }

@@ -2,8 +2,9 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { RelayedAnswerBuilder, isEmptyField, typeName, type RelayedAnswer } from '../relayed-answer.ts';
 
 /**
- * Reads the events of a response that has begun. Returns the reason as a text unless the events contain only the first item, a message with
- * one text part.
+ * Reads the events of a response that has begun.
+ * @returns the reason why the response cannot be continued, as a text, unless the events contain only the first item, a message with one
+ * text part
  */
 export function readRelayedResponse(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();

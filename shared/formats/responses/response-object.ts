@@ -1,7 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
-/** The fields of a request that the response object repeats, each with its value when the request leaves it out. */
+/**
+ * The fields of a request that the response object repeats, each with the value that the response shows if the request leaves the field
+ * out.
+ */
 const repeated: Readonly<Record<string, Json>> = {
   background: false,
   frequency_penalty: 0,
@@ -53,7 +56,10 @@ export function repeatedFieldsOfOpening(request: JsonObject): JsonObject {
   return { ...repeatedFields(Object.fromEntries(short)), model: request['model'] };
 }
 
-/** Clients' parsers of the response object expect every field of a function. */
+/**
+ * Returns a tool as the response object repeats it. A function gets all its fields, because clients' parsers expect them. Other tools lose
+ * their secrets.
+ */
 function describedTool(tool: Json): Json {
   if (!isJsonObject(tool) || tool['type'] !== 'function') return withoutSecrets(tool);
   return { description: null, parameters: null, strict: null, ...tool };

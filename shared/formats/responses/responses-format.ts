@@ -81,7 +81,10 @@ function parametersOf(request: ResponsesRequest, operation: ClientRoute['operati
   };
 }
 
-/** A response that may take hours (`2h`, `8h`; by default `soonest`) gets the low priority. */
+/**
+ * Returns the priority that the request asks for. If the client allows hours for the response (a completion window of `2h` or `8h`, not the
+ * default `soonest`), the priority is low.
+ */
 function serviceTierOf({ service_tier: tier, background_options: options }: ResponsesRequest) {
   const window = options?.completion_window ?? 'soonest';
   if (window !== 'soonest') return 'flex';

@@ -10,7 +10,7 @@ import { failedResponseError } from './failed-error.ts';
 import { repeatedFields, responseIdPrefix, responseObject, type ResponseStatus } from './response-object.ts';
 import { noBytes, WholeEventSplitter } from './whole-events.ts';
 
-/** Minimum number of events of an answer that carry no text. */
+/** Every answer has at least this many events without text. */
 const frameEvents = 8;
 
 /** Bytes of a delta event without its text. */
@@ -20,8 +20,8 @@ const openings = /^event: response\.(?:created|queued|in_progress)\n/;
 
 /**
  * One streamed answer of the Responses format. The router may open it before a worker has begun, and adds keep-alives and failures. All
- * events are numbered. The worker's events pass unread until the router adds an event; after that, the router renumbers them. Only whole
- * events are sent, because some clients lose an event that is split over two writes.
+ * events are numbered. The worker's events are relayed unread until the router adds an event. After that, the router renumbers them. Only
+ * whole events are sent, because some clients lose an event that is split over two writes.
  */
 export class ResponsesStream implements StreamedAnswer {
   readonly #opening: Pick<StreamOpening, 'repeated'>;
@@ -29,7 +29,7 @@ export class ResponsesStream implements StreamedAnswer {
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #events = new WholeEventSplitter();
   readonly #relayed = new RelayedEventCounter();
-  /** Number of the next event. Not updated while events pass unread. */
+  /** Number of the next event. It is not updated while events are relayed unread. */
   #next = 0;
   #unread: Buffer | undefined;
   #isOpen = false;
@@ -63,7 +63,10 @@ export class ResponsesStream implements StreamedAnswer {
     return events;
   }
 
-  /** Clients do not count comments as a sign of life, and one client empties its items at `response.in_progress`. */
+  /**
+   * Returns an event, because clients do not count comments as a sign of life. Once the worker has begun, the event is `keepalive`, because
+   * one client empties its items at `response.in_progress`.
+   */
   keepAlive(): string {
     if (!this.#hasBegun) {
       const opening = this.#open();
@@ -82,8 +85,8 @@ export class ResponsesStream implements StreamedAnswer {
   }
 
   /**
-   * After a status of 500 or above, and after 422, Codex repeats the request many times. It does not repeat after a failed response whose
-   * code rules this out.
+   * Whether to report a failure in the stream. After a status of 500 or above, and after 422, Codex repeats the request many times. After a
+   * failed response whose code rules out a repetition, Codex does not repeat the request.
    */
   opensToFail({ code }: RouterError): boolean {
     const { status } = errorTable[code];
@@ -102,7 +105,7 @@ export class ResponsesStream implements StreamedAnswer {
     return this.#write('response.created', { response }) + this.#write('response.in_progress', { response });
   }
 
-  /** Starts to count event numbers, from the last event that passed unread. */
+  /** Begins to count event numbers. The first is that of the last event that was relayed unread. */
   #count(): void {
     if (!this.#isUntouched) return;
     this.#isUntouched = false;

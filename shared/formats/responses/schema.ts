@@ -74,8 +74,8 @@ const textFormat = openUnion('type', {
 });
 
 /**
- * The fields of a Responses request that the router reads (OpenAI API reference, "Create a model response"). All other fields pass.
- * Optional fields may be null, as in OpenAI's API.
+ * The fields of a Responses request that the router reads (OpenAI API reference, "Create a model response"). All other fields pass
+ * unchecked. Optional fields may be null, as in OpenAI's API.
  */
 export const responsesRequestSchema = z.looseObject({
   model: name,

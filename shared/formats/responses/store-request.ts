@@ -51,7 +51,7 @@ function referencedId(item: JsonObject): string | undefined {
   return isReference && typeof id === 'string' ? id : undefined;
 }
 
-/** Returns an item as a worker gets it: without an id that the router gave it. */
+/** Returns an item as a worker gets it, that is, without an id that the router gave it. */
 function withoutOwnId(item: JsonObject): JsonObject {
   if (!isJsonObject(item) || typeof item['id'] !== 'string' || !ownEnding.test(item['id'])) return item;
   const { id: _, ...rest } = item;

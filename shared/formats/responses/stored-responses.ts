@@ -16,7 +16,7 @@ export const storedResponses: StoredAnswers = {
   lastEventOffset: (piece) => {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     for (const mark of marks) {
-      // JSON has no line breaks, so a line begins with this name only in an event.
+      // The data is JSON without line breaks, so only an event has a line that begins with this name.
       if (bytes.subarray(0, mark.length - 1).equals(mark.subarray(1))) return 0;
       const at = bytes.indexOf(mark);
       if (at >= 0) return at + 1;
@@ -75,7 +75,7 @@ function responseIn(data: Buffer): Buffer | undefined {
   return data.subarray(start + responseKey.length, end);
 }
 
-/** Data of an upstream that is not JSON is not stored. */
+/** Parses data of an upstream. Returns undefined for data that is not JSON, which is not stored. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

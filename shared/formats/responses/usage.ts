@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage of a response. Its `input_tokens` include cached tokens, and its web searches are counted from its output. Undefined for
- * a response without usage.
+ * Reads the usage of a response. Its `input_tokens` include cached tokens, and its web searches are counted from its output. Returns
+ * undefined for a response without usage.
  */
 export function readResponsesUsage({ usage, output: items }: JsonObject): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;

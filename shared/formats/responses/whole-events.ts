@@ -2,7 +2,7 @@ const end = Buffer.from('\n\n');
 
 export const noBytes = Buffer.alloc(0);
 
-/** Converts the pieces of a stream to whole events: the beginning of an event waits for its end. */
+/** Converts the pieces of a stream to whole events. The beginning of an event is kept until the event is complete. */
 export class WholeEventSplitter {
   #begun: Buffer = noBytes;
 
@@ -18,12 +18,12 @@ export class WholeEventSplitter {
       this.#begun = noBytes;
       return bytes;
     }
-    // The piece's memory may be used again.
+    // A copy is kept, because the piece's memory may be used again.
     this.#begun = Buffer.from(bytes.subarray(complete));
     return bytes.subarray(0, complete);
   }
 
-  /** Returns the last piece with everything that waits. */
+  /** Returns the bytes that are kept, followed by the last piece. */
   last(piece: Uint8Array): Uint8Array {
     const bytes = this.#with(piece);
     this.#begun = noBytes;

@@ -4,7 +4,7 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { SpeechRequest } from './request.ts';
 
-/** The fields of a speech request that the router reads (OpenAI API reference, "Create speech"). All other fields pass. */
+/** The fields of a speech request that the router reads (OpenAI API reference, "Create speech"). All other fields pass unchecked. */
 const schema = z.looseObject({
   model: z.string().min(1),
   input: z.string().min(1),

@@ -1,12 +1,12 @@
 import type { RouterError } from '#shared/core/errors.ts';
 
 /**
- * One streamed answer as the ingress relays it. Bytes pass unread; the router adds keep-alives and its own errors. A format whose events
- * carry numbers or ids keeps its state here.
+ * One streamed answer as the ingress relays it. The worker's bytes are relayed unread, and the router adds keep-alives and its own errors.
+ * For a format whose events carry numbers or ids, the object keeps the state.
  */
 export interface StreamedAnswer {
   /**
-   * Takes the next piece of the worker's answer and returns the bytes to send. Most formats return the piece itself. Called for every
+   * Receives the next piece of the worker's answer and returns the bytes to send. Most formats return the piece itself. Called for every
    * piece, so it must be cheap.
    * @param isLast whether the answer is complete with this piece
    */
@@ -22,7 +22,7 @@ export interface StreamedAnswer {
    * keep-alives, and a failure midway closes its connection.
    */
   readonly isPlain?: boolean;
-  /** Estimated output tokens that were relayed. For streams whose engine reports no count. */
+  /** Estimated output tokens that were relayed. The estimate is used for streams whose engine reports no count. */
   readonly tokens: number;
 }
 

@@ -1,8 +1,8 @@
 import type { SearchResult } from '../hosted/hosted-outcome.ts';
 
 /*
- * A page that a search has found may have any text. So no pattern can match the same signs in several ways: the time for a line would grow
- * with the square of its length.
+ * A page that a search has found may have any text. No pattern here may therefore match the same characters in several ways, because the
+ * time for a line would then grow with the square of its length.
  */
 
 /** A line that names one field of a result, such as `Title: …`, optionally after a bullet or in bold. */
@@ -15,12 +15,12 @@ const numbered = /^\s*\d+[.)]\s[\s*]*(?<title>[^*\s][^*]*)\**$/;
 const link = /\[(?<title>[^[\]]+)\]\((?<url>https?:\/\/(?:[^\s)\]]|\](?!\()){1,2048})\)/;
 const address = /https?:\/\/[^\s<>"')\]]+/;
 
-/** Matches a label in front of a text. The text is stored without it. */
+/** Matches a label in front of a text. The text is stored without the label. */
 const textLabel = /^\s*(?:content|description|summary|snippet|text|highlights?)\s*:\s*/i;
 
 /**
- * Reads search results that a tool has written for people: lines such as `Title: …` and `URL: …`, numbered titles, or Markdown links. A
- * result begins with its title, or with its address if no title comes before the address.
+ * Reads search results that a tool has written for people, that is, lines such as `Title: …` and `URL: …`, numbered titles, or Markdown
+ * links. A result begins with its title, or with its address if no title comes before the address.
  */
 export function readResultText(text: string): SearchResult[] {
   const results: SearchResult[] = [];

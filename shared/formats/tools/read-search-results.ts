@@ -13,7 +13,7 @@ export interface ResultFields {
   age?: string | undefined;
 }
 
-/** The field names that search tools use. The first present name counts. */
+/** The field names that search tools use. If a result has several of them, the first one counts. */
 const usualFields: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]>> = {
   title: ['title', 'name', 'heading'],
   url: ['url', 'link', 'href', 'uri'],
@@ -52,7 +52,7 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // The text only begins like JSON.
+    // The text begins like JSON but is not JSON.
     return undefined;
   }
 }

@@ -32,17 +32,23 @@ const toolEvent = z.union([z.object({ progress: toolProgress }), z.object({ resu
 
 export type ToolEvent = z.output<typeof toolEvent>;
 
-/** Writes one event of a streamed answer. The events stay within the cluster: the ingress translates them to MCP. */
+/** Writes one event of a streamed answer. The events stay within the cluster, because the ingress translates them to MCP. */
 export function encodeToolEvent(event: ToolEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** Reads an answer that is not streamed. @throws if the answer is malformed */
+/**
+ * Reads an answer that is not streamed.
+ * @throws if the answer is malformed
+ */
 export function decodeToolResult(text: string): ToolResult {
   return toolResult.parse(JSON.parse(text));
 }
 
-/** Reads one line of a streamed answer. @throws if the line is malformed */
+/**
+ * Reads one line of a streamed answer.
+ * @throws if the line is malformed
+ */
 export function decodeToolEvent(line: string): ToolEvent {
   return toolEvent.parse(JSON.parse(line));
 }

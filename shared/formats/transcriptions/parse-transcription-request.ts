@@ -5,7 +5,10 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { TranscriptionRequest } from './request.ts';
 
-/** The fields of a transcription request that the router reads (OpenAI API reference, "Create transcription"). All other fields pass. */
+/**
+ * The fields of a transcription request that the router reads (OpenAI API reference, "Create transcription"). All other fields pass
+ * unchecked.
+ */
 const schema = z.looseObject({
   model: z.string().min(1),
   file: formFileSchema,

@@ -10,7 +10,7 @@ import { parseTranscriptionRequest } from './parse-transcription-request.ts';
 import type { TranscriptionRequest } from './request.ts';
 import { soundSeconds } from './sound-seconds.ts';
 
-/** Answer formats other than JSON. Such an answer passes as the upstream writes it. */
+/** Answer formats other than JSON. Such an answer reaches the client as the upstream writes it. */
 const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
 
 /** Maximum tokens of speech per second: four words of two tokens each. */

@@ -25,7 +25,7 @@ export function arrayOf(
 
 /**
  * Returns a schema for objects that a string field, the tag, distinguishes. The schema of a known tag checks the object. Objects with an
- * unknown tag pass, because a newer client and upstream may know more types than this router.
+ * unknown tag are accepted, because a newer client and upstream may know more types than this router.
  * @param untagged the tag of an object without the field; if undefined, the field is required
  */
 export function openUnion(tag: string, known: Readonly<Record<string, z.ZodType>>, untagged?: string): z.ZodType {

@@ -7,7 +7,7 @@ const maxWaiting = 4 * 1024 * 1024;
 
 export interface CallBlock {
   id: string;
-  /** May arrive late; known when the writer begins the block. */
+  /** Undefined while the upstream has not sent the name. It is known when the writer begins the block. */
   name: string | undefined;
   end: JsonEnd;
 }
@@ -30,11 +30,11 @@ export interface BlockWriter<Kind extends string> {
 }
 
 /**
- * Arranges an answer's text, thinking and tool calls as blocks. A chat upstream may interleave their pieces; the blocks are written one
+ * Arranges an answer's text, thinking and tool calls as blocks. A chat upstream may interleave their pieces. The blocks are written one
  * after the other, each begun, filled and closed.
- * The first block of the queue is open: its pieces are written at once. It closes when another block waits and it is complete: text and
- * thinking always are, a tool call is once its arguments are a complete JSON object. Pieces of later blocks wait; at the end of the answer
- * they are written in order.
+ * The first block of the queue is open, and its pieces are written at once. It closes when it is complete and another block waits. Text and
+ * thinking are always complete; a tool call is complete once its arguments are a complete JSON object. Pieces of later blocks wait. At the
+ * end of the answer, they are written in order.
  * @template Kind the kinds of text
  */
 export class BlockQueue<Kind extends string> {

@@ -12,8 +12,9 @@ import { requestedChoices, choiceIndex } from './requested-choices.ts';
 import { completeChoiceUsage } from './usage-of-choices.ts';
 
 /**
- * Converts a chat upstream's answer for a chat client. Id, model and time are the router's. Arguments of tool calls are JSON text, and the
- * content beside them is null if it is empty. Thinking is in `reasoning_content`. Usage has the three counts. All other fields pass.
+ * Converts a chat upstream's answer for a chat client. Id, model and time are set by the router. Arguments of tool calls are JSON text, and
+ * the content beside them is null if it is empty. Thinking is in `reasoning_content`. Usage has the three counts. All other fields stay
+ * unchanged.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function chatToChatReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {

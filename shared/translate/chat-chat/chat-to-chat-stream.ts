@@ -24,13 +24,14 @@ interface Choice {
   custom: CustomCalls | undefined;
   started: boolean;
   finish: Json | undefined;
-  /** Fields of chunks without output, which are not sent. The last chunk carries them. */
+  /** Fields of chunks without output. These chunks are not sent, so the last chunk carries their fields. */
   held: JsonObject;
 }
 
 /**
- * Relays a chat upstream's stream to chat clients. Chunks pass with the router's id, model and time. Only the first chunk of a choice has
- * the role. Finish reasons and usage, whenever the engine sends them, are part of the last chunk, in which all choices have an empty delta.
+ * Relays a chat upstream's stream to chat clients. Chunks are sent on with the router's id, model and time. Only the first chunk of a
+ * choice has the role. Finish reasons and usage, whenever the engine sends them, are part of the last chunk, in which all choices have an
+ * empty delta.
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -43,7 +44,7 @@ export class ChatToChatStream implements StreamTranslation {
   /** Sum of the usage in chunks without choices. */
   #ownUsage: JsonObject | undefined;
   #outputBytes = 0;
-  /** Fields of chunks without output, which are not sent. The last chunk carries them. */
+  /** Fields of chunks without output. These chunks are not sent, so the last chunk carries their fields. */
   #heldChunk: JsonObject = {};
 
   constructor(answerContext: AnswerContext) {
@@ -125,7 +126,7 @@ export class ChatToChatStream implements StreamTranslation {
       Object.assign(this.#heldChunk, chunk);
       return '';
     }
-    // A probe counts as content, so the answer must have some content already.
+    // Translating a probe counts as content, so the answer must have some content already.
     const mayRepeat =
       this.#hasContent &&
       wasStarted &&
@@ -143,8 +144,8 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   /**
-   * Reads a choice of the upstream and changes it to the client's. Returns whether the client must get it: the end of a choice waits for
-   * the last chunk.
+   * Reads a choice of the upstream and changes it to the client's. Returns whether the choice is sent now, because the end of a choice
+   * waits for the last chunk.
    */
   #read(given: JsonObject): boolean {
     const choice = this.#choiceOf(given);
@@ -164,7 +165,10 @@ export class ChatToChatStream implements StreamTranslation {
     return true;
   }
 
-  /** Translates a probe in place of a received chunk; undefined if `probeText` is not all the text in it. */
+  /**
+   * Translates a chunk in which `probeText` replaces the text of a received chunk. Returns undefined if `probeText` is not all the text in
+   * it.
+   */
   #translateProbe(data: string): string | undefined {
     // The replaced text may contain escapes, or may not be a text at all.
     if (!isJsonObject(parseUpstreamJson(data))) return undefined;

@@ -11,8 +11,8 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { customAsFunctions, recallCustom } from '../vocabulary/custom-tools.ts';
 
 /**
- * Translates between chat clients and chat upstreams. Passes everything except the fields that identify the answer, and custom tools for an
- * upstream without them.
+ * Translates between chat clients and chat upstreams. Changes only the fields that identify the answer, and custom tools for an upstream
+ * without them.
  */
 export const chatToChat: Translation = {
   client: chatFormat,
@@ -28,8 +28,8 @@ export const chatToChat: Translation = {
 };
 
 /**
- * Returns the upstream's request for a chat client's request. Everything passes except the model's name, and custom tools for an upstream
- * that has only functions. Streams always request their usage.
+ * Returns the upstream's request for a chat client's request. Changes only the model's name, and custom tools for an upstream that has only
+ * functions. A streamed request always asks for the usage.
  * @throws RouterError `unsupported_parameter` for several choices on an upstream that returns only one
  */
 export function chatToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {

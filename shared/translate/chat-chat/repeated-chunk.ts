@@ -1,8 +1,9 @@
-/** Every eighth suitable chunk is learned, at most four times in a stream. */
+/** Of this many suitable chunks, the last one is learned. */
 const chunksBefore = 8;
+/** A stream learns at most this many chunks. */
 const maxLearned = 4;
 
-/** Replaces the text of a learned chunk. */
+/** The text that replaces the text of a chunk while the chunk is learned. */
 export const probeText = 'any text';
 
 /** Characters that JSON escapes. */
@@ -40,7 +41,7 @@ export class ChunkTemplate {
   }
 
   /**
-   * Learns every eighth of the chunks that are passed to it, see `maxLearned`.
+   * Learns every eighth of the chunks that are passed to it, up to `maxLearned` chunks.
    * @param textOf returns all that the model wrote in the chunk
    * @param translate translates the same chunk with `probeText` as its text; returns undefined if `probeText` is not all that the model
    * wrote in it
@@ -65,7 +66,7 @@ function around(json: string, text: string): Around | undefined {
   return { before: copyOf(json.slice(0, at + 1)), after: copyOf(json.slice(at + quoted.length - 1)) };
 }
 
-/** A slice would keep its whole string in memory. */
+/** Returns a copy of a slice, because a slice would keep its whole string in memory. */
 function copyOf(slice: string): string {
   return Buffer.from(slice).toString();
 }

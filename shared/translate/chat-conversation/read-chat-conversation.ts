@@ -6,7 +6,10 @@ import { computeEffort } from '../conversation/compute-effort.ts';
 import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
-/** Fields that no CLI supports. Without them, the answer would be wrong. */
+/**
+ * Fields that no CLI supports and that cannot be ignored, because the answer would be wrong without them. Requests with one of them are
+ * refused.
+ */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
   functions: 'tools of the client',
@@ -17,7 +20,8 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a chat request. Ignores sampling (temperature, top_p, seed, penalties), because no CLI takes it.
+ * Reads the conversation of a chat request. Ignores the sampling parameters (temperature, top_p, seed, penalties), because no CLI accepts
+ * them.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readChatConversation(request: ChatRequest, model: string, takesImages: boolean): Conversation {
@@ -54,7 +58,7 @@ function blocksOf(message: ChatMessage, param: string, takesImages: boolean): Tu
   });
 }
 
-/** Refuses fields that no CLI supports. Ignores tools with the choice `none`. */
+/** Refuses a request that asks for something that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
 function refuseFields(request: ChatRequest): void {
   const { response_format: format, tool_choice: choice, n } = request;
   if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');

@@ -6,9 +6,9 @@ import { cacheMark } from '../vocabulary/cache-mark.ts';
 import { documentBlock, imageSource } from '../upstreams/messages/media-blocks.ts';
 
 /**
- * Translates a chat message's content to blocks. Omits empty texts, because the messages format refuses them.
+ * Translates a chat message's content to blocks. Omits empty texts, because the `messages` format refuses them.
  * @param param path of the content, for errors
- * @throws RouterError `unsupported_parameter` for a content part that the messages format does not have
+ * @throws RouterError `unsupported_parameter` for a content part that the `messages` format does not have
  */
 export function chatContentToBlocks(content: ChatContent | null | undefined, param: string): MessagesBlock[] {
   if (content === null || content === undefined || content === '') return [];

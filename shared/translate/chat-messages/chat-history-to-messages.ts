@@ -10,10 +10,10 @@ export interface TranslatedHistory {
 }
 
 /**
- * Translates a chat's history. System and developer messages at the beginning become the system prompt; later ones keep their place.
+ * Translates a chat's history. System and developer messages at the beginning become the system prompt. Later ones stay where they are.
  * Consecutive tool results and the user message after them become one user turn. Omits thinking, because it has no signature, and messages
  * without any other content.
- * @throws RouterError `unsupported_parameter` that names a part the messages format does not have
+ * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
   const system: TextBlock[] = [];

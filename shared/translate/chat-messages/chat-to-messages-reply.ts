@@ -10,7 +10,7 @@ import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /**
- * Translates a messages upstream's answer for a chat client. Joins texts; thinking becomes `reasoning_content` without its signature.
+ * Translates a `messages` upstream's answer for a chat client. Joins texts. Thinking becomes `reasoning_content` without its signature.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function chatToMessagesReply(

@@ -16,7 +16,7 @@ const fields = ruledFields(requestRules);
 const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /**
- * Translates a chat client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a chat client's request for a `messages` upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -60,7 +60,7 @@ function refuse(request: ChatRequest): void {
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 
-/** Returns fields without a rule. The upstream refuses those that it does not know. */
+/** Returns the fields without a rule, which are sent on unchanged. The upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }

@@ -23,7 +23,7 @@ interface OpenCall {
 }
 
 /**
- * Translates a messages upstream's stream for chat clients: text becomes `content`, thinking becomes `reasoning_content`, and every
+ * Translates a `messages` upstream's stream for chat clients: text becomes `content`, thinking becomes `reasoning_content`, and every
  * `tool_use` block becomes a tool call with the next index. Omits signatures, citations and pings.
  */
 export class ChatToMessagesStream implements StreamTranslation {

@@ -5,7 +5,7 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * Translates the tools and the tool choice of a chat request to the messages format, which refuses a choice without tools.
+ * Translates the tools and the tool choice of a chat request to the `messages` format, which refuses a choice without tools.
  * @throws RouterError `unsupported_parameter` for tools that only chat upstreams have
  */
 export function chatToolsToMessages(request: ChatRequest): JsonObject {

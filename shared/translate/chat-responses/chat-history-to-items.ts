@@ -3,7 +3,7 @@ import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/req
 import { unsupportedInChat } from '../unsupported.ts';
 
 /**
- * Translates a chat's history to items. Every message keeps its place and role; tool calls and results become separate items. Omits
+ * Translates a chat's history to items. Every message keeps its position and role. Tool calls and results become separate items. Omits
  * thinking, because the upstream accepts only thinking that it has encrypted itself.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */

@@ -10,8 +10,8 @@ import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /**
- * Translates a response for a chat client. Joins texts; thinking becomes `reasoning_content`.
- * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
+ * Translates a response for a chat client. Joins texts. Thinking becomes `reasoning_content`.
+ * @throws RouterError with the error of a failed response; `upstream_failed` if the body is not a response
  */
 export function chatToResponsesReply(
   body: JsonObject,

@@ -48,7 +48,10 @@ function refuse(request: ChatRequest): void {
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 
-/** Returns fields that both formats have, and fields without a rule. The upstream refuses those that it does not know. */
+/**
+ * Returns the fields that both formats have, and the fields without a rule, which are sent on unchanged. The upstream refuses fields that
+ * it does not know.
+ */
 function furtherFields(request: ChatRequest): JsonObject {
   const further = withoutRuledFields(request, fields);
   for (const field of passedFields) {
@@ -85,7 +88,7 @@ function formatOf(format: JsonObject & { type: string }): JsonObject {
           name: name ?? 'answer',
           schema: schema ?? { type: 'object' },
           ...(typeof description === 'string' && { description }),
-          // Without the field, this format is strict where the chat format is not.
+          // If the field is absent, the Responses format is strict where the chat format is not.
           strict: strict ?? false,
         },
       };

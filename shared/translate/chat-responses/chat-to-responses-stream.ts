@@ -16,7 +16,7 @@ import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 export class ChatToResponsesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
   readonly #reader = new ResponsesReader();
-  /** Indexes of the function calls without arguments so far. */
+  /** Indexes of the function calls that have no arguments so far. */
   readonly #bare = new Set<number>();
   #started = false;
   #hasContent = false;

@@ -25,7 +25,7 @@ function flatTool(tool: ChatTool | ChatCustomTool, at: number): JsonObject {
     name,
     ...(typeof description === 'string' && { description }),
     parameters: parameters ?? { type: 'object', properties: {} },
-    // Without the field, this format is strict where the chat format is not.
+    // If the field is absent, the Responses format is strict where the chat format is not.
     strict: strict ?? false,
   };
 }

@@ -11,8 +11,8 @@ import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { convertLogprobs } from './text-logprobs.ts';
 
 /**
- * Relays a stream of completions. Chunks pass with the router's id, model and time. The last chunk before `[DONE]` has a finish reason and
- * the usage, whenever the upstream sends them, as in the chat format.
+ * Relays a stream of completions. Chunks are sent on with the router's id, model and time. The last chunk before `[DONE]` has a finish
+ * reason and the usage, whenever the upstream sends them, as in the chat format.
  */
 export class CompletionsToCompletionsStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -22,7 +22,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   #usage: Json | undefined;
   #outputBytes = 0;
   #finish: Json | undefined;
-  /** A chunk that ends an answer. The last such chunk gets the usage. */
+  /** A chunk that ends an answer. It is held back until the next chunk, because the last such chunk gets the usage. */
   #held: JsonObject | undefined;
 
   constructor(answerContext: AnswerContext) {

@@ -11,7 +11,7 @@ import { CompletionsToCompletionsStream } from './completions-to-completions-str
 import { answerRules, requestRules } from './field-rules.ts';
 import { convertLogprobs } from './text-logprobs.ts';
 
-/** Passes everything except the fields that identify the answer. */
+/** Changes only the fields that identify the answer. */
 export const completionsToCompletions: Translation = {
   client: completionsFormat,
   upstream: completionsUpstream,
@@ -23,7 +23,7 @@ export const completionsToCompletions: Translation = {
   stream: (answerContext) => new CompletionsToCompletionsStream(answerContext),
 };
 
-/** Streams always request their usage. */
+/** Returns the upstream's request. A streamed request always asks for the usage. */
 function completionsToCompletionsRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
   const { stream_options: given, ...request } = body;
   if (body['stream'] !== true) return { ...request, model };

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Converts log probabilities to this format. llama.cpp sends those of the chat format.
+ * Converts log probabilities to the completions format. llama.cpp sends those of the chat format.
  * @param offset characters of the answer before this chunk
  */
 export function convertLogprobs(logprobs: Json, offset: number): Json {
@@ -25,7 +25,7 @@ function textOf({ token }: JsonObject): string {
   return typeof token === 'string' ? token : '';
 }
 
-/** Returns the most likely tokens at the place of a token; null if none were requested. */
+/** Returns the most likely tokens at the position of a token; null if none were requested. */
 function topOf({ top_logprobs: given }: JsonObject): Json {
   const top = Array.isArray(given) ? given.filter(isJsonObject) : [];
   if (top.length === 0) return null;

@@ -55,10 +55,10 @@ function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): J
   };
 }
 
-/** Fields that llama.cpp does not get: fields that it does not know, and refused fields with a value that asks for nothing. */
+/** Fields that llama.cpp does not get: fields that it does not know, and refused fields with a value that requests nothing. */
 const dropped: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
 
-/** Whether a field asks for more than the default: one answer, no echo and no log probabilities. */
+/** Whether a field requests more than the default, which is one answer, no echo and no log probabilities. */
 function isNotDefault(field: string, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false) return false;
   return !(typeof value === 'number' && (field === 'logprobs' ? value === 0 : value === 1));

@@ -45,7 +45,7 @@ function splitAtSummary({ role, content }: MessagesMessage): [MessagesMessage[],
   ];
 }
 
-/** Moves tool results to the front: they precede all other content in a user turn. */
+/** Moves tool results to the front, because they have to precede all other content of a user turn. */
 function resultsFirst(blocks: MessagesBlock[]): MessagesBlock[] {
   return blocks.toSorted((a, b) => Number(b.type === 'tool_result') - Number(a.type === 'tool_result'));
 }

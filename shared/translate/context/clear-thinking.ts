@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage } from '#shared/formats/messages/request.ts';
 import type { ContextEdit } from './context-edit.ts';
 
-/** Turns that keep their thinking if the edit names no number. */
+/** Number of turns that keep their thinking, if the edit names no number. */
 const defaultKept = 1;
 
 /**
- * Applies the edit `clear_thinking_20251015`: removes thinking from all assistant turns except the last ones with thinking. All messages up
- * to the user's next text form one turn, so that a round of tool calls keeps the thinking before it.
+ * Applies the edit `clear_thinking_20251015`, which removes thinking from all assistant turns except the last ones with thinking. All
+ * messages up to the user's next text form one turn, so that a round of tool calls keeps the thinking before it.
  */
 export function clearThinking(messages: readonly MessagesMessage[], { keep }: JsonObject): ContextEdit | undefined {
   const kept = turnsToKeep(keep);

@@ -16,7 +16,7 @@ export interface EditedContext {
 
 /**
  * Applies `context_management.edits` (Anthropic API guide, "Context editing") in order, for upstreams that do not apply them. Token counts
- * are estimates. Edits of other types, such as `compact_20260112`, change nothing: they would need a summary that a model writes.
+ * are estimates. Edits of other types, such as `compact_20260112`, change nothing, because they would need a summary that a model writes.
  */
 export function editContext(request: MessagesRequest): EditedContext {
   const { context_management: management } = request;
@@ -47,7 +47,7 @@ export function editReportFields(recalled: JsonObject | undefined): JsonObject {
   return applied === undefined ? {} : { context_management: { applied_edits: applied } };
 }
 
-/** Applies one edit; undefined if nothing changes. */
+/** Applies one edit. Returns undefined if the edit changes nothing. */
 function editOnce(request: MessagesRequest, type: string, edit: JsonObject): ContextEdit | undefined {
   switch (type) {
     case 'clear_thinking_20251015':

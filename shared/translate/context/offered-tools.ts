@@ -13,8 +13,9 @@ const searchTool = /^tool_search_tool_/;
 
 /**
  * Returns the tools to offer to an upstream of another format: those of the request, with the additions and removals of its system
- * messages. A tool with `defer_loading` is offered once the conversation refers to it, as on Anthropic's platform: Claude Code's own search
- * answers with `tool_reference` blocks. If the platform itself would search, all tools are offered, because other upstreams cannot search.
+ * messages. A tool with `defer_loading` is offered once the conversation refers to it, as on Anthropic's platform. Such references come
+ * from Claude Code's own search, which answers with `tool_reference` blocks. If the platform itself would search, all tools are offered,
+ * because other upstreams cannot search.
  */
 export function resolveOfferedTools({ tools, messages, tool_choice: choice }: MessagesRequest): MessagesTool[] {
   const given = tools ?? [];

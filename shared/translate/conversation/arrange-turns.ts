@@ -16,9 +16,9 @@ const opening: TextBlock = { type: 'text', text: '…' };
 
 /**
  * Arranges turns for CLIs. Joins consecutive turns of one role, and omits empty turns and thinking at the end of a turn. The last turn
- * becomes the question; it must be the user's.
+ * becomes the question and must be the user's.
  * @param param the client's field with the turns, for errors
- * @throws RouterError `invalid_request` without a question, `unsupported_parameter` if the last turn is the assistant's
+ * @throws RouterError `invalid_request` if there is no question, `unsupported_parameter` if the last turn is the assistant's
  */
 export function arrangeTurns<Block extends MessagesBlock>(
   turns: readonly Turn<Block>[],
@@ -51,7 +51,7 @@ export function arrangeTurns<Block extends MessagesBlock>(
   return { history: arranged, question: last.blocks };
 }
 
-/** Removes thinking from the end of the last turn: upstreams refuse a turn that ends with thinking. */
+/** Removes thinking from the end of the last turn, because upstreams refuse a turn that ends with thinking. */
 function dropFinalThinking(turns: { blocks: MessagesBlock[] }[]): void {
   const last = turns.at(-1);
   if (!last) return;

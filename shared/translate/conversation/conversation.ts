@@ -3,14 +3,14 @@ import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts'
 import type { UpstreamFormat } from '../upstream-format.ts';
 import type { ArrangedTurns } from './arrange-turns.ts';
 
-/** A block of a turn, in the messages format. Assistant turns have only text. */
+/** A block of a turn, in the `messages` format. Assistant turns have only text. */
 export type TurnBlock = TextBlock | ImageBlock;
 
 /** A request to a command-line agent, independent of the client format. */
 export interface Conversation extends ArrangedTurns<TurnBlock> {
   /** One of the announced models. */
   model: string;
-  /** All system text, joined; empty without any. */
+  /** All system text, joined; empty if there is none. */
   system: string;
   /** The client's thinking effort: `none`, `low`, `medium`, `high`, `xhigh` or `max`. */
   effort?: string | undefined;
@@ -24,8 +24,8 @@ export function joinTexts(blocks: readonly TurnBlock[]): string {
 }
 
 /**
- * Writes a conversation as one text, for CLIs that accept nothing else. Without history, the text is the question alone. The turns are
- * enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
+ * Writes a conversation as one text, for CLIs that accept nothing else. If there is no history, the text is the question alone. The turns
+ * are enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
  */
 export function writeTranscript({ history, question }: Conversation): string {
   if (history.length === 0) return joinTexts(question);
@@ -39,5 +39,5 @@ export function writeTranscript({ history, question }: Conversation): string {
   ].join('\n\n');
 }
 
-/** The upstream format of command-line agents: requests are conversations, answers are written as chat completions. */
+/** The upstream format of command-line agents. Requests are conversations, and answers are written as chat completions. */
 export const conversationUpstream: UpstreamFormat = { name: 'conversation' };

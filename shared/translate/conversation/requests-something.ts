@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** Whether a field requests something: it is present and is not false, 0 or an empty array. */
+/** Whether a field requests something, that is, whether it is present and not false, 0 or an empty array. */
 export function requestsSomething(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false || value === 0) return false;
   return !(Array.isArray(value) && value.length === 0);

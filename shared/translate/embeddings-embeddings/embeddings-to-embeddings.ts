@@ -10,7 +10,7 @@ import { inputUsage } from '../upstreams/input-usage.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { encodeVector } from './vector-encoding.ts';
 
-/** The request fields that the answer depends on. */
+/** What the translation of the answer needs of the request. */
 interface Recalled {
   inputs: number;
   encoding: EncodingFormat;
@@ -46,7 +46,7 @@ function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: ModelTraits)
 
 /**
  * Returns the client's answer: one vector per input, in order, in the requested encoding. `data` comes first, because
- * `divide-embeddings.ts` joins the answers to parts of a request there.
+ * `divide-embeddings.ts` relies on this when it joins the answers to the parts of a request.
  * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if the vectors do not have the requested dimensions
  */
 function embeddingsToEmbeddingsReply(
@@ -83,7 +83,7 @@ function vectorsOf(data: Json | undefined, inputs: number): Json[] {
   return vectors;
 }
 
-/** Some engines ignore the field `dimensions`. */
+/** Returns the error for vectors with other dimensions than requested, because some engines ignore the field `dimensions`. */
 function otherDimensions(dimensions: number): RouterError {
   return new RouterError(
     'unsupported_parameter',

@@ -5,7 +5,8 @@ import type { Ending, AnswerContext } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 
 /**
- * Returns the client's answer; everything passes. The usage counts the pictures, and the tokens that the upstream reports.
+ * Returns the upstream's body as the client's answer, with the time of the answer if the body has none. The usage counts the pictures, and
+ * the tokens that the upstream reports.
  * @throws RouterError `upstream_failed` if the answer has no pictures
  */
 export function picturesReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
@@ -22,7 +23,7 @@ function isPicture(item: Json): boolean {
   return isJsonObject(item) && (typeof item['b64_json'] === 'string' || typeof item['url'] === 'string');
 }
 
-/** Image upstreams name their counts as the Responses format does. */
+/** Reads the reported usage. Image upstreams name their counts as the Responses format does. */
 function readUsage(reported: Json | undefined): Usage {
   const { input_tokens: input, output_tokens: output } = isJsonObject(reported) ? reported : {};
   return { ...noUsage, promptTokens: count(input), completionTokens: count(output) };

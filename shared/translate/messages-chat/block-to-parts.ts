@@ -9,8 +9,8 @@ import { documentHeading } from '../vocabulary/document-heading.ts';
 /**
  * Translates a text, image or document block to content parts of a chat message.
  * @param param path of the block, for errors
- * @throws RouterError `unsupported_parameter` for a block that the chat format does not have; `invalid_request` for an image whose address
- * is not on the web
+ * @throws RouterError `unsupported_parameter` for a block that the chat format does not have; `invalid_request` for an image whose URL is
+ * not `http:`, `https:` or `data:`
  */
 export function blockToParts(block: MessagesBlock, param: string, traits: ModelTraits): ChatPart[] {
   switch (block.type) {
@@ -74,7 +74,10 @@ function documentParts(block: DocumentBlock, param: string, traits: ModelTraits)
   }
 }
 
-/** Returns the context of a document as a part. The document's title becomes the name of the file. */
+/**
+ * Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. The document's title
+ * becomes the name of the file.
+ */
 function contextPart({ context }: DocumentBlock): ChatPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'text', text: context }] : [];
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Returns the path of the first image with this address in a messages request, such as `messages.0.content.1.source.url`; undefined without
- * such an image.
+ * Returns the JSON path of the first image with this URL in a `messages` request, such as `messages.0.content.1.source.url`; undefined if
+ * there is no such image.
  */
 export function imageSourcePath({ messages }: JsonObject, address: string): string | undefined {
   return pathIn(messages, 'messages', address);

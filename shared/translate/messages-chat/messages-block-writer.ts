@@ -31,7 +31,7 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
     this.#signatures.set(block, signature);
   }
 
-  /** Attaches reasoning that the upstream wants back to a thinking block or a redacted block. */
+  /** Attaches to a thinking block or a redacted block the reasoning that the upstream wants back. */
   attachReturned(block: Block<TextKind>, returned: ReturnedReasoning): void {
     this.#returned.set(block, returned);
   }

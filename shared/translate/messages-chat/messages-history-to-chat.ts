@@ -22,10 +22,10 @@ import { toolArguments } from '../vocabulary/tool-call.ts';
 const billingHeader = 'x-anthropic-billing-header:';
 
 /**
- * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat templates refuse
- * a later one. In a user turn, each tool result becomes a separate message before the rest. Images in results move to the user message
- * after them, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of web search and web fetch become
- * tool calls with their results.
+ * Translates a `messages` history to the chat format. All system text is joined in a first system message, because many chat templates
+ * refuse a later one. In a user turn, each tool result becomes a separate message before the other content. Images in results move to the
+ * user message after them, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of web search and web
+ * fetch become tool calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(
@@ -82,8 +82,8 @@ function resultOf(block: ToolResultBlock, param: string, traits: ModelTraits): {
 }
 
 /**
- * Names the images and files of a result by their number in the next message. @param before number of images and files that precede them
- * there
+ * Names the images and files of a result by their number in the next message.
+ * @param before number of images and files that precede them there
  */
 function placesOf(media: readonly ChatPart[], before: number): string[] {
   return media.map(

@@ -23,7 +23,7 @@ import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 import { redactedBlock } from './messages-block-writer.ts';
 
 /**
- * Translates a chat upstream's answer for a messages client: thinking, then text, then tool calls.
+ * Translates a chat upstream's answer for a `messages` client: thinking, then text, then tool calls.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function messagesToChatReply(

@@ -14,7 +14,7 @@ import { effortForThinking } from '../vocabulary/thinking.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * Translates a messages client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a `messages` client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -61,7 +61,9 @@ function effortOf({ thinking, output_config: config }: MessagesRequest, traits: 
   return asked ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
-/** Returns fields without a rule. Engines have many fields of their own, and ignore or refuse unknown ones. */
+/**
+ * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown ones.
+ */
 function furtherFields(request: MessagesRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }

@@ -21,8 +21,8 @@ import { readStopSequence, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
 
 /**
- * Translates a chat upstream's stream for messages clients. The message begins with the upstream's first event. It ends with the upstream's
- * stream, because the usage may come last.
+ * Translates a chat upstream's stream for `messages` clients. The message begins with the upstream's first event. It ends with the
+ * upstream's stream, because the usage may come last.
  */
 export class MessagesToChatStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -38,7 +38,7 @@ export class MessagesToChatStream implements StreamTranslation {
   #stopSequence: string | null = null;
   #usage: Json | undefined;
   #outputBytes = 0;
-  /** Whether the answer has thinking that the client does not get. A ping marks this for a worker that would continue the answer. */
+  /** Whether the answer has thinking that the client does not get. A ping tells this to a worker that would continue the answer. */
   #hasHidden = false;
 
   constructor(answerContext: AnswerContext) {
@@ -99,7 +99,10 @@ export class MessagesToChatStream implements StreamTranslation {
     return { text, ending: { usage, finishReason } };
   }
 
-  /** The input tokens are the count so far, or an estimate. Clients replace them by the counts at the end. */
+  /**
+   * Begins the message unless it has begun. Its input tokens are the upstream's count so far, or an estimate. Clients replace them by the
+   * counts at the end.
+   */
   #start(): string {
     if (this.#started) return '';
     this.#started = true;
@@ -137,7 +140,7 @@ export class MessagesToChatStream implements StreamTranslation {
     return events;
   }
 
-  /** Signs the thinking block before the signature, or a block without text if the agent shows none of its thinking. */
+  /** Signs the thinking block before the signature. If the agent shows none of its thinking, signs a block without text. */
   #sign(signature: Json | undefined): void {
     if (this.#shown === 'none') return;
     if (typeof signature === 'string' && signature !== '') this.#writer.sign(this.#unsigned(), signature);
@@ -146,7 +149,7 @@ export class MessagesToChatStream implements StreamTranslation {
   /**
    * Attaches reasoning that the upstream wants back to the thinking block before it, or to a redacted block. The client's next request
    * returns it.
-   * @param isWanted if false, nothing is written yet: the block would be the first of a client that expects no thinking
+   * @param isWanted if false, nothing is attached, because the block would come first in an answer to a client that expects no thinking
    */
   #attachReturned(isWanted: boolean): void {
     if (this.#returned.isEmpty || !isWanted || this.#answerContext.origin === undefined) return;

@@ -7,7 +7,7 @@ import { resolveOfferedTools } from '../context/offered-tools.ts';
 import { chatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * Translates the offered tools and the tool choice of a messages request to the chat format. Omits fields for caching.
+ * Translates the offered tools and the tool choice of a `messages` request to the chat format. Omits fields for caching.
  * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
 export function messagesToolsToChat(request: MessagesRequest): JsonObject {

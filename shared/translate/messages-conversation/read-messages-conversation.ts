@@ -10,7 +10,10 @@ import { requestsSomething, typeOf } from '../conversation/requests-something.ts
 import { systemTexts } from '../conversation/system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
-/** Fields that no CLI supports. Without them, the answer would be wrong. */
+/**
+ * Fields that no CLI supports and that cannot be ignored, because the answer would be wrong without them. Requests with one of them are
+ * refused.
+ */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
   output_format: 'an output format',
@@ -20,7 +23,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a messages request. Ignores sampling, because no CLI takes it.
+ * Reads the conversation of a `messages` request. Ignores the sampling parameters, because no CLI accepts them.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readMessagesConversation(
@@ -70,9 +73,9 @@ function refusal(type: string, param: string): RouterError {
   }
 }
 
-/** Refuses fields that no CLI supports. Ignores tools with the choice `none`. */
+/** Refuses a request that asks for something that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
 function refuseFields(request: MessagesRequest): void {
-  // A CLI generates at least one token, and this client wants no answer.
+  // A client asks for 0 tokens to fill the prompt cache, but a CLI always generates an answer.
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of Object.entries(refusedFields)) {
     const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';

@@ -7,8 +7,8 @@ import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { withMark } from './signature-marks.ts';
 
 /**
- * Returns the messages client's answer for a messages upstream's answer. Everything passes except id and model; signed content gets the
- * upstream's mark.
+ * Returns the client's answer for the answer of an upstream, both in the `messages` format. Replaces only id and model, and adds the
+ * upstream's mark to signed content.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function messagesToMessagesReply(

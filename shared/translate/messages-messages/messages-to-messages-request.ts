@@ -6,9 +6,9 @@ import type { ModelTraits } from '../translation.ts';
 import { withoutMark } from './signature-marks.ts';
 
 /**
- * Returns the upstream's request for a messages client's request. Everything passes except the model's name, and content of earlier answers
- * that a messages upstream refuses: thinking that the router or another upstream has signed is left out, hosted calls that the router has
- * run become text, and the router's citations are left out.
+ * Returns the upstream's request for the request of a client, both in the `messages` format. Changes only the model's name, and content of
+ * earlier answers that such an upstream refuses. Thinking that the router or another upstream has signed is left out, and so are the
+ * router's citations. Hosted calls that the router has run become text.
  */
 export function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const { messages } = body as MessagesRequest;

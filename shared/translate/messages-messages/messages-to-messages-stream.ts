@@ -9,8 +9,9 @@ import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { withMarkInText } from './signature-marks.ts';
 
 /**
- * Relays a messages upstream's stream to messages clients. The data of every event passes, except for id and model in `message_start`, and
- * for the upstream's mark on signed content. Each event gets its `event:` line, which clients need and some upstreams omit.
+ * Relays the stream of an upstream in the `messages` format to a client of the same format. The data of every event is sent on unchanged,
+ * with two exceptions. Id and model in `message_start` are replaced. Signed content gets a mark that names its upstream. Each event gets
+ * its `event:` line, which clients need and some upstreams omit.
  */
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -90,7 +91,7 @@ function written(type: string, data: string): string {
   return namedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
 }
 
-/** Whether a block or a delta has no content: only text may begin empty; other blocks are content by themselves. */
+/** Whether a block or a delta is an empty text. A block of another type counts as content, even if its fields are empty. */
 function isEmptyText(part: Json | undefined): boolean {
   return isJsonObject(part) && (part['type'] === 'text' || part['type'] === 'text_delta') && !part['text'];
 }

@@ -6,7 +6,7 @@ import { messagesToMessagesRequest } from './messages-to-messages-request.ts';
 import { MessagesToMessagesStream } from './messages-to-messages-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Passes everything except the fields that identify the answer. */
+/** Changes only the fields that identify the answer, and content that only one upstream can read. */
 export const messagesToMessages: Translation = {
   client: messagesFormat,
   upstream: messagesUpstream,

@@ -3,11 +3,12 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { addOriginMark, removeOriginMark } from '../vocabulary/origin-mark.ts';
 import { isOwnSignature } from '../vocabulary/thinking.ts';
 
-/** For each field with signed content: matches the beginning of its value in a JSON text. */
+/** Patterns that match, for each field with signed content, the beginning of its value in a JSON text. */
 const signedFieldStarts = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
 
 /**
- * Returns the content of a block or delta that only its upstream can read, and the field of that content; undefined without such content.
+ * Returns the content of a block or delta that only its upstream can read, and the field of that content; undefined if there is no such
+ * content.
  */
 function signedPart(part: Json | undefined): { field: keyof typeof signedFieldStarts; signed: string } | undefined {
   if (!isJsonObject(part)) return undefined;
@@ -29,7 +30,7 @@ export function withMark(block: Json, origin: string | undefined): Json {
 }
 
 /**
- * Adds the mark in the text of an event. All other bytes stay.
+ * Adds the mark in the text of an event. All other bytes stay unchanged.
  * @param part the event's block or delta
  */
 export function withMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {

@@ -8,8 +8,8 @@ import { documentHeading } from '../vocabulary/document-heading.ts';
 /**
  * Translates a text, image or document block to content parts of an item.
  * @param param path of the block, for errors
- * @throws RouterError `unsupported_parameter` for a block that the Responses format does not have; `invalid_request` for an address that is
- * not on the web
+ * @throws RouterError `unsupported_parameter` for a block that the Responses format does not have; `invalid_request` for a URL that is not
+ * `http:`, `https:` or `data:`
  */
 export function blockToParts(block: MessagesBlock, param: string): ResponsesPart[] {
   switch (block.type) {
@@ -68,7 +68,7 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
   }
 }
 
-/** Returns the context of a document that becomes a file. */
+/** Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. */
 function contextPart({ context }: DocumentBlock): ResponsesPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'input_text', text: context }] : [];
 }

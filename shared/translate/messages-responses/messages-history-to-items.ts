@@ -18,9 +18,9 @@ export function writeInstructions(system: string | readonly TextBlock[] | null |
 }
 
 /**
- * Translates a messages history to items, block by block. Thinking that the upstream's model has encrypted becomes a reasoning item again.
- * Other thinking is omitted, including that of the same model on another upstream. Web searches and fetches become function calls with
- * their outputs.
+ * Translates a `messages` history to items, block by block. Thinking that the upstream's model has encrypted becomes a reasoning item
+ * again. Other thinking is omitted, including that of the same model on another upstream. Web searches and fetches become function calls
+ * with their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], traits: ModelTraits): ResponsesItem[] {
@@ -56,7 +56,10 @@ function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], p
   return items;
 }
 
-/** Translates the content of a tool result. Texts alone are joined; with an image or a document, the output is a list. */
+/**
+ * Translates the content of a tool result. If the content has only texts, they are joined. With an image or a document, the output is a
+ * list.
+ */
 function outputOf({ content, is_error: isError }: ToolResultBlock, param: string): string | ResponsesPart[] {
   const prefix = isError === true ? 'Error: ' : '';
   if (typeof content === 'string') return prefix + content;

@@ -16,8 +16,8 @@ import { shownThinking } from '../vocabulary/shown-thinking.ts';
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
 
 /**
- * Translates a response for a messages client, item by item.
- * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
+ * Translates a response for a `messages` client, item by item.
+ * @throws RouterError with the error of a failed response; `upstream_failed` if the body is not a response
  */
 export function messagesToResponsesReply(
   body: JsonObject,
@@ -55,6 +55,7 @@ function blocksOf(piece: ResponsesPiece, answerContext: AnswerContext): JsonObje
     case 'text':
     case 'refusal':
       return piece.text === '' ? [] : [textBlock(piece.text)];
+    // The piece `thought` carries the same text.
     case 'thinking':
       return [];
     case 'thought': {
@@ -71,6 +72,9 @@ function blocksOf(piece: ResponsesPiece, answerContext: AnswerContext): JsonObje
   }
 }
 
+/**
+ * Returns the text of a piece from which the completion tokens are estimated. Reasoning counts as `thinking`, so `thought` adds nothing.
+ */
 function writtenIn(piece: ResponsesPiece): string {
   switch (piece.kind) {
     case 'thought':

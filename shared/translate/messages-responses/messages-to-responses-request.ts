@@ -16,7 +16,7 @@ import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * Translates a messages client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a `messages` client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -57,7 +57,7 @@ function refuse(request: MessagesRequest): void {
   }
 }
 
-/** Returns fields without a rule. The upstream refuses those that it does not know. */
+/** Returns the fields without a rule, which are sent on unchanged. The upstream refuses those that it does not know. */
 function furtherFields(request: MessagesRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }
@@ -67,7 +67,10 @@ function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p')
   return value === undefined || value === null ? {} : { [field]: value };
 }
 
-/** Returns the thinking fields. A client that asks for thinking, with its text, gets a summary: the upstream shows no more. */
+/**
+ * Returns the thinking fields. If the client asks for thinking with its text, the request asks for a summary, because the upstream shows no
+ * more.
+ */
 function reasoningOf({ thinking, output_config: config }: MessagesRequest): JsonObject {
   const effort = effortForThinking(thinking, config?.effort) ?? config?.effort ?? undefined;
   if (effort === undefined) return {};

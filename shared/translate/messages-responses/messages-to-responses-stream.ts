@@ -16,7 +16,7 @@ import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.
 import { signatureFor } from '../vocabulary/reasoning-signature.ts';
 
 /**
- * Translates a Responses upstream's stream for messages clients. Each reasoning item becomes a thinking block whose signature carries the
+ * Translates a Responses upstream's stream for `messages` clients. Each reasoning item becomes a thinking block whose signature carries the
  * upstream's encrypted content.
  */
 export class MessagesToResponsesStream implements StreamTranslation {
@@ -68,7 +68,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
     return { text, ending: { usage, finishReason } };
   }
 
-  /** The input tokens are an estimate; clients replace them by the counts at the end. */
+  /** Begins the message unless it has begun. Its input tokens are an estimate. Clients replace them by the counts at the end. */
   #start(): string {
     if (this.#started) return '';
     this.#started = true;

@@ -6,7 +6,7 @@ import { resolveOfferedTools } from '../context/offered-tools.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 
 /**
- * Translates the offered tools and the tool choice of a messages request to the Responses format. Omits fields for caching.
+ * Translates the offered tools and the tool choice of a `messages` request to the Responses format. Omits fields for caching.
  * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
 export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
@@ -31,7 +31,7 @@ function functionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
     name,
     ...(typeof description === 'string' && { description }),
     parameters,
-    // Without the field, this format is strict where the messages format is not.
+    // If the field is absent, the Responses format is strict where the `messages` format is not.
     strict: strict === true,
   };
 }

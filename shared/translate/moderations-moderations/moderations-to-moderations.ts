@@ -20,7 +20,8 @@ export const moderationsToModerations: Translation = {
 };
 
 /**
- * Returns the client's answer; everything passes except id and model. The tokens are estimated unless the upstream counts them.
+ * Returns the upstream's body with the client's id and model, and without `usage`. The input tokens are estimated if the upstream does not
+ * report them.
  * @throws RouterError `upstream_failed` if the answer has no results
  */
 function moderationsToModerationsReply(

@@ -9,7 +9,7 @@ import { inputUsage } from '../upstreams/input-usage.ts';
 import { rerankUpstream } from '../upstreams/rerank/rerank-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** The request fields that the answer depends on. */
+/** What the translation of the answer needs of the request. */
 interface Recalled {
   count: number;
   topN: number | null;

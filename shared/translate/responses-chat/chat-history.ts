@@ -11,7 +11,7 @@ interface AssistantTurn {
 
 /**
  * Builds a chat history from single items. Instructions are joined in a first system message, because many chat templates refuse a later
- * one. Consecutive texts, thoughts and calls of the model become one message. Images in tool results follow the results in a user message,
+ * one. Consecutive texts, thinking and calls of the model become one message. Images in tool results follow the results in a user message,
  * because a tool message has one text.
  */
 export class ChatHistory {

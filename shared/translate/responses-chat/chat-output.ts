@@ -37,8 +37,8 @@ export class ChatOutput {
   }
 
   /**
-   * Adds a delta or a whole message with its thinking, text, refusal and tool calls. Changes the argument.
-   * @param logprobs of the choice that contains the delta
+   * Adds a delta or a whole message with its thinking, text, refusal and tool calls. Changes `delta`.
+   * @param logprobs log probabilities of the choice that contains the delta
    * @param isWhole whether every tool call is complete, so that its index has no meaning
    */
   add(delta: JsonObject, logprobs: Json | undefined, isWhole = false): string {

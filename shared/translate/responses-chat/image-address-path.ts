@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Returns the path of the first image with this address in a Responses request, such as `input[0].content[1].image_url`; undefined without
- * such an image.
+ * Returns the JSON path of the first image with this URL in a Responses request, such as `input[0].content[1].image_url`; undefined if
+ * there is no such image.
  */
 export function imageAddressPath({ input }: JsonObject, address: string): string | undefined {
   return pathIn(input, 'input', address);

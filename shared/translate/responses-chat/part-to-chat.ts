@@ -11,7 +11,7 @@ const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
  * Translates a content part of a message or of a tool's output to a content part of a chat message.
  * @param param path of the content part, for errors
  * @throws RouterError `unsupported_parameter` for a content part that the chat format does not have; `invalid_request` for an image whose
- * address is not on the web
+ * URL is not `http:`, `https:` or `data:`
  */
 export function partToChat(part: ResponsesPart, param: string, traits: ModelTraits): ChatPart {
   switch (part.type) {
@@ -43,7 +43,7 @@ function imagePart({ image_url: url, detail }: ResponsesPart & { type: 'input_im
   return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' && { detail }) } };
 }
 
-/** Translates a file. A text file becomes text, after its name; a PDF stays a file if the upstream takes files. */
+/** Translates a file. A text file becomes text, after its name; a PDF stays a file if the upstream accepts files. */
 function filePart(part: ResponsesPart & { type: 'input_file' }, param: string, { takesFiles }: ModelTraits): ChatPart {
   const { file_data: data, file_url: url, filename } = part;
   if (typeof data !== 'string')

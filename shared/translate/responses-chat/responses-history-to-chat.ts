@@ -26,8 +26,8 @@ import { partToChat } from './part-to-chat.ts';
 
 /**
  * Translates instructions and input to the messages of a chat request.
- * @throws RouterError `unsupported_parameter` that names a part the chat format does not have; `invalid_request` for the output of a
- * missing call
+ * @throws RouterError `unsupported_parameter` that names a part the chat format does not have; `invalid_request` for the output of a call
+ * that the input does not contain
  */
 export function responsesHistoryToChat(
   { instructions, input }: ResponsesRequest,

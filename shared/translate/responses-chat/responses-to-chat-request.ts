@@ -56,14 +56,16 @@ function refuse(request: ResponsesRequest): void {
   }
 }
 
-/** An upstream without log probabilities ignores these fields, or refuses them by name. */
+/** Returns the fields that request log probabilities. An upstream without them ignores these fields, or refuses them by name. */
 function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
   const count = typeof top === 'number' && top > 0 ? top : undefined;
   if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
   return { logprobs: true, ...(count !== undefined && { top_logprobs: count }) };
 }
 
-/** Returns fields without a rule. Engines have many fields of their own, and ignore or refuse unknown ones. */
+/**
+ * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown ones.
+ */
 function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }

@@ -14,8 +14,8 @@ export function textLogprobs(logprobs: Json | undefined, text: string): JsonObje
 }
 
 /**
- * Returns the range of tokens that make up the text. Without extra tokens, the range covers the whole list, because a token may be less
- * than a character.
+ * Returns the range of tokens that make up the text. If there are no other tokens, the range covers the whole list, because a token may be
+ * less than a character.
  */
 function rangeOf(tokens: readonly string[], text: string): [number, number] | undefined {
   const all = tokens.join('');

@@ -10,7 +10,10 @@ import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
-/** Fields that no CLI supports. Without them, the answer would be wrong. */
+/**
+ * Fields that no CLI supports and that cannot be ignored, because the answer would be wrong without them. Requests with one of them are
+ * refused.
+ */
 const refusedFields: Readonly<Record<string, string>> = {
   top_logprobs: 'log probabilities',
   conversation: 'conversations stored on the server',
@@ -18,7 +21,8 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a Responses request. Ignores sampling, because no CLI takes it, and thinking of earlier turns.
+ * Reads the conversation of a Responses request. Ignores the sampling parameters, because no CLI accepts them, and the thinking of earlier
+ * turns.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readResponsesConversation(request: ResponsesRequest, traits: ModelTraits): Conversation {
@@ -48,8 +52,8 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
 }
 
 /**
- * Returns an item that is a message; undefined for an item that a CLI does not need. @throws RouterError `unsupported_parameter` for other
- * items
+ * Returns an item that is a message; undefined for an item that a CLI does not need.
+ * @throws RouterError `unsupported_parameter` for other items
  */
 function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
@@ -74,7 +78,7 @@ function blocksOf(content: ResponsesMessage['content'], param: string, takesImag
   });
 }
 
-/** Refuses tools. Ignores them with the choice `none`. */
+/** Refuses the tools of a request, unless its tool choice is `none`. */
 function refuseTools(request: ResponsesRequest): void {
   if (request.tool_choice === 'none') return;
   const { tools, hosted } = flattenTools(request);

@@ -5,12 +5,12 @@ import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { AnswerContext, ModelTraits } from '../translation.ts';
 import { isOwnSignature } from '../vocabulary/thinking.ts';
 
-/** A block of the messages format, or an object with some of its fields. */
+/** A block of the `messages` format, or an object with some of its fields. */
 type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
 
 /**
- * Returns the fields of a thinking block that a reasoning item carries besides its text; undefined for a block without a signature, which
- * no upstream would accept again. Includes model and origin, because upstreams refuse thinking of other upstreams and models.
+ * Returns the fields of a thinking block that a reasoning item carries besides its text. Returns undefined for a block without a signature,
+ * because no upstream would accept it again. Includes model and origin, because upstreams refuse thinking of other upstreams and models.
  */
 export function sealableThinking(
   block: PossiblyThinking,
@@ -24,8 +24,8 @@ export function sealableThinking(
 }
 
 /**
- * Returns the thinking block that a reasoning item stands for, as the upstream sent it. Undefined for thinking that was not sealed for this
- * owner, that a client has changed, or that another upstream or model made.
+ * Returns the thinking block that a reasoning item stands for, as the upstream sent it. Returns undefined for thinking that was not sealed
+ * for this owner, that a client has changed, or that another upstream or model made.
  */
 export function thinkingBlock(
   item: ResponsesReasoning,

@@ -4,20 +4,20 @@ import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { cacheMark } from '../vocabulary/cache-mark.ts';
 import type { TranslatedHistory } from './message-turns.ts';
 
-/** Maximum cache marks that a messages upstream accepts in one request. */
+/** Maximum cache marks that a `messages` upstream accepts in one request. */
 const maxMarks = 4;
 
 /**
- * Number of user turns with a mark: the last turn, up to which the next request reads the cache, and the turn before it, up to which this
- * request reads the cache.
+ * Number of user turns with a mark. Up to the last turn, the next request reads the cache. Up to the turn before it, this request reads the
+ * cache.
  */
 const markedTurns = 2;
 
 /**
  * Marks the content that an upstream keeps in its prompt cache. Upstreams of the Responses format choose this content themselves; those of
- * the messages format cache only marked content. Marks the ends of the system prompt and of the user's last two turns, besides the client's
- * own `prompt_cache_breakpoint`s. A request without signs of a continuation (a cache key, tools or an earlier answer) gets no marks,
- * because writing a cache costs more than not caching.
+ * the `messages` format cache only marked content. Marks the ends of the system prompt and of the user's last two turns, besides the
+ * client's own `prompt_cache_breakpoint`s. A request without signs of a continuation (a cache key, tools or an earlier answer) gets no
+ * marks, because writing a cache costs more than not caching.
  */
 export function markCached(history: TranslatedHistory, request: ResponsesRequest, hasTools: boolean): void {
   const { mode, ttl } = isJsonObject(request['prompt_cache_options']) ? request['prompt_cache_options'] : {};

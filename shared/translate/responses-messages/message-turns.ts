@@ -11,8 +11,8 @@ interface Message {
 }
 
 /**
- * Arranges the items of a Responses client, which come one after the other, as turns of the messages format. Thinking, texts and calls of
- * the assistant become one turn; the results of its calls and the user's message after them become the next. The format requires the
+ * Arranges the items of a Responses client, which come one after the other, as turns of the `messages` format. Thinking, texts and calls of
+ * the assistant become one turn. The results of its calls and the user's message after them become the next turn. The format requires the
  * results directly after their calls, so messages between them wait until all calls have a result.
  */
 export class MessageTurns {
@@ -88,8 +88,8 @@ export class MessageTurns {
   }
 
   /**
-   * Closes the open turn. Removes thinking from its end, because the format refuses a turn that ends with thinking, as a turn of a cut-off
-   * answer may.
+   * Closes the open turn. Removes thinking from its end, because the format refuses a turn that ends with thinking, as the last turn of an
+   * answer that was cut off may.
    */
   #close(): void {
     const content = this.#open?.content ?? [];

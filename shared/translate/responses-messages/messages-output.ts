@@ -12,12 +12,12 @@ import { webSearchItem } from './web-search-tool.ts';
 /** A thinking block or a call that is being received. `json` is the input of a call so far. */
 type OpenBlock =
   | { type: 'thinking'; signature: string }
-  /** `input` from the block's start, used if no pieces follow. */
+  /** `input`: the input in the block's start, which is used if no pieces follow. */
   | { type: 'tool_use'; index: number; id: string; input: JsonObject; sent: boolean }
   | { type: 'server_tool_use'; block: JsonObject; json: string };
 
 /**
- * Writes the blocks of a messages upstream's answer as items of a response. Omits citations, and the results of tools that run on the
+ * Writes the blocks of a `messages` upstream's answer as items of a response. Omits citations, and the results of tools that run on the
  * upstream. Results are text ready to be sent.
  */
 export class MessagesOutput {
@@ -52,7 +52,7 @@ export class MessagesOutput {
         return this.#text(textIn(block['text']));
       case 'thinking':
         this.#open.set(index, { type: 'thinking', signature: textIn(block['signature']) });
-        // A model that does not show its thinking gets an item too.
+        // Thinking that the model does not show gets an item too.
         return this.#reasoning(textIn(block['thinking']));
       case 'redacted_thinking':
         return this.#seal(block);

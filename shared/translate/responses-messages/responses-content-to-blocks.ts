@@ -6,9 +6,9 @@ import { documentBlock, imageSource, isWebAddress } from '../upstreams/messages/
 import { cacheMark } from '../vocabulary/cache-mark.ts';
 
 /**
- * Translates the content of a message, or the output of a tool, to blocks. Omits empty texts, because the messages format refuses them.
+ * Translates the content of a message, or the output of a tool, to blocks. Omits empty texts, because the `messages` format refuses them.
  * @param param path of the content, for errors
- * @throws RouterError `unsupported_parameter` for a content part that the messages format does not have
+ * @throws RouterError `unsupported_parameter` for a content part that the `messages` format does not have
  */
 export function responsesContentToBlocks(
   content: string | readonly ResponsesPart[] | null | undefined,

@@ -24,8 +24,9 @@ import { MessageTurns, simplifyContent, type TranslatedHistory } from './message
 import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 
 /**
- * Translates instructions and input. System and developer messages at the beginning become the system prompt; later ones keep their place.
- * @throws RouterError `unsupported_parameter` that names a part the messages format does not have
+ * Translates instructions and input. System and developer messages at the beginning become the system prompt. Later ones stay where they
+ * are.
+ * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function responsesHistoryToMessages(
   { instructions, input }: ResponsesRequest,

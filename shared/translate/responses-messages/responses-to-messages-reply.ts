@@ -5,7 +5,7 @@ import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-e
 import { MessagesOutput } from './messages-output.ts';
 
 /**
- * Translates a messages upstream's answer for a Responses client: each block becomes an item, in the same order.
+ * Translates a `messages` upstream's answer for a Responses client: each block becomes an item, in the same order.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function responsesToMessagesReply(

@@ -15,14 +15,13 @@ import { responsesToolsToMessages } from './responses-tools-to-messages.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can generate. The messages
- * format requires a limit, and thinking counts towards it. With a long input, upstreams that add input and limit would refuse a higher
- * limit.
+ * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can generate. The `messages`
+ * format requires a limit, and thinking counts towards it. Upstreams that add input and limit would refuse a higher limit for a long input.
  */
 const usualMaxTokens = 32_000;
 
 /**
- * Translates a Responses client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a Responses client's request for a `messages` upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -63,7 +62,7 @@ function refuse(request: ResponsesRequest): void {
   }
 }
 
-/** Returns fields without a rule. The upstream refuses those that it does not know. */
+/** Returns the fields without a rule, which are sent on unchanged. The upstream refuses those that it does not know. */
 function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }

@@ -6,7 +6,7 @@ import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-e
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { MessagesOutput } from './messages-output.ts';
 
-/** Translates a messages upstream's stream for Responses clients. Omits pings and citations. */
+/** Translates a `messages` upstream's stream for Responses clients. Omits pings and citations. */
 export class ResponsesToMessagesStream implements StreamTranslation {
   readonly #output: MessagesOutput;
   #started = false;

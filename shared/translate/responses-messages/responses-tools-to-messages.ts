@@ -9,7 +9,7 @@ import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
 import { isWebSearch, webSearchTool } from './web-search-tool.ts';
 
 /**
- * Translates the tools and the tool choice of a request to the messages format, which refuses a choice without tools.
+ * Translates the tools and the tool choice of a request to the `messages` format, which refuses a choice without tools.
  * @throws RouterError `unsupported_parameter` for tools that the upstream does not run, or a choice of a tool that runs on the server
  */
 export function responsesToolsToMessages(

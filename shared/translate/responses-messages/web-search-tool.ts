@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import type { ServerTool } from '../responses/flatten-tools.ts';
 
-/** The name that messages upstreams require for their search. */
+/** The name that `messages` upstreams require for their search. */
 const searchName = 'web_search';
 
 /** Whether a tool of a Responses request searches the web, and not only its vendor's cache. */
@@ -11,7 +11,7 @@ export function isWebSearch({ tool }: ServerTool): boolean {
 }
 
 /**
- * Returns the search tool that a messages upstream runs (Anthropic API guide, "Web search tool") for the search of a Responses request.
+ * Returns the search tool that a `messages` upstream runs (Anthropic API guide, "Web search tool") for the search of a Responses request.
  */
 export function webSearchTool({ tool }: ServerTool): MessagesTool {
   const { filters, user_location: location } = tool;
@@ -25,8 +25,8 @@ export function webSearchTool({ tool }: ServerTool): MessagesTool {
 }
 
 /**
- * Returns the item for a search that a messages upstream has run; undefined for a call of another tool.
- * @param id of the item
+ * Returns the item for a search that a `messages` upstream has run; undefined for a call of another tool.
+ * @param id id of the item
  * @param block `server_tool_use`, with its whole input
  */
 export function webSearchItem(id: string, { name, input }: JsonObject): JsonObject | undefined {

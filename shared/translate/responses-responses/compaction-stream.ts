@@ -8,7 +8,7 @@ const compacted = /"type"\s*:\s*"compaction"/;
 
 /**
  * Relays the answer to a request that compacts its conversation. Holds the answer back until its end. If the upstream has written a
- * `compaction` item by then, its events pass; otherwise its summary becomes such an item.
+ * `compaction` item by then, its events are sent. Otherwise its summary becomes such an item.
  */
 export class CompactionStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -18,7 +18,7 @@ export class CompactionStream implements StreamTranslation {
   #summary = '';
   #isCompacted = false;
 
-  /** @param relay the translation for answers to other requests */
+  /** @param relay the translation that answers to other requests get */
   constructor(answerContext: AnswerContext, relay: StreamTranslation) {
     this.#answerContext = answerContext;
     this.#relay = relay;
@@ -35,7 +35,7 @@ export class CompactionStream implements StreamTranslation {
     return '';
   }
 
-  /** @throws RouterError `upstream_failed` without a summary */
+  /** @throws RouterError `upstream_failed` if there is no summary */
   end(): { text: string; ending: Ending } {
     const { text, ending } = this.#relay.end();
     if (this.#isCompacted) return { text: this.#held + text, ending };

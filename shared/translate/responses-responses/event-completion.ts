@@ -7,7 +7,7 @@ export type TypedEvent = JsonObject & { type: string };
 
 interface OpenItem {
   index: number;
-  /** Whether its one content part has begun. */
+  /** Whether the item's one content part has begun. */
   hasPart: boolean;
   /** Whether the last event reported the item's text, arguments or part as done. */
   isDone: boolean;
@@ -18,8 +18,8 @@ const ofContent = /^response\.(?:content_part|output_text|refusal|reasoning_text
 const ofSummary = /^response\.reasoning_summary/;
 
 /**
- * Completes the events of a server, such as llama-server, that leaves out fields and events by which clients assemble answers: the numbers
- * of events, items and parts, the beginning and end of reasoning text, the end of arguments, most of the response object.
+ * Completes the events of a server, such as llama-server, that leaves out fields and events by which clients assemble answers. These are
+ * the numbers of events, items and parts, the beginning and end of reasoning text, the end of arguments, and most of the response object.
  */
 export class EventCompletion {
   readonly #answerContext: AnswerContext;

@@ -13,10 +13,10 @@ import { withRequiredFields } from './complete-response.ts';
 import { routerFields } from './router-fields.ts';
 
 /**
- * Returns the Responses client's answer for a Responses upstream's answer. Everything passes except fields that identify the answer, and
- * fields about stored responses. Encrypted content gets the upstream's mark. A summary that was requested in place of a compaction becomes
- * a `compaction` item.
- * @throws RouterError for a failed response, `upstream_failed` if the body is not a response
+ * Returns the answer of a Responses upstream for a Responses client. Changes only the fields that identify the answer, and the fields about
+ * stored responses. Encrypted content gets the upstream's mark. A summary that was requested in place of a compaction becomes a
+ * `compaction` item.
+ * @throws RouterError with the error of a failed response; `upstream_failed` if the body is not a response
  */
 export function responsesToResponsesReply(
   body: JsonObject,

@@ -19,10 +19,10 @@ const fields = ruledFields(requestRules);
 const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 
 /**
- * Returns the upstream's request for a Responses client's request. Everything passes except the model's name, fields about stored
- * responses, and content that only this router or another upstream can read. The router stores responses itself, so the upstream stores
- * none. A stored response must be able to continue its thinking, so an upstream that is known to encrypt thinking is asked to do so. Hosted
- * calls that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
+ * Returns the upstream's request for a Responses client's request. Changes only the model's name, the fields about stored responses, and
+ * content that only this router or another upstream can read. The router stores responses itself, so the upstream stores none. An upstream
+ * that is known to encrypt thinking is asked to do so, so that a later request can continue the thinking of a stored response. Hosted calls
+ * that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
  * @throws RouterError `unsupported_parameter` for fields that would share the operator's account among clients, `invalid_request` for a
  * conversation that another upstream has compacted
  */
@@ -50,7 +50,7 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
   };
 }
 
-/** Refuses conversations and prompts that the upstream stores: they belong to everybody who uses the router's account there. */
+/** Refuses conversations and prompts that the upstream stores, because they belong to everybody who uses the router's account there. */
 function refuse(request: JsonObject, { takesPrompts }: ModelTraits): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
@@ -71,7 +71,10 @@ function itemFor(item: ResponsesItem, traits: ModelTraits, param: string): Respo
   }
 }
 
-/** Another upstream's encrypted content is unreadable for this one. */
+/**
+ * Returns an item other than thinking for the upstream. Another upstream's encrypted content is unreadable for this one. A summary with
+ * such content is refused, and any other item is left out.
+ */
 function otherItem(item: ResponsesItem, { origin }: ModelTraits, param: string): ResponsesItem[] {
   const own = withoutMarks(item, origin);
   if (own) return [withoutOwnId(own)];
@@ -81,9 +84,9 @@ function otherItem(item: ResponsesItem, { origin }: ModelTraits, param: string):
 }
 
 /**
- * Returns thinking for the upstream. Thinking that the upstream has encrypted passes. Content that this router has sealed, or that has
- * another upstream's mark, comes from another upstream: only its text passes, which open models read. Thinking without encrypted content
- * and without text is dropped.
+ * Returns thinking for the upstream. Thinking that the upstream has encrypted is sent unchanged. Content that this router has sealed, or
+ * that has another upstream's mark, comes from another upstream. Only its text is sent, which open models read. Thinking without encrypted
+ * content and without text is dropped.
  */
 function reasoningFor(given: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
   const item = withoutMarks(given, origin) ?? withoutEncrypted(given);

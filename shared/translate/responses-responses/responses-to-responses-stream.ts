@@ -22,9 +22,9 @@ const opening = /^(?:keepalive|response\.(?:created|queued|in_progress|content_p
 const deltaBytes = 150;
 
 /**
- * Relays a Responses upstream's stream to Responses clients. The data of every event passes, except for the fields that identify the answer
- * in events with the response object, and for the upstream's mark on encrypted content. Other events are not parsed, unless the server
- * leaves out fields that clients need.
+ * Relays a Responses upstream's stream to Responses clients. The data of every event is sent on unchanged, with two exceptions. In events
+ * with the response object, the fields that identify the answer are replaced. Encrypted content gets the upstream's mark. Other events are
+ * not parsed, unless the server leaves out fields that clients need.
  */
 export class ResponsesToResponsesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;

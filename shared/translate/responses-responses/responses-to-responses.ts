@@ -10,7 +10,7 @@ import { responsesToResponsesReply } from './responses-to-responses-reply.ts';
 import { responsesToResponsesRequest } from './responses-to-responses-request.ts';
 import { ResponsesToResponsesStream } from './responses-to-responses-stream.ts';
 
-/** Passes everything except the fields that identify the answer. */
+/** Changes only the fields that identify the answer, the fields about stored responses, and content that only one upstream can read. */
 export const responsesToResponses: Translation = {
   client: responsesFormat,
   upstream: responsesUpstream,

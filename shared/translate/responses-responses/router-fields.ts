@@ -17,7 +17,8 @@ export function routerFields(response: JsonObject, { id, model, recalled }: Answ
 }
 
 /**
- * Replaces fields of the response object in an event's data. All other bytes stay, unless a field's text occurs more than once in the data.
+ * Replaces fields of the response object in an event's data. All other bytes stay unchanged, unless a field's text occurs more than once in
+ * the data.
  */
 export function withRouterFields(data: string, event: JsonObject, own: JsonObject): string {
   const response = isJsonObject(event['response']) ? event['response'] : {};

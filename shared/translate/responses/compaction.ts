@@ -16,8 +16,8 @@ export function isCompaction({ input }: JsonObject): boolean {
 }
 
 /**
- * Returns the item that replaces a conversation in later requests: its sealed summary.
- * @throws RouterError `upstream_failed` without a summary, `store_unavailable` without a key to seal it
+ * Returns the item that replaces a conversation in later requests, with the sealed summary of the conversation.
+ * @throws RouterError `upstream_failed` if the summary is empty, `store_unavailable` if there is no key to seal it
  */
 export function compactionItem({ id, seal }: Pick<AnswerContext, 'id' | 'seal'>, summary: string): JsonObject {
   if (summary.trim() === '')
@@ -39,13 +39,13 @@ export function expandCompaction(request: JsonObject, unseal: ModelTraits['unsea
   if (!isCompaction(body)) return body;
   const items = input.map((item) => (typeOf(item) === 'compaction_trigger' ? message(instruction) : item));
   const { text: _, ...rest } = body;
-  // The tools stay: some upstreams refuse a history with calls of tools that are not offered.
+  // The tools stay, because some upstreams refuse a history with calls of tools that are not offered.
   return { ...rest, input: items, ...(offersTools(body) && { tool_choice: 'none' }) };
 }
 
 /**
  * Replaces summaries that this router has sealed for the owner, because no upstream can read them.
- * @throws RouterError `store_unavailable` without the owner's key
+ * @throws RouterError `store_unavailable` if the owner's key is missing
  */
 export function expandSummaries(body: JsonObject, unseal: ModelTraits['unseal']): JsonObject {
   const { input } = body;
@@ -65,7 +65,7 @@ function summaryOf(item: unknown, unseal: NonNullable<ModelTraits['unseal']>): s
   return isJsonObject(kept) && typeof kept['summary'] === 'string' ? kept['summary'] : undefined;
 }
 
-/** A node that has started while Redis is unreachable does not have the secret yet. */
+/** Returns the error for a missing secret. A process that has started while Redis is unreachable does not have the secret yet. */
 function secretUnknown(does: 'seals' | 'opens'): RouterError {
   return new RouterError('store_unavailable', `The secret that ${does} the summary is not known yet.`, {
     retryAfter: 2,

@@ -7,14 +7,16 @@ export const inputArgument = 'input';
 /** Matches the beginning of arguments whose first field is the input. */
 const opening = /^\s*\{\s*"input"\s*:\s*"/;
 
-/** Maximum characters of such a beginning. For arguments that begin differently, the input is extracted at their end. */
+/**
+ * Maximum characters of the beginning that `opening` matches. For arguments that begin differently, the input is extracted at their end.
+ */
 const maxOpeningLength = 100;
 
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /**
- * Extracts the text from a custom tool's arguments, `{"input": "…"}`, while they arrive: a model calls such a tool as a function with one
- * argument.
+ * Extracts the text from a custom tool's arguments, `{"input": "…"}`, while they arrive. A model calls such a tool as a function with this
+ * one argument.
  */
 export class InputUnwrapper {
   /** The JSON text that is not consumed yet. Searching the whole text for each piece would take quadratic time. */
@@ -70,7 +72,10 @@ export class InputUnwrapper {
   }
 }
 
-/** Returns the length of the escape sequence at a position, or of both sequences of a surrogate pair. Undefined if it is incomplete. */
+/**
+ * Returns the length of the escape sequence at a position, or of both sequences of a surrogate pair. Returns undefined if a sequence is
+ * incomplete.
+ */
 function escapeLength(json: string, at: number): number | undefined {
   const kind = json[at + 1];
   if (kind === undefined) return undefined;

@@ -28,7 +28,7 @@ export function recallResponses(body: JsonObject): RecalledRequest {
   };
 }
 
-/** Returns the recalled fields of a request. Without any, returns those of a request without settings. */
+/** Returns the recalled fields of a request. If there are none, returns those of a request without settings. */
 export function readRecalled(recalled: JsonObject | undefined): RecalledRequest {
   return (recalled as RecalledRequest | undefined) ?? recallResponses({});
 }

@@ -13,7 +13,7 @@ import { type ResponsesBlockKind, ResponsesBlockWriter } from './responses-block
 
 /**
  * Writes one answer of the Responses format from the pieces of an upstream's answer, both as complete events and as the whole object. Items
- * follow one another; pieces of a later item wait until the earlier items are complete.
+ * follow one another. Pieces of a later item wait until the earlier items are complete.
  */
 export class ResponsesAnswerWriter {
   readonly #answerContext: AnswerContext;
@@ -49,7 +49,7 @@ export class ResponsesAnswerWriter {
     return this.#hasContent;
   }
 
-  /** The response object: complete after `finish`. */
+  /** The response object, which is complete after `finish`. */
   get response(): JsonObject {
     return this.#last;
   }
@@ -61,7 +61,7 @@ export class ResponsesAnswerWriter {
     );
   }
 
-  /** @param logprobs log probabilities of its tokens, if the upstream reports them */
+  /** @param logprobs log probabilities of the tokens of `delta`, if the upstream reports them */
   text(delta: string, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length > 0 && this.#summary === undefined) {
       const last = this.#queue.last;
@@ -84,8 +84,8 @@ export class ResponsesAnswerWriter {
   }
 
   /**
-   * Sets the content of the last reasoning item's `encrypted_content` besides its text, such as an upstream's signature. Without an open
-   * reasoning item, a new item carries it.
+   * Sets the content of the last reasoning item's `encrypted_content` besides its text, such as an upstream's signature. If no reasoning
+   * item is open, a new item carries the content.
    */
   sealReasoning(value: JsonObject): void {
     if (this.#summary !== undefined) return;

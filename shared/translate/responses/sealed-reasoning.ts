@@ -14,8 +14,8 @@ export function writeReasoning({ text, sealed }: Reasoning): string {
 }
 
 /**
- * Reads a reasoning item that a client returns: the sealed text, else its `content`, else its summary. Content that was sealed for another
- * owner, or by another server, cannot be read.
+ * Reads a reasoning item that a client returns: the sealed text, or else its `content`, or else its summary. Content that was sealed for
+ * another owner, or by another server, cannot be read.
  */
 export function readReasoning(
   item: ResponsesReasoning,

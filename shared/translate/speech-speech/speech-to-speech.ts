@@ -7,7 +7,7 @@ import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import { speechUpstream } from '../upstreams/speech/speech-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Passes speech requests to upstreams of the same format. The sound passes as it arrives. */
+/** Sends speech requests on to upstreams of the same format. The sound is sent on as it arrives. */
 export const speechToSpeech: Translation = {
   client: speechFormat,
   upstream: speechUpstream,

@@ -28,7 +28,7 @@ export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFor
 }
 
 /**
- * Returns the client's answer; everything passes.
+ * Returns the upstream's body unchanged as the client's answer.
  * @throws RouterError `upstream_failed` if the answer has no text
  */
 function soundReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
@@ -40,7 +40,7 @@ function soundReply(body: JsonObject, answerContext: AnswerContext): { body: Jso
 }
 
 /**
- * Returns the usage of an answer. Some upstreams count tokens, others seconds; some report the duration of the sound, as a number or a
+ * Returns the usage of an answer. Some upstreams count tokens, others seconds. Some report the duration of the sound, as a number or a
  * text.
  */
 function endingOf({ recalled }: AnswerContext, { usage: reported, duration }: JsonObject): Ending {

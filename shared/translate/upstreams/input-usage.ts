@@ -3,7 +3,7 @@ import { noUsage, type Usage } from '#shared/core/usage.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import type { AnswerContext } from '../translation.ts';
 
-/** Returns the usage of an answer without output tokens: the prompt or total count that the upstream reports, else an estimate. */
+/** Returns the usage of an answer without output tokens: the prompt or total count that the upstream reports, or else an estimate. */
 export function inputUsage(usage: Json | undefined, { promptTokens }: Pick<AnswerContext, 'promptTokens'>): Usage {
   const total = isJsonObject(usage) ? usage['total_tokens'] : undefined;
   const read = readChatUsage(usage) ?? noUsage;

@@ -14,7 +14,7 @@ const allowances: readonly RegExp[] = [
   /^You have exhausted your .{0,40}(?:quota|capacity)/,
 ];
 
-/** Seconds until the next request to an account whose allowance ends at an unknown time. */
+/** Seconds after which an account gets a request again, if its allowance is used up and the message does not say until when. */
 const unknownWait = 300;
 
 const seconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
@@ -42,7 +42,7 @@ export interface SpentAllowance {
 }
 
 /**
- * Reads that an account's allowance is used up; undefined for any other refusal.
+ * Reads from an upstream's message that an account's allowance is used up. Returns undefined for any other refusal.
  * @param known seconds until the allowance begins anew, if the upstream reports them in another place
  */
 export function readSpentAllowance(sentence: string, known?: number): SpentAllowance | undefined {
@@ -55,8 +55,8 @@ export function readSpentAllowance(sentence: string, known?: number): SpentAllow
 }
 
 /**
- * Returns the seconds, at least one, until an upstream takes requests again, read from its message; undefined for a message without a time.
- * A time without a zone is in the zone of this machine.
+ * Returns the seconds, at least one, until an upstream accepts requests again, read from its message; undefined for a message without a
+ * time. A time without a zone is in the zone of this machine.
  * @param now milliseconds since 1970
  */
 export function readWait(sentence: string, now = Date.now()): number | undefined {

@@ -94,7 +94,10 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
   { pattern: /prompt is too long|input length exceeds|exceeds the available context size/, read: () => ({}) },
 ];
 
-/** @param least minimum number of input tokens */
+/**
+ * Returns the counts of a message that says only a minimum of the input tokens. Leaves the output out if the input alone exceeds the
+ * maximum.
+ */
 function readPartialCount([maximum = 0, output = 0, minInput = 0]: readonly (number | undefined)[]): Overflow {
   return output === 0 || minInput > maximum ? { maximum } : { output, maximum };
 }
@@ -103,7 +106,7 @@ function readPartialCount([maximum = 0, output = 0, minInput = 0]: readonly (num
 export function readOverflowText(message: string): Overflow | undefined {
   for (const { pattern, read } of texts) {
     const match = pattern.exec(message);
-    // A part that the message does not name has no tokens.
+    // A part that the message does not name counts as 0 tokens.
     if (match) return read(match.slice(1).map((digits?: string) => Number(digits ?? 0)));
   }
   return undefined;

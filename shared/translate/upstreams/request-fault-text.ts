@@ -1,8 +1,8 @@
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 /**
- * Messages of upstreams about requests that they cannot serve, whatever the status: llama.cpp and Ollama send 500 for some. Each with the
- * missing capability, if clients can continue without it.
+ * Messages of upstreams about requests that they cannot serve, whatever the status, because llama.cpp and Ollama send 500 for some. Each
+ * has the missing capability, if clients can continue without it.
  */
 const texts: readonly [RegExp, RejectedCapability | undefined][] = [
   // llama.cpp, Mistral.

@@ -10,7 +10,7 @@ import { readRequestFault } from './request-fault-text.ts';
 /** An upstream's error, read from the error shape of its format. */
 export interface UpstreamFailure {
   status: number;
-  /** The upstream's error message; empty without one. */
+  /** The upstream's error message; empty if it has none. */
   message: string;
   /** The field that the error names, as a path of the chat format. */
   param?: string | undefined;
@@ -27,8 +27,8 @@ const maxMessageLength = 1000;
 
 /**
  * Returns the router's error for an upstream's failure. If the upstream refuses the router's credentials (401, 403) or model name (404),
- * the router's configuration is wrong, not the client's request, so the error is `upstream_failed`: some clients would read the status as a
- * failed sign-in. Messages of the upstream's internal errors are only logged.
+ * the router's configuration is wrong, not the client's request, so the error is `upstream_failed`. Some clients would take the original
+ * status for a failed sign-in. Messages of the upstream's internal errors are only logged.
  */
 export function upstreamError(failure: UpstreamFailure): RouterError {
   const { status, message, param, code, retryAfter, overflow } = failure;
@@ -89,8 +89,9 @@ function failed(status: number, sentence: string): RouterError {
   return new RouterError('upstream_failed', message, { byUpstream: true, cause: sentence });
 }
 
-/** Anthropic's message, with status 400, about an account without credit. Others have a status for it. */
+/** Matches Anthropic's message about an account without credit, which comes with status 400. */
 const outOfMoney = /^(?:Your )?credit balance is too low/i;
+/** The status with which other providers report an account without credit. */
 const outOfMoneyStatus = 402;
 
 function refused(
@@ -102,7 +103,7 @@ function refused(
   return new RouterError('invalid_request', sentence, { param, details, upstreamCode: refusalCode(code) });
 }
 
-/** Error kinds that some engines send in place of codes. They say no more than the status. */
+/** Kinds of errors that some engines send in place of codes. Such a kind says no more than the status. */
 const unspecificCodes: ReadonlySet<string> = new Set(['invalid_request_error', 'bad_request']);
 
 /** Returns the code of a refusal: `invalid_value` if the engine sends no code, or only its status as a number. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * Returns a cache mark of the messages format. Without a lifetime from the client, the upstream keeps marked content for five minutes after
+ * Returns a cache mark of the `messages` format. If the client sets no lifetime, the upstream keeps marked content for five minutes after
  * each use.
  */
 export function cacheMark(ttl: unknown): JsonObject {

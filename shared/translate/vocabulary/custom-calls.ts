@@ -44,7 +44,7 @@ export class CustomCalls {
     return first ? { index, id, type: 'custom', custom: { name, input } } : { index, custom: { input } };
   }
 
-  /** Returns the rest of all inputs beyond their pieces, once the answer is complete. */
+  /** Returns the text of each input that no piece has contained. To be called once the answer is complete. */
   rest(): JsonObject[] {
     return [...this.#open].flatMap(([index, { unwrapper, taken }]) => {
       const input = unwrapper.finish().slice(taken);

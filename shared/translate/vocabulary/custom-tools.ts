@@ -13,7 +13,7 @@ import { inputArgument } from '../responses/input-unwrapper.ts';
 
 /**
  * Replaces custom tools and their calls in a chat request by functions with one string, `{"input": "…"}`, for an upstream that has only
- * functions. Returns the same object if the request has none. Lists may hold one text in place of their elements.
+ * functions. Returns the same object if the request has none. The lists of the request may contain one text in place of their elements.
  */
 export function customAsFunctions(request: ChatRequest): ChatRequest {
   const { messages, tools, tool_choice: choice } = request;

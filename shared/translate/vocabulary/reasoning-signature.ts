@@ -9,13 +9,13 @@ const reasoningSignature = `${ownSignature}reasoning.`;
 /** Thinking that only the upstream which encrypted it can read. */
 export interface EncryptedThinking {
   model: string;
-  /** The reasoning item's id, which the upstream compares with the encrypted id; undefined without one. */
+  /** The reasoning item's id, which the upstream compares with the encrypted id; undefined if the item has none. */
   id: string | undefined;
   encrypted: string;
   origin: string | undefined;
 }
 
-/** Returns a signature with which a messages client returns the encrypted thinking of a Responses upstream. */
+/** Returns a signature with which a `messages` client returns the encrypted thinking of a Responses upstream. */
 export function writeReasoningSignature({ model, id, encrypted, origin }: EncryptedThinking): string {
   const fields = [model, id ?? null, encrypted, origin ?? null];
   return `${reasoningSignature}${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;

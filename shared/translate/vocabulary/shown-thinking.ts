@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { ownSignature } from './thinking.ts';
 
 /**
- * How a messages client gets a model's thinking: as text, as a block without text if the client asks for that, or not at all if it asks for
+ * How a `messages` client gets a model's thinking. It gets the text, or a block without text if it asks for that, or nothing if it asks for
  * no thinking. A client that does not expect thinking reads the first block as the answer.
  */
 export type ShownThinking = 'text' | 'omitted' | 'none';

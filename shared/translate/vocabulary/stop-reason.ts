@@ -1,11 +1,11 @@
 import { type Json, isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { FinishReason } from '../upstreams/chat/finish-reason.ts';
 
-/** The stop reasons of the messages format that can follow from a chat upstream's answer. */
+/** The stop reasons of the `messages` format that can follow from a chat upstream's answer. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
 /**
- * Returns the messages format's stop reason for the chat format's finish reason.
+ * Returns the `messages` format's stop reason for the chat format's finish reason.
  * @param stopSequence the stop sequence that the engine reports, if any
  */
 export function stopReasonFor(finishReason: FinishReason, stopSequence: string | null): StopReason {
@@ -23,7 +23,7 @@ export function stopReasonFor(finishReason: FinishReason, stopSequence: string |
 }
 
 /**
- * Returns the finish reason of an answer to messages clients, whose format has a stop reason for refusals. A Responses upstream writes a
+ * Returns the finish reason of an answer to `messages` clients, whose format has a stop reason for refusals. A Responses upstream writes a
  * refusal as text and reports an ordinary end.
  */
 export function finishReasonOfRefusal(finishReason: FinishReason, refused: boolean): FinishReason {
@@ -37,7 +37,7 @@ export function readStopSequence(choice: { stop_reason?: Json; matched_stop?: Js
   return typeof sglang === 'string' ? sglang : null;
 }
 
-/** Returns the chat format's finish reason for the messages format's stop reason. An unknown reason is an ordinary end. */
+/** Returns the chat format's finish reason for the `messages` format's stop reason. An unknown reason is an ordinary end. */
 export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: boolean): FinishReason {
   switch (stopReason) {
     case 'max_tokens':
@@ -50,7 +50,7 @@ export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: bool
   }
 }
 
-/** Returns the text of the chat format's `refusal`, if a messages upstream explains why it refused. */
+/** Returns the text of the chat format's `refusal`, if a `messages` upstream explains why it refused. */
 export function refusalText(message: JsonObject): string | undefined {
   const { stop_reason: reason, stop_details: details } = message;
   if (reason !== 'refusal' || !isJsonObject(details)) return undefined;

@@ -6,8 +6,8 @@ export interface ThinkingRequest {
 }
 
 /**
- * Returns the messages format's thinking settings for a chat request; undefined without any. `thinking`, in the messages format, takes
- * precedence, then the effort, then a budget (`reasoning.max_tokens`), then the switches of `reasoning` and chat templates.
+ * Returns the `messages` format's thinking settings for a chat request; undefined if it has none. `thinking`, in the `messages` format,
+ * takes precedence, then the effort, then a budget (`reasoning.max_tokens`), then the switches of `reasoning` and chat templates.
  */
 export function thinkingForChat(request: JsonObject): ThinkingRequest | undefined {
   const { thinking, reasoning_effort: effort, reasoning, chat_template_kwargs: template } = request;
@@ -38,15 +38,15 @@ function thinkingForEffort(effort: string | number): ThinkingRequest {
   }
 }
 
-/** SGLang also accepts the effort as a number between 0 and 1. */
+/** Returns the effort level for a number between 0 and 1, which SGLang accepts as an effort, too. */
 function effortOfShare(share: number): string {
   if (share < 0.34) return 'low';
   return share < 0.67 ? 'medium' : 'high';
 }
 
 /**
- * Returns the effort of a chat request as a word; undefined without one. The chat format's own fields take precedence over `thinking`, in
- * the messages format.
+ * Returns the effort of a chat request as a word; undefined if it has none. The chat format's own fields take precedence over `thinking`,
+ * in the `messages` format.
  */
 export function effortForChat({ reasoning_effort: effort, reasoning, thinking }: JsonObject): string | undefined {
   const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
@@ -60,7 +60,7 @@ export function effortForChat({ reasoning_effort: effort, reasoning, thinking }:
 }
 
 /**
- * Returns the chat format's `reasoning_effort` for a messages request's `thinking`; undefined without it.
+ * Returns the chat format's `reasoning_effort` for a `messages` request's `thinking`; undefined if the request has none.
  * @param effort `output_config.effort`; the default for adaptive thinking is high, as in Anthropic's API
  */
 export function effortForThinking(
@@ -97,7 +97,7 @@ export function effortForBudget(tokens: number): string {
   return tokens <= 8192 ? 'medium' : 'high';
 }
 
-/** Returns the thinking budget for an effort level, in tokens; high is the default of the messages format. */
+/** Returns the thinking budget for an effort level, in tokens; high is the default of the `messages` format. */
 export function budgetForEffort(effort = 'high'): number {
   switch (effort) {
     case 'minimal':

@@ -3,7 +3,7 @@ import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
 /**
- * Returns a tool call's id in the characters that the messages format allows: letters, digits, `_` and `-`. Other characters are replaced
+ * Returns a tool call's id in the characters that the `messages` format allows: letters, digits, `_` and `-`. Other characters are replaced
  * by their code, so that different ids stay different.
  */
 export function messagesToolId(id: string): string {
@@ -13,7 +13,7 @@ export function messagesToolId(id: string): string {
 /** The field for arguments that are not a JSON object, or an object nested too deeply to be serialized again. */
 const rawField = '_raw';
 
-/** Converts a tool call's arguments (text, in the chat format) to its input (an object, in the messages format). */
+/** Converts a tool call's arguments (text, in the chat format) to its input (an object, in the `messages` format). */
 export function toolInput(text: string): JsonObject {
   if (text.trim() === '') return {};
   const value = parseUpstreamJson(text, parseExact);

@@ -18,12 +18,12 @@ export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
 
 export interface TranslatedToolChoice {
   choice: MessagesToolChoice;
-  /** Names of the only tools to offer; undefined for all. */
+  /** Names of the only tools to offer; undefined if all are offered. */
   allowed?: ReadonlySet<string>;
 }
 
 /**
- * Translates a chat tool choice to the messages format. `allowed_tools` becomes its mode and a list of tools.
+ * Translates a chat tool choice to the `messages` format. `allowed_tools` becomes its mode and a list of tools.
  * @throws RouterError `unsupported_parameter` for a choice of tools that only chat upstreams have
  */
 export function messagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {

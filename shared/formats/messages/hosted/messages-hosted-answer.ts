@@ -44,7 +44,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   #results: ToolResultBlock[] = [];
   #usage: Usage = noUsage;
 
-  /** @param request the client's, with all fields */
+  /** @param request the client's request, with all fields */
   constructor(request: MessagesRequest, tools: readonly RunnableTool[]) {
     this.#request = request;
     this.#toolsByName = new Map(
@@ -92,7 +92,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
       return behind ? [{ id, input, ...behind }] : [];
     });
     const asks = turn.stopReason === 'tool_use';
-    // Without output tokens left, the model could not use the results of these calls.
+    // If no output tokens are left, the model cannot use the results of these calls.
     this.#isCutOff = asks && !turn.callsClient && calls.length > 0 && (this.#outputLeft ?? 1) <= 0;
     this.isComplete = turn.callsClient || calls.length === 0 || !asks || this.#isCutOff;
     this.#unanswered = [...calls];
@@ -100,7 +100,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
     return asks && !this.#isCutOff ? calls : [];
   }
 
-  /** Output tokens of the request that are left; undefined if the request sets no limit. */
+  /** How many of the request's output tokens are left; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_tokens: limit } = this.#request;
     return limit === undefined ? undefined : limit - this.#usage.completionTokens;
@@ -175,7 +175,10 @@ function nameAt({ tools }: MessagesRequest, param: string): string | undefined {
   return tools?.[Number(param.split('.')[1])]?.name;
 }
 
-/** Keeps a choice that requires a call for the first turn only. In later turns it would keep the model from ever answering. */
+/**
+ * Returns the tool choice of a turn. A choice that requires a call applies to the first turn only, because in later turns it would keep the
+ * model from ever answering.
+ */
 function choiceOf(choice: MessagesToolChoice | null | undefined, isLater: boolean, mayCall: boolean): JsonObject {
   if (!mayCall) return { tool_choice: { type: 'none' } };
   if (!isLater || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};

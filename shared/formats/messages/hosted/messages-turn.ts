@@ -20,8 +20,9 @@ export interface TurnCall {
 interface OpenBlock {
   /** The block's index in the client's answer. */
   index: number;
-  /** The block as the model wrote it, and as the client gets it: the same object, except for a call of a hosted tool. */
+  /** The block as the model wrote it. */
   block: JsonObject;
+  /** The block as the client gets it: the same object as `block`, except for a call of a hosted tool. */
   shown: JsonObject;
   /** The call's arguments so far, as JSON text. */
   json: string;
@@ -29,7 +30,7 @@ interface OpenBlock {
 
 /**
  * One turn of the model in an answer with hosted tools. Converts the turn's events for the client and collects the turn's blocks and calls.
- * Calls of hosted tools become `server_tool_use` blocks; all other blocks pass with their index in the whole answer.
+ * Calls of hosted tools become `server_tool_use` blocks. Every block gets its index in the whole answer.
  */
 export class MessagesTurn {
   /** The blocks as the model wrote them, for its next request. */
@@ -38,8 +39,9 @@ export class MessagesTurn {
   readonly clientBlocks: JsonObject[] = [];
   readonly calls: TurnCall[] = [];
   callsClient = false;
-  /** The message of `message_start`, and the last `message_delta` event. */
+  /** The message of `message_start`. */
   message: JsonObject | undefined;
+  /** The last `message_delta` event. */
   delta: JsonObject = { type: 'message_delta', delta: { stop_reason: null, stop_sequence: null } };
   readonly #firstIndex: number;
   readonly #found: readonly SearchResult[];
@@ -65,7 +67,7 @@ export class MessagesTurn {
     return isJsonObject(this.delta['delta']) ? this.delta['delta']['stop_reason'] : undefined;
   }
 
-  /** Takes an event and returns the text that the client gets for it. */
+  /** Reads an event and returns the text that the client gets for it. */
   event(event: JsonObject): string {
     switch (event['type']) {
       case 'message_start':
@@ -134,7 +136,9 @@ export class MessagesTurn {
     return writeEvent({ ...event, index });
   }
 
-  /** Adds citations to a complete text, unless its upstream has added some. The model's own blocks stay without them. */
+  /**
+   * Adds citations to a complete text, unless its upstream has added some. The blocks for the model's next request stay without citations.
+   */
   #cite(index: number, block: JsonObject): string {
     const { text, citations } = block;
     const own = Array.isArray(citations) && citations.length > 0 ? [] : resultCitations(textOf(text), this.#found);

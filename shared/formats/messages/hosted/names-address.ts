@@ -3,8 +3,8 @@ import { isHostedResult } from './hosted-block.ts';
 import { hostedResultText } from './hosted-result-text.ts';
 
 /**
- * Whether anybody but the model has named a web address: the user, a tool of the client, or a search or fetch (Anthropic API reference,
- * "Web fetch tool"). A model that chooses addresses freely could be tricked into sending out what it reads.
+ * Whether anybody but the model has named a web address, namely the user, a tool of the client, or a search or fetch (Anthropic API
+ * reference, "Web fetch tool"). A model that chooses addresses freely could be tricked into sending out what it reads.
  */
 export function isAddressNamed(messages: readonly MessagesMessage[], url: string): boolean {
   const written = JSON.stringify(url).slice(1, -1);

@@ -5,8 +5,8 @@ const prefix = 'rtr1.';
 const idPrefix = 'srvtoolu_rtr_';
 
 /**
- * Encodes the text of a result, so that its block carries the text to the next request: clients read only titles and addresses and send the
- * blocks back. The text is not encrypted, because it is not secret.
+ * Encodes the text of a result, so that its block carries the text to the next request. Clients read only titles and addresses, and send
+ * the blocks back. The text is not encrypted, because it is not secret.
  */
 export function encodeResultText(text: string): string {
   return prefix + Buffer.from(text).toString('base64url');

@@ -7,8 +7,8 @@ const minBudget = 1024;
 /**
  * Returns the thinking fields of a later turn, for which only `left` output tokens remain. Upstreams refuse a budget that is not below the
  * limit. A budget that is too large therefore shrinks in proportion to the limit, and thinking is off below the minimum budget. A budget
- * that fits stays, because a change empties the prompt cache. A budget above the client's own limit also stays: such requests go only to
- * upstreams that accept it.
+ * that fits stays, because a change empties the prompt cache. A budget above the client's own limit also stays, because such requests go
+ * only to upstreams that accept it.
  * @param left output tokens
  */
 export function fitThinkingToTokens(request: MessagesRequest, left: number): Partial<MessagesRequest> {
@@ -20,7 +20,7 @@ export function fitThinkingToTokens(request: MessagesRequest, left: number): Par
   return { thinking: { type: 'disabled' }, ...withoutClearing(management) };
 }
 
-/** Removes edits that clear thinking: upstreams refuse them while thinking is off. */
+/** Removes edits that clear thinking, because upstreams refuse them while thinking is off. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isJsonObject(management) || !Array.isArray(management['edits'])) return {};
   const edits = management['edits'].filter((edit) => !isJsonObject(edit) || !clearsThinking(edit));

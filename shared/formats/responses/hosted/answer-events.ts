@@ -9,11 +9,12 @@ export class AnswerEvents {
   /** The items by position, as the client gets them. */
   readonly output: JsonObject[] = [];
   readonly #events = new ResponseEvents();
-  /** Ids of earlier turns, and the new ids of this turn's items with one of these ids. */
+  /** Ids of the items of earlier turns. */
   readonly #used = new Set<string>();
+  /** Maps ids of items of this turn that an earlier turn has used to the new ids of these items. */
   #renamed = new Map<string, string>();
 
-  /** Begins a turn. From now on, an id that an earlier turn has used is replaced by a new one. */
+  /** Begins a turn. From then on, an id that an earlier turn has used is replaced by a new one. */
   beginTurn(): void {
     for (const { id } of this.output) if (typeof id === 'string') this.#used.add(id);
     this.#renamed = new Map();
@@ -62,7 +63,7 @@ export class AnswerEvents {
   }
 }
 
-/** Returns the item of an event; an empty object without one. */
+/** Returns the item of an event; an empty object if the event has none. */
 export function itemOrEmpty({ item }: JsonObject): JsonObject {
   return isJsonObject(item) ? item : {};
 }

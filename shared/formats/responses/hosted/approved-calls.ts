@@ -28,7 +28,7 @@ function inputOf(json: Json | undefined): JsonObject {
     const input: unknown = JSON.parse(typeof json === 'string' ? json : '{}');
     return isJsonObject(input) ? input : {};
   } catch {
-    // The client has changed the arguments. The tool reports what is missing.
+    // The client has changed the arguments so that they are no JSON. The tool reports what is missing.
     return {};
   }
 }

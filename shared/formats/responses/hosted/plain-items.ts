@@ -4,8 +4,8 @@ import type { ResponsesItem } from '../request.ts';
 import { mcpFunctionName, searchFunctionName } from './hosted-functions.ts';
 
 /**
- * Replaces searches and MCP calls of earlier answers by function calls with their outputs. Of a search that another upstream has run, the
- * output contains the addresses at most.
+ * Replaces searches and MCP calls of earlier answers by function calls with their outputs. The output for a search that another upstream
+ * has run contains the addresses at most.
  * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval request
  */
 export function withFunctionCalls(
@@ -15,7 +15,7 @@ export function withFunctionCalls(
   return withFunctionCallsAt(items, outputs).map(([, item]) => item);
 }
 
-/** For a request without calls that have run. */
+/** The outputs for a request in which the client has approved no call. */
 const noOutputs: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -26,7 +26,7 @@ export function hasOutcome(item: ResponsesItem): boolean {
   return item.type === 'web_search_call' ? Array.isArray((item as JsonObject)['results']) : true;
 }
 
-/** Whether an item belongs to a hosted call that the router has run. No upstream accepts such an item as its own. */
+/** Whether an item belongs to a hosted call that the router has run. Upstreams refuse such an item, because they have not written it. */
 export function isOwnHostedItem(item: ResponsesItem): boolean {
   const { id, approval_request_id: approvalId } = item as JsonObject;
   const known = item.type === 'mcp_approval_response' ? approvalId : id;
@@ -34,7 +34,7 @@ export function isOwnHostedItem(item: ResponsesItem): boolean {
 }
 
 /**
- * Works like `plainItems`, and returns each item with the position of its source item.
+ * Works like `withFunctionCalls`, and returns each item with the position of its source item.
  * @param takes selects the items of hosted calls that become function calls; the others stay
  */
 export function withFunctionCallsAt(

@@ -30,8 +30,9 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   readonly #items: JsonObject[] = [];
   /** Results of all searches so far, for citations. */
   readonly #searchResults: SearchResult[] = [];
-  /** Outputs of approved calls, and their outcomes. */
+  /** Outputs of approved calls, by the id of the call. */
   readonly #outputs = new Map<string, string>();
+  /** Approved calls with their outcomes. */
   readonly #approvedEnds: { call: HostedCall; outcome: HostedOutcome }[] = [];
   #pieces = new EventObjects();
   #turn: ResponsesTurn | undefined;
@@ -41,7 +42,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   #usage: JsonObject | undefined;
   #begun: BegunCall[] = [];
 
-  /** @param request the client's, with all fields */
+  /** @param request the client's request, with all fields */
   constructor(request: ResponsesRequest, runnable: readonly RunnableTool[]) {
     const { input } = request;
     this.#request = request;
@@ -65,8 +66,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
         isLast,
       }),
       ...(include && { include: include.filter(isOfModel) }),
-      // The model needs its thinking in the next turn: only a stored answer contains the thinking completely. The turns themselves are not
-      // stored.
+      // The model needs its thinking in the next turn, and only an answer to a request with `store` contains the thinking completely. The
+      // router does not store the turns themselves.
       store: true,
       ...(left !== undefined && { max_output_tokens: left }),
       stream: true,
@@ -75,7 +76,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#pieces = new EventObjects();
     this.#turn = new ResponsesTurn({
       events: this.#events,
-      // Of a tool that is offered twice, the last one counts.
+      // If a tool is offered twice, the last offer counts.
       functionNamed: (name) => this.#functions.findLast((each) => each.name === name),
       onCreated: (response) => this.#begin(response),
       answerPart: () => this.#answerPart,
@@ -100,7 +101,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#items.push(...turn.items);
     this.#begun = [...turn.calls];
     const isWhole = turn.response['status'] === 'completed';
-    // Without output tokens left, the model could not use the outputs of these calls.
+    // If no output tokens are left, the model cannot use the outputs of these calls.
     this.#isCutOff =
       isWhole && !turn.asksClient && turn.calls.length > 0 && (this.#outputLeft ?? minOutputTokens) < minOutputTokens;
     this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole || this.#isCutOff;
@@ -112,14 +113,14 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     return typeof most === 'number' ? most : undefined;
   }
 
-  /** Output tokens of the request that are left; undefined if the request sets no limit. */
+  /** How many of the request's output tokens are left; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_output_tokens: limit } = this.#request;
     const used = this.#usage?.['output_tokens'];
     return typeof limit === 'number' ? limit - (typeof used === 'number' ? used : 0) : undefined;
   }
 
-  /** This format has no tool that fetches an address of the model's choice. */
+  /** Always true, because this format has no tool that fetches an address of the model's choice. */
   namesAddress(): boolean {
     return true;
   }
@@ -213,7 +214,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   #end(position: number, outcome: HostedOutcome): string {
     const item = withOutcome(this.#events.output[position] ?? {}, outcome);
     const { type, status } = item as JsonObject & { type: string };
-    // There is no event for a failed search; its item has the status.
+    // The format has no event for a failed search, so only the status of the item shows the failure.
     const ended = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;
     return (
       this.#events.about(position, `response.${ended}`) + this.#events.item(position, 'response.output_item.done', item)

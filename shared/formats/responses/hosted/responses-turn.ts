@@ -10,7 +10,7 @@ import { withItemCitations, withCitations, urlCitations } from './url-citations.
 
 export interface BegunCall {
   call: HostedCall;
-  /** The position of its item in the answer. */
+  /** The position of the call's item in the answer. */
   position: number;
   /** The model's id of the call. */
   callId: string;
@@ -24,7 +24,7 @@ export interface TurnOptions {
   onCreated: (response: JsonObject) => string;
   /** Returns the part of the answer's id that ids of its items contain. */
   answerPart: () => string;
-  /** Search results so far. Texts that name an address of one get an annotation. */
+  /** Search results of earlier turns. A text that names the address of one of them gets an annotation. */
   found: readonly SearchResult[];
 }
 
@@ -32,7 +32,7 @@ const clientCalls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool
 
 /**
  * One turn of the model in an answer with hosted tools. Calls of hosted tools' functions become items of the hosted tools. All other events
- * pass with new numbers.
+ * reach the client with new numbers.
  */
 export class ResponsesTurn {
   /** The items as the model wrote them. */
@@ -46,7 +46,7 @@ export class ResponsesTurn {
   /** Maps positions in the turn to positions in the answer. */
   readonly #positions = new Map<unknown, number>();
   readonly #hidden = new Set<unknown>();
-  /** Keys of the texts that the upstream itself annotates, see `placeOf`. */
+  /** Keys of the texts that the upstream itself annotates, see `textKey`. */
   readonly #annotated = new Set<string>();
 
   constructor(parts: TurnOptions) {

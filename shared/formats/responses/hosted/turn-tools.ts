@@ -19,7 +19,7 @@ export interface TurnToolsOptions {
 
 /**
  * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model has only the client's tools.
- * Without client tools, the functions stay, because earlier turns have called them, but the choice is `none`.
+ * If the client has no tools, the functions stay, because earlier turns have called them. The choice is then `none`.
  */
 export function turnToolFields(parts: TurnToolsOptions): JsonObject {
   const { request, input, functions, isLast } = parts;
@@ -34,7 +34,10 @@ export function turnToolFields(parts: TurnToolsOptions): JsonObject {
   return { ...own, tool_choice: withoutFunctions(choice, functions) };
 }
 
-/** Keeps a choice that requires a call for the first turn only. In later turns it would keep the model from ever answering. */
+/**
+ * Returns the tool choice of a turn. A choice that requires a call applies to the first turn only, because in later turns it would keep the
+ * model from ever answering.
+ */
 function choiceOf({ request, functions, isFirst }: TurnToolsOptions): Json | undefined {
   const chosen = choiceWithFunctions(request.tool_choice, functions);
   if (isFirst) return chosen;

@@ -8,7 +8,7 @@ import type { SearchResult } from '../../hosted/hosted-outcome.ts';
  */
 export function urlCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
   let [units, characters] = [0, 0];
-  /** Converts an offset. Call it with rising offsets. */
+  /** Converts an offset from UTF-16 code units to characters. Has to be called with rising offsets. */
   const place = (offset: number): number => {
     const passed = text.slice(units, offset);
     characters += passed.length - (passed.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

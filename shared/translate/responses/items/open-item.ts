@@ -10,8 +10,14 @@ export interface ItemEvents {
 
 export interface OpenItem {
   begin(): string;
-  /** Adds text to a message, to thinking, or to a call's arguments. @param logprobs log probabilities of a message's text, if known */
+  /**
+   * Adds text to a message, to thinking, or to a call's arguments.
+   * @param logprobs log probabilities of a message's text, if known
+   */
   piece(text: string, logprobs?: readonly JsonObject[]): string;
-  /** Ends the item. @param carried content of the item besides its text */
+  /**
+   * Ends the item.
+   * @param carried content of the item besides its text
+   */
   close(status: 'completed' | 'incomplete', carried?: JsonObject): { events: string; item: JsonObject };
 }

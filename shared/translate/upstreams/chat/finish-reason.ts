@@ -5,8 +5,8 @@ import type { Json } from '#shared/core/json.ts';
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call';
 
 /**
- * Returns the client's finish reason for an engine's. Some engines report `stop` despite tool calls, or their own reasons for an ordinary
- * end. A cut-off answer (`length`, `content_filter`) takes precedence over tool calls.
+ * Returns the finish reason that the client gets for an engine's finish reason. Some engines report `stop` despite tool calls, or their own
+ * reasons for an ordinary end. A cut-off answer (`length`, `content_filter`) takes precedence over tool calls.
  * @throws RouterError `upstream_failed` if the engine reports that it aborted
  */
 export function readFinishReason(reason: Json | undefined, hasToolCalls: boolean): FinishReason {

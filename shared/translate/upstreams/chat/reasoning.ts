@@ -15,7 +15,7 @@ export function readReasoningText(message: JsonObject): string {
 }
 
 /**
- * Changes a message or delta in place: thinking moves to `reasoning_content`, and text becomes one string. Mistral's thinking models send
+ * Changes a message or delta in place. Thinking moves to `reasoning_content`, and text becomes one string. Mistral's thinking models send
  * both as parts of the content.
  */
 export function unifyReasoning(message: JsonObject): void {

@@ -20,7 +20,7 @@ export type ReturnedReasoning = {
  */
 const maxCharacters = 1024 * 1024;
 
-/** Collects the reasoning that the messages or deltas of one answer want back. */
+/** Collects, from the messages or deltas of one answer, the reasoning that the upstream wants back. */
 export class ReasoningCollector {
   #signature: string | undefined;
   #calls: Record<string, string> = {};
@@ -28,12 +28,12 @@ export class ReasoningCollector {
   #size = 0;
   #isEmpty = true;
 
-  /** Whether nothing waits to be taken, as after nearly every piece of an answer. */
+  /** Whether no reasoning waits for `take`, as is the case after nearly every piece of an answer. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
 
-  /** Whether the signature of a call waits. The upstream refuses the call without it. */
+  /** Whether the signature of a call waits for `take`. The upstream refuses the call without the signature. */
   get signsCalls(): boolean {
     return Object.keys(this.#calls).length > 0;
   }
@@ -52,7 +52,7 @@ export class ReasoningCollector {
     if (signature !== undefined) this.#calls = { ...this.#calls, [id]: signature };
   }
 
-  /** Returns the reasoning since the last call of this method; undefined without any. */
+  /** Returns the reasoning since the last call of this method; undefined if there is none. */
   take(): ReturnedReasoning | undefined {
     const taken: ReturnedReasoning = {
       ...(this.#signature !== undefined && { signature: this.#signature }),

@@ -25,14 +25,14 @@ interface Call {
   id: string;
   upstreamId: string | undefined;
   named: boolean;
-  /** The arguments so far. Kept only for a call without an id from the engine. */
+  /** The arguments so far. They are kept only for a call to which the engine gives no id. */
   arguments: string;
 }
 
 /**
- * Assigns each piece of a streamed answer to its tool call. Engines differ: some count indexes from 1 or leave gaps; some omit the index;
- * some (Ollama) send index 0 for every call with different ids; some send no ids; some repeat id and name in every piece; some send another
- * id with each piece; and some continue a call at another index than the first.
+ * Assigns each piece of a streamed answer to its tool call. Engines differ in the index: some count from 1 or leave gaps, some omit it,
+ * some (Ollama) send 0 for every call with different ids, and some continue a call at another index than the first. Engines also differ in
+ * the id: some send none, some repeat it and the name in every piece, and some send another id with each piece.
  */
 export class ToolCallAssembler {
   readonly #mintedPrefix: string;
@@ -41,7 +41,7 @@ export class ToolCallAssembler {
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
 
-  /** @param generatedIdPrefix prefix of the ids of calls without an id from the engine */
+  /** @param generatedIdPrefix prefix of the ids of calls to which the engine gives no id */
   constructor(generatedIdPrefix: string) {
     this.#mintedPrefix = generatedIdPrefix;
   }

@@ -29,8 +29,8 @@ export function upstreamErrorFromChat(
 }
 
 /**
- * Returns the router's error for an error that a chat upstream sends under status 200; undefined if the event is not an error. vLLM reports
- * the intended status in `code`.
+ * Returns the router's error for an error that a chat upstream sends under status 200. Returns undefined if the event is not an error. vLLM
+ * reports the intended status in `code`.
  */
 export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
   if (event['error'] === undefined || event['error'] === null) return undefined;
@@ -58,7 +58,9 @@ function paramOf({ param }: JsonObject): string | undefined {
   return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
 }
 
-/** OpenAI reports exhausted credit with status 429, which suggests that waiting helps; others use 402. */
+/**
+ * Whether the account's credit is exhausted. OpenAI reports this with status 429, which suggests that waiting helps. Others use status 402.
+ */
 function isOutOfMoney({ code, type }: JsonObject): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota';
 }

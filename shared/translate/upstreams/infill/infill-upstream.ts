@@ -11,10 +11,10 @@ export const infillUpstream: HttpUpstreamFormat = {
   path: '/infill',
   headers: {},
   estimateInput,
-  // The model lacks the tokens that mark a prefix and a suffix.
+  // Status 501 means that the model lacks the tokens that mark a prefix and a suffix.
   readError: (status, body, headers) =>
     status === 501 ? unsupportedInChat('suffix', 'a suffix') : upstreamErrorFromChat(status, body, headers),
-  // Quotes within a text are escaped.
+  // Quotes within a text are escaped, so the pattern matches only the field itself.
   kindOfEvent: (data) => (/"stop"\s*:\s*true/.test(data) ? 'last' : 'answer'),
 };
 

@@ -5,7 +5,7 @@ import type { ModelTraits } from '../../translation.ts';
 /** The format's minimum thinking budget, in tokens. A budget must be below `max_tokens`. */
 const minBudget = 1024;
 
-/** Limit of output tokens without thinking, if the client sets none: the messages format requires a limit. */
+/** Limit of output tokens without thinking, if the client sets none. The `messages` format requires a limit. */
 const defaultMaxTokens = 8192;
 
 /** Thinking settings that a model accepts, and the limit of output tokens, which includes the thinking. */

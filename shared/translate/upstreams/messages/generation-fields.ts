@@ -18,9 +18,9 @@ export interface Generation {
 }
 
 /**
- * Returns the fields of a messages request for output limit, thinking, sampling, stop sequences, format and user. The messages format
+ * Returns the fields of a `messages` request for output limit, thinking, sampling, stop sequences, format and user. The `messages` format
  * allows no sampling parameters with thinking, and no thinking with a forced tool.
- * @param tools the tools of the messages request, and its tool choice
+ * @param tools the tools of the `messages` request, and its tool choice
  */
 export function generationFields(requested: Generation, tools: JsonObject, traits: ModelTraits): JsonObject {
   const { temperature, topP, topK, stop, schema, user } = requested;
@@ -50,7 +50,7 @@ function allowedThinking(
   return asked && forced ? { thinking: { type: 'disabled' } } : asked;
 }
 
-/** Replaces the format `json_object`: the messages format has only formats with a schema. */
+/** Replaces the format `json_object`, because the `messages` format has only formats with a schema. */
 export const jsonInstruction: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',

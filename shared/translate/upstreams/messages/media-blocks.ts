@@ -6,9 +6,9 @@ const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'ima
 const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
 
 /**
- * Returns the source of an image block for an address, on the web or as a data URL.
- * @param param path of the address, for errors
- * @throws RouterError `unsupported_parameter` for another type of image, or another kind of address
+ * Returns the source of an image block for an `http:`, `https:` or `data:` URL.
+ * @param param JSON path of the URL, for errors
+ * @throws RouterError `unsupported_parameter` for another type of image, or another kind of URL
  */
 export function imageSource(url: string, param: string): MessagesSource {
   if (isWebAddress(url)) return { type: 'url', url };

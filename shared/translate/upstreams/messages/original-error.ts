@@ -5,14 +5,14 @@ import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { readRetryAfter } from '../upstream-error.ts';
 
-/** Maximum JSON characters of an error that passes. */
+/** Maximum JSON characters of an error that clients receive unchanged. */
 const maxBodyCharacters = 16 * 1024;
 
 /** Statuses and error types with which an upstream refuses the router's own credentials, which is not the client's fault. */
 const credentialErrors: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
 
 /**
- * Returns a messages upstream's error as clients may receive it: Claude Code matches the wording, and obeys the headers.
+ * Returns a `messages` upstream's error as clients may receive it, because Claude Code matches the wording and obeys the headers.
  * @returns undefined for a body of another shape, a body that is too long, and errors about the router's credentials
  */
 export function originalMessagesError(

@@ -6,7 +6,7 @@ import type { RawHeaders } from '#shared/core/pick-headers.ts';
 import { originalMessagesError } from './original-error.ts';
 
 /**
- * Returns the router's error for a messages upstream's error answer, `{type: "error", error: {type, message}}`.
+ * Returns the router's error for a `messages` upstream's error answer, `{type: "error", error: {type, message}}`.
  * @param body the answer's body as text
  */
 export function upstreamErrorFromMessages(status: number, body: string, headers: RawHeaders): RouterError {
@@ -20,7 +20,7 @@ export function upstreamErrorFromMessages(status: number, body: string, headers:
 }
 
 /**
- * Returns the router's error for an error that a messages upstream sends under status 200; undefined if the event is not an error. The
+ * Returns the router's error for an error that a `messages` upstream sends under status 200; undefined if the event is not an error. The
  * error's type determines the status.
  */
 export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError | undefined {

@@ -6,8 +6,8 @@ const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
 
 /**
  * Puts the upstream's mark in front of all encrypted content in a JSON text. A later request may go to another upstream, which would refuse
- * content that it has not encrypted. All other bytes stay.
- * @param origin identifies the upstream and its account; undefined marks nothing
+ * content that it has not encrypted. All other bytes stay unchanged.
+ * @param origin identifies the upstream and its account; if undefined, nothing is marked
  */
 export function markEncrypted(text: string, origin: string | undefined): string {
   if (origin === undefined || !text.includes('"encrypted_content"')) return text;
@@ -21,8 +21,8 @@ export function withMarks<Value extends Json>(value: Value, origin: string | und
 }
 
 /**
- * Removes the marks from a value, so that its encrypted content is as the upstream sent it; undefined if some of it has the mark of another
- * upstream.
+ * Removes the marks from a value, so that its encrypted content is as the upstream sent it. Returns undefined if some of it has the mark of
+ * another upstream.
  */
 export function withoutMarks<Value extends Json>(value: Value, origin: string | undefined): Value | undefined {
   let isForeign = false;

@@ -5,8 +5,8 @@ const first = /^\s*\{\s*"type"\s*:\s*"([\w.-]+)"/;
 const last = /[{,]\s*"type"\s*:\s*"([\w.-]+)"\s*\}\s*$/;
 
 /**
- * Reads the type of an event from its data; undefined without one. OpenAI writes the type first; servers that sort the fields by name, such
- * as vLLM, write it last. In both places it is found without parsing the event.
+ * Reads the type of an event from its data; undefined if it has none. OpenAI writes the type first. Servers that sort the fields by name,
+ * such as vLLM, write it last. In both places it is found without parsing the event.
  */
 export function eventType(data: string): string | undefined {
   const found = first.exec(data) ?? last.exec(data.slice(-200));

@@ -4,14 +4,15 @@ import type { ToolCallPiece } from '../chat/tool-call-order.ts';
 /** A piece of an answer, for clients of other formats. */
 export type ResponsesPiece =
   | { kind: 'text' | 'refusal' | 'thinking'; text: string }
+  /** `thought`: a whole reasoning item. Its text comes as `thinking` too. */
   | { kind: 'thought'; item: JsonObject }
   /** `isCustom`: the call is of a custom tool, and its arguments are the input. */
   | { kind: 'call'; call: ToolCallPiece; isCustom: boolean };
 
-/** Separates the parts of a summary: each is a paragraph with a heading. */
+/** Separates the parts of a summary, because each is a paragraph with a heading. */
 export const paragraph = '\n\n';
 
-/** Returns the text of a reasoning item: that of its content, else its summary. */
+/** Returns the text of a reasoning item: that of its content, or else of its summary. */
 export function readThinkingText(item: JsonObject): string {
   return joined(item['content']) || joined(item['summary']);
 }

@@ -22,7 +22,7 @@ import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 const maxCalls = 128;
 
 interface OpenItem {
-  /** Position among the calls; -1 for other items. */
+  /** Position of a call among the calls; -1 for other items. */
   call: number;
   isCustom: boolean;
   callId: string;
@@ -63,7 +63,7 @@ export class ResponsesReader {
 
   /**
    * Returns the pieces of the answer in an event's data.
-   * @throws RouterError if the event is an error, or the response failed
+   * @throws RouterError with the error that the event or a failed response reports
    */
   read(data: string): ResponsesPiece[] {
     const event = parseUpstreamEvent(data);
