@@ -13,7 +13,9 @@ export const defaultFolder = 'credentials';
 const lockWaitMs = 20_000;
 const lockPollMs = 20;
 
-/** Milliseconds for which a lock counts as held if its holder is on another machine or in another container, and may have died. */
+/**
+ * Milliseconds after which a lock of a holder on another machine or in another container counts as free, because the holder may have died.
+ */
 const unseenHolderMs = 60_000;
 
 const authorityFile = (folder: string): string => join(folder, 'authority.json');
@@ -33,8 +35,8 @@ export function readAuthority(folder: string): Authority {
 }
 
 /**
- * Changes a cluster's authority, one process at a time. Of two processes that start from the same state, the second would overwrite the
- * first one's credential, which could then not be revoked.
+ * Changes a cluster's authority, one process at a time. If two processes started from the same state, the second would overwrite the first
+ * one's credential, which could then not be revoked.
  * @param change is called with the authority and changes it in place
  * @param configOf `serverConfig`, or the same in another thread; called if a credential was revoked
  * @returns what `change` returns

@@ -56,7 +56,10 @@ export async function createAuthority(prefix: string, ca: string | undefined): P
   };
 }
 
-/** Parses an authority's file. @throws ConfigError for anything else */
+/**
+ * Parses an authority's file.
+ * @throws ConfigError for any other text
+ */
 export function parseAuthority(text: string): Authority {
   try {
     return authoritySchema.parse(JSON.parse(text));

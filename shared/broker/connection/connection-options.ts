@@ -57,7 +57,7 @@ export function connectionOptions(
       pingInterval: 10_000,
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
-      // The broker announces addresses of other nodes, which are behind the load balancer and out of reach.
+      // The broker reports addresses of other nodes, which are behind the load balancer and out of reach.
       ...(transport === 'websocket' && { ignoreClusterUpdates: true }),
     },
   };

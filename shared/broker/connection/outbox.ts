@@ -12,7 +12,7 @@ export interface Message {
 const maxWaitMs = 5;
 
 /**
- * Holds the messages that are published within one turn of the event loop and passes them to the connection together, in order. The
+ * Collects the messages that are published within one turn of the event loop and passes them to the connection together, in order. The
  * library alone writes once for every event that publishes something; under load, many writes become one here, and the broker and the
  * subscribers wake up once for all of them. A message waits at most until the end of the turn; an unhurried message waits a few
  * milliseconds; a message sent ahead gets a write of its own.
@@ -37,7 +37,7 @@ export class Outbox {
     setImmediate(() => this.send());
   }
 
-  /** Passes a message to the connection at once, before the held messages. */
+  /** Passes a message to the connection at once, before the collected messages. */
   sendImmediately(message: Message): void {
     if (!this.#nc.isClosed()) this.#publish(message);
   }
@@ -48,7 +48,7 @@ export class Outbox {
     if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
   }
 
-  /** Passes the held messages to the connection, without waiting for the end of the turn. */
+  /** Passes the collected messages to the connection, without waiting for the end of the turn. */
   send(): void {
     const messages = this.#held;
     this.#held = [];

@@ -65,7 +65,9 @@ const model = z.object({
   contextWindow: tokens,
   /** Maximum tokens of output, if the engine reports them. */
   maxOutput: tokens,
-  /** The index in `lackLists` of the features that the model does not take. Absent if the model takes all that can be announced. */
+  /**
+   * The index in `lackLists` of the features that the model does not take. Absent if the model takes all features that can be announced.
+   */
   lacks: z.number().int().nonnegative().optional().catch(undefined),
   /**
    * The ways to ask the model to think, if the provider reports them: `adaptive` takes an effort, `enabled` a budget of tokens. An empty
@@ -77,7 +79,7 @@ const model = z.object({
     .catch(undefined),
 });
 
-/** Nested no deeper than what can be written again, in lists of tools. */
+/** A JSON object that is not nested too deeply to be written again, in lists of tools. */
 const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
 
 const tool = z.object({
@@ -113,19 +115,19 @@ const announcementSchema = z.object({
   oldest: contractVersion.optional(),
   worker: z.string().regex(/^[\w-]{1,64}$/),
   tier: z.enum(tiers),
-  /** See `poolOf`. */
+  /** See `derivePoolToken`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: unparsedList,
   /**
-   * Models that do not generate, in the encoded form only: a release without operations would let them generate. `decodeAnnouncement`
-   * moves them to `models`.
+   * Models that do not generate, in the encoded form only, because a release without operations would let them generate.
+   * `decodeAnnouncement` moves them to `models`.
    */
   otherModels: unparsedList.optional().catch(undefined),
   /** The feature lists to which `lacks` of the models refers: most models of a worker lack the same features. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: unparsedList.default([]),
   /**
-   * Content of MCP servers, in the encoded form only: a release that does not support content would list it as tools.
+   * Content of MCP servers, in the encoded form only, because a release that does not support content would list it as tools.
    * `decodeAnnouncement` moves it to `tools`.
    */
   contents: unparsedList.optional().catch(undefined),
@@ -146,7 +148,7 @@ const announcementSchema = z.object({
    * `unhealthy` or `no_models`; `tools failing: <names>` if only these tools take no calls. Later releases may add others.
    */
   reason: announcedText(100).optional().catch(undefined),
-  /** When the worker takes jobs again, if it can say so; absent while it accepts. */
+  /** When the worker takes jobs again, if it is known. Absent while the worker takes jobs. */
   resumesAt: z.number().optional().catch(undefined),
   /** The subject in the worker's inbox for offers of its pool's jobs. Absent from a worker that takes no offers. */
   offersAt: z
@@ -164,7 +166,7 @@ const announcementSchema = z.object({
   /** The version of the worker's release, for people. */
   version: announcedText(100),
   startedAt: z.number(),
-  /** The digest of everything but `busy`, see `digestOf`; later heartbeats name it. Absent from older releases. */
+  /** The digest of everything but `busy`, see `computeDigest`; later heartbeats name it. Absent from older releases. */
   digest: z
     .string()
     .regex(/^[\w-]{1,24}$/)

@@ -51,7 +51,7 @@ const grantSchema = z.object({
     .object({ lists: z.record(z.string(), count), inputTokens: count })
     .optional()
     .catch(undefined),
-  /** The attempt's place in a trace, if requests are traced. */
+  /** The attempt's trace context, if requests are traced. */
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** The subject of this attempt's frames, before kind and number. No other worker can guess it. */
   reply: z.string(),
@@ -71,7 +71,7 @@ const answerSchema = z.discriminatedUnion('answer', [
   /** The job has ended or is unknown. */
   z.object({ answer: z.literal('gone') }),
   z.object({ answer: z.literal('taken') }),
-  /** This worker has just failed on the job, or the dispatcher does not know it yet: the ticket is delivered again. */
+  /** This worker has just failed on the job, or the dispatcher does not know the worker yet. The ticket is delivered again. */
   z.object({ answer: z.literal('later') }),
 ]);
 

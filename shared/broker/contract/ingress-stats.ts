@@ -49,7 +49,7 @@ const lane = z.object({
   waiting: count,
 });
 
-/** A list of at most `most` entries, without those that this release cannot parse. */
+/** A list of at most `maxEntries` entries, without those that this release cannot parse. */
 function readable<T extends z.ZodType>(entry: T, maxEntries: number) {
   const read = (value: unknown): z.output<T>[] => {
     const { data } = entry.safeParse(value);

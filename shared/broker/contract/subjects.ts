@@ -3,8 +3,8 @@ import type { Tier } from '#shared/core/tier.ts';
 import { addressTokens, type WorkerAddress } from './worker-address.ts';
 
 /**
- * Characters of a subject that a worker names, at most. A server of NATS closes the connection of whoever publishes with subjects of more
- * than 4 KiB together (`max_control_line`), which is the ingress that answers there.
+ * Maximum characters of a subject that a worker names. A NATS server closes the connection of a publisher whose subjects have more than 4
+ * KiB together (`max_control_line`). Here the publisher is the dispatcher that answers at the worker's subject.
  */
 export const maxSubjectLength = 512;
 
@@ -63,7 +63,10 @@ export function createSubjects(prefix: string) {
 
     /** The tickets of all classes but the lowest: those of live requests. Batch runners subscribe, see `LiveTicketWatcher`. */
     liveJobs: priorityClasses.slice(0, -1).map((name) => `${prefix}.jobs.*.*.${name}`),
-    /** A live request waits for a slot of a pool in which the batch runner that got its ticket has no slot; no payload. */
+    /**
+     * A signal that a live request waits for a slot of a pool. The batch runner that got the request's ticket sends it if it has no slot
+     * there. No payload.
+     */
     slotsWanted: (tier: string, pool: string) => `${prefix}.slots-wanted.${tier}.${pool}`,
     allSlotsWanted: `${prefix}.slots-wanted.*.*`,
 
@@ -109,7 +112,7 @@ export function createSubjects(prefix: string) {
     /** Cancels a job. The payload is the reply subject of its grant. */
     cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
     /**
-     * Requests what did not arrive: frames, with the payload `<reply subject> <number of the first>`, or the announcement, with
+     * Requests frames that did not arrive, with the payload `<reply subject> <number of the first>`, or the announcement, with the payload
      * `announceAgain`.
      */
     retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,

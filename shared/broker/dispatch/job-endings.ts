@@ -14,8 +14,8 @@ import type { WorkerLink } from './worker-link.ts';
 import { classifyFault, type OutcomeJudge } from './workers/outcome-judge.ts';
 
 /**
- * Errors that end a stream that waits for another worker: they are not the failure of that worker. After any other error, the client
- * gets the error of the worker that was lost.
+ * Errors that a client gets as they are if they end a stream that waits for another worker, because they are not the failure of that
+ * worker. Instead of any other error, the client gets the error of the worker that was lost.
  */
 const sharedErrors: ReadonlySet<ErrorCode> = new Set([
   'workers_died',
@@ -93,9 +93,9 @@ export class JobEndings {
   }
 
   /**
-   * Handles the death of the job's worker: the job moves as in `lose`, without counting as an attempt. If a second worker has died with
-   * the job, the job ends, unless its stream has gone on for a while since the first death. A job that the worker can hardly have taken
-   * is offered to another worker.
+   * Handles the death of the job's worker: the job moves as in `onWorkerLost`, without counting as an attempt. If a second worker has died
+   * with the job, the job ends, unless its stream has gone on for a while since the first death. A job that the worker can hardly have
+   * taken is offered to another worker.
    * @param end the evidence of the death; undefined for silence alone
    */
   onWorkerDied(job: Job, end?: DeathEvidence, message = 'The worker was lost in the middle of the answer.'): void {
@@ -112,8 +112,8 @@ export class JobEndings {
   }
 
   /**
-   * Handles a worker that has sent no frame for long although it was asked for one: it counts as dead, unless its heartbeats show that
-   * it lived afterwards.
+   * Handles a worker that has sent no frame for long although it was asked for one. The worker counts as dead, unless its heartbeats show
+   * that it lived afterwards.
    */
   onWorkerSilent(job: Job): void {
     const { attempt } = job;
@@ -124,8 +124,8 @@ export class JobEndings {
   }
 
   /**
-   * Handles the death of a second worker with a job. The job stays with this worker until the check of the first death ends: if the
-   * first worker is dead, the job ends; otherwise this death counts as the first.
+   * Handles the death of a second worker with a job. The job stays with this worker until the check of the first death ends. If the first
+   * worker is dead, the job ends; otherwise this death counts as the first.
    */
   #check(job: Job, attempt: Attempt, death: Death, end: DeathEvidence): void {
     const { deaths, checks } = this.#parts;
@@ -173,9 +173,9 @@ export class JobEndings {
   }
 
   /**
-   * Handles an error that the worker reports: the job moves if another worker may do better. If the answer comes from another process
-   * than the job's, the job's process has died with it. The start times only need to differ: their order proves nothing, because clocks
-   * can be set.
+   * Handles an error that the worker reports: the job moves if another worker may do better. If the answer comes from another process than
+   * the job's, the job's process has died with it. The start times only need to differ; their order proves nothing, because clocks can be
+   * set.
    */
   onError(job: Job, error: RouterError, { unbegun, startedAt, cannotContinue }: ErrorFacts = {}): void {
     const { attempt } = job;
@@ -213,8 +213,8 @@ export class JobEndings {
   }
 
   /**
-   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker
-   * serves. The job stays while the worker may have died with it: another worker has died with it before, or this one does not answer a
+   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker serves.
+   * The job stays while the worker may have died with it, that is, if another worker has died with it before, or this one does not answer a
    * request for a frame.
    */
   moveLateJob(job: Job, now: number): void {
@@ -227,7 +227,7 @@ export class JobEndings {
     this.onTimeout(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }
 
-  /** Calls `act` for a job. What it throws fails this job and no other. */
+  /** Calls `act` for a job. An error that it throws fails this job and no other. */
   runGuarded<T>(job: Job, act: (job: Job, argument: T) => void, argument: T): void {
     try {
       act(job, argument);
@@ -268,7 +268,7 @@ export class JobEndings {
   }
 }
 
-/** Marks the error of a tool call that a worker may have begun: the tool may have had its effects. */
+/** Marks the error of a tool call that a worker may have begun, because the tool may have had its effects. */
 function markEffects({ request, attempt }: Job, error: RouterError): RouterError {
   return request.operation === 'execute_tool' && attempt ? error.afterEffects() : error;
 }

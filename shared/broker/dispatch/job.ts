@@ -125,7 +125,7 @@ export class Job {
     return this.#refusals;
   }
 
-  /** The last death of a worker that had the job: one of that worker's jobs may have killed it. */
+  /** The last death of a worker that had the job. One of that worker's jobs may have killed it. */
   get death(): Death | undefined {
     return this.#death;
   }

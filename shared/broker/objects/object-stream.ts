@@ -14,8 +14,9 @@ import { isApiError, withReplicas } from '../connection/on-enough-nodes.ts';
 /** Milliseconds for the broker to answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerMs = 5_000;
 
-/** JetStream's errors for a stream that exists with other settings, and for a stream that does not exist. */
+/** JetStream's error for a stream that exists with other settings. */
 const streamNameInUse = 10058;
+/** JetStream's error for a stream that does not exist. */
 const streamNotFound = 10059;
 
 /** JetStream's errors for a stream that is larger than the limit of the servers or the account, or than the room of any server. */
@@ -42,7 +43,7 @@ export class ObjectStream {
 
   /**
    * Creates the stream, or updates it to these settings, unless that was done before.
-   * @returns when the stream was created: a stream of another time has none of the parts that were stored before
+   * @returns when the stream was created. If it was created at another time than before, it has none of the earlier parts
    */
   ensure(): Promise<string> {
     this.#made ??= this.#make().catch((error: unknown) => {
@@ -70,7 +71,7 @@ export class ObjectStream {
     return purged;
   }
 
-  /** Returns what the leader of the stream has stored under a subject; undefined for nothing. */
+  /** Returns what the leader of the stream has stored under a subject; undefined if nothing is stored there. */
   async find(subject: string): Promise<Uint8Array | undefined> {
     const { streams } = await this.#manager();
     try {

@@ -22,16 +22,16 @@ export interface DispatcherContactsOptions {
   log: Logger;
   /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
-  /** Called when a dispatcher has fallen silent: whatever waits for it must be given up. */
+  /** Called when a dispatcher has fallen silent. The receiver must give up everything that waits for it. */
   onSilent: (ingress: string) => void;
 }
 
 /**
- * Detects within a second that a dispatcher hangs or its host has vanished while the broker still lists it as a subscriber, and finds
- * out which frames have arrived.
+ * Detects within a second that a dispatcher hangs or its host has vanished while the broker still lists it as a subscriber, and finds out
+ * which frames have arrived.
  *
- * A dispatcher that is sent something also gets an echo request, twice a second at most: a keep-alive for a grant that does not exist,
- * which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent. It
+ * A dispatcher that is sent something also gets an echo request, twice a second at most, namely a keep-alive for a grant that does not
+ * exist, which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent. It
  * stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
@@ -50,7 +50,7 @@ export class DispatcherContacts {
     clearInterval(this.#timer);
   }
 
-  /** Forgets all open questions after the connection was lost. */
+  /** Stops waiting for answers of all dispatchers. Call it after the connection was lost. */
   reset(): void {
     for (const contact of this.#contacts.values()) contact.reset();
   }
@@ -108,7 +108,7 @@ export class DispatcherContacts {
     return [...this.#contacts.values()].filter((contact) => contact.isOverdue(now, silentAfterMs));
   }
 
-  /** Marks overdue dispatchers as silent once the broker has answered: then neither the broker nor this process hangs. */
+  /** Marks overdue dispatchers as silent once the broker has answered, which shows that neither the broker nor this process hangs. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#options.broker.roundTripMs();

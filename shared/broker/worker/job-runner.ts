@@ -22,10 +22,10 @@ import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 /** Milliseconds without a frame after which a running job sends a keep-alive. */
 const quietMs = 2_500;
 
-/** The same limit shortly after a reconnect, when only the next frame reveals missing ones. */
+/** The same limit shortly after a reconnect, when only the next frame shows that earlier frames are missing. */
 const youngQuietMs = 400;
 
-/** Milliseconds after which even a job that sends frames all the time sends a keep-alive: the dispatcher answers it if no client waits. */
+/** Milliseconds between the keep-alives of a job that sends frames all the time. The dispatcher answers a keep-alive if no client waits. */
 const probeMs = 5_000;
 
 interface Running {
@@ -48,7 +48,7 @@ export interface JobRunnerOptions {
   /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
   memory: FrameMemory;
-  /** The budget that the bodies of jobs have taken their memory from. */
+  /** The memory budget from which the bodies of jobs are reserved. */
   bodies: MemoryBudget;
   contacts: DispatcherContacts;
   /** Milliseconds that jobs go on while the broker or their dispatcher is out of reach. Their frames are kept meanwhile. */
@@ -76,8 +76,8 @@ export class JobRunner {
 
   /**
    * Runs a job. `onFreed` is called when the job has ended.
-   * @param isOffered whether the dispatcher does not know yet that the job is taken. A keep-alive confirms it before the handler is
-   * called, because the handler may kill this process
+   * @param isOffered whether the job was offered, so that the dispatcher does not know yet that the worker has taken it. A keep-alive
+   * confirms it before the handler is called, because the handler may kill this process
    */
   run(grant: Grant, body: Buffer, isOffered = false): void {
     const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =

@@ -11,7 +11,7 @@ import { scanOrder, expiresMs, heartbeatMs, LanePull } from './lane-pull.ts';
 /** The status of the server's heartbeat for a waiting pull. */
 const heartbeat = 100;
 
-/** Milliseconds before a dispatcher is asked again to make lanes that cannot be read. */
+/** Milliseconds until the worker requests unreadable lanes again. */
 const askAgainMs = 250;
 
 const sweepMs = 500;
@@ -115,7 +115,10 @@ export class Puller {
     else this.#broker.publishUnhurried(subject, ack);
   }
 
-  /** Counts a ticket that came. @returns false if the ticket is of a lane that the worker does not serve any more */
+  /**
+   * Counts a delivered ticket.
+   * @returns false if the ticket is of a lane that the worker does not serve any more
+   */
   onTicket(subject: string): boolean {
     const [pool, name] = subject.split('.').slice(-2);
     const pull = pool === this.#pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
@@ -135,8 +138,9 @@ export class Puller {
   }
 
   /**
-   * Leaves a dispatcher that has fallen silent. Pulls that it had to pass on are lost; a pull that waits at the server still waits.
-   * @param next another dispatcher that passes pulls on from now on; without it the worker asks for one
+   * Stops using a dispatcher that has fallen silent. Pulls that it should have passed on are lost; a pull that waits at the server still
+   * waits.
+   * @param next another dispatcher that passes pulls on from now on; if undefined, the worker requests the lanes again to find one
    */
   replaceDispatcher(ingress: string, next: string | undefined): void {
     if (ingress !== this.#ingress) return;
@@ -246,7 +250,7 @@ export class Puller {
     return [...this.#lanes.values()].filter((pull) => pull.isOverdue(now));
   }
 
-  /** Repairs overdue pulls once the server has answered: then neither the server nor this process hangs. */
+  /** Repairs overdue pulls once the server has answered, which shows that neither the server nor this process hangs. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#broker.roundTripMs();

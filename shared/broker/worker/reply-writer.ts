@@ -13,7 +13,7 @@ import { ReplyTail } from './reply-tail.ts';
 /** Maximum bytes of a data frame, below NATS' payload limit. */
 const maxFrameBytes = 512 * 1024;
 
-/** Held pieces of a stream are sent at once when they have grown to this many bytes together. */
+/** Pieces of a stream that wait for the end of the coalescing window are sent at once when they reach this many bytes together. */
 const maxHeldBytes = 64 * 1024;
 
 const emptyBytes = new Uint8Array(0);
@@ -25,7 +25,7 @@ export interface ReplyWriterOptions {
   numbersBeside: boolean;
   /** The subject at which the dispatcher answers keep-alives if no client waits for this answer any more. */
   aliveInbox: string;
-  /** Whether the client gets the pieces as they come. */
+  /** Whether the client gets the pieces as they arrive. */
   stream: boolean;
   /** Milliseconds of a stream's coalescing window; 0 sends each piece by itself. */
   coalesceMs: number;
@@ -95,7 +95,7 @@ export class ReplyWriter implements Reply {
     else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
-  /** Undefined while the dispatcher is in reach: it confirms frames within about a second, so they need little memory. */
+  /** Undefined while the dispatcher is in reach, because it confirms frames within about a second, so they need little memory. */
   room(): Promise<void> | undefined {
     return this.#isDoubtful(performance.now()) ? this.#memory.room() : undefined;
   }
@@ -147,7 +147,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Sends the held pieces of a stream and the error that ended the answer. */
+  /** Sends the waiting pieces of a stream and the error that ended the answer. */
   fail(error: RouterError): void {
     if (this.#stream) this.#flush();
     const facts = error instanceof CannotContinue ? { cannotContinue: error.failure } : {};
@@ -155,7 +155,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Drops the held pieces; nothing is sent from here on. */
+  /** Drops the pieces that wait. Nothing is sent afterwards. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);

@@ -15,9 +15,9 @@ export interface WorkerFacts {
   tools?: ToolInfo[];
   slots: number;
   accepting: boolean;
-  /** Why it takes no jobs, or few, see `Announcement`. */
+  /** Why the worker takes no jobs, or few, see `Announcement`. */
   reason?: string | undefined;
-  /** When a worker that takes no jobs takes them again, in milliseconds since 1970, if it can say so. It may try earlier. */
+  /** When the worker takes jobs again, in milliseconds since 1970; undefined if that is unknown. The worker may try earlier. */
   resumesAt?: number | undefined;
 }
 

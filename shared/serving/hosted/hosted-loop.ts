@@ -38,8 +38,9 @@ interface BoundedParts extends HostedLoopParts {
 }
 
 /**
- * Serves one request whose hosted tools the router runs: asks the model, runs its calls and asks again, until the model answers or calls
- * a tool of the client. When the calls or their time are used up, the model is asked to answer without further calls.
+ * Serves one request whose hosted tools the router runs: requests a turn of the model, runs its calls and requests the next turn, until the
+ * model answers or calls a tool of the client. When the calls or their time are used up, the model is asked to answer without further
+ * calls.
  */
 export class HostedLoop implements RunningRequest {
   readonly finished: Promise<void>;

@@ -109,7 +109,7 @@ function limitResults(results: readonly SearchResult[], most: number): SearchRes
   });
 }
 
-/** The beginning of a text, of so many bytes at most. */
+/** Returns the beginning of a text, at most `most` bytes. */
 function cut(text: string, most: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(most, bytes.length);

@@ -78,7 +78,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   const ca = readCertificates('REDIS_CA', config.REDIS_CA);
   const redis = connectRedis(config.REDIS_URL, { log, name, ca });
   releases.add('redis', () => redis.close());
-  // A response, or a list of files, may have megabytes: keys and limits must not wait for it.
+  // A response, or a list of files, may have megabytes, and keys and limits must not wait for it.
   const storedRedis = connectRedis(config.REDIS_URL, {
     log: log.child({ connection: 'stored responses' }),
     name: `${name}-responses`,

@@ -15,7 +15,7 @@ export interface Offer {
  * Returns undefined
  *
  * - for a new job, if jobs of this dispatcher wait for that pool already, because they come first;
- * - for a tool call: after an offer it is uncertain whether the call has begun, and it must not run twice.
+ * - for a tool call, because after an offer it is uncertain whether the call has begun, and it must not run twice.
  * See docs/decisions/0002-offers-beside-tickets.md.
  * @param mayTake whether a worker may be given the job, considering its other jobs
  * @param hasWaited whether the job waits in the queue and is next in line

@@ -2,7 +2,7 @@ import type { Job } from '../job.ts';
 import { isLeftOut, isServing, noWorkers, type LiveWorker } from '../workers/live-pool.ts';
 
 export interface Recipient {
-  /** The worker's subject for offers, which takes tickets, too. */
+  /** The worker's subject for offers. Tickets can be sent there, too. */
   at: string;
   v: number;
 }

@@ -20,7 +20,7 @@ const toleranceMs = 100;
  * cache, while it has room and is not slow; then the next worker in the conversation's order. A job without a conversation goes to the
  * better one of two random workers. A probing worker has the same chance as the others, and takes any job.
  * See docs/decisions/0009-conversations-stay-with-workers.md.
- * @param placements equally good ones
+ * @param placements placements that are equally good
  * @param affinity the job's conversation, a number of 32 bits
  * @param mayTake whether a worker may be given the job, considering its other jobs
  */
@@ -50,7 +50,7 @@ export function chooseWorker(
     return recent && recent.firstTokens(now) >= 1 ? recent.firstTokenMs : undefined;
   };
   const maxLoad = Math.max(affinityShare, (maxOfMean * busy) / slots);
-  // A probing worker gets its share of the jobs, one at a time, even if other workers are better: its upstream may have recovered.
+  // A probing worker gets its share of the jobs, one at a time, even if other workers are better, because its upstream may have recovered.
   const probe = probing[Math.floor(Math.random() * (able.length + probing.length))];
   const own = affinity === undefined || probe ? undefined : chooseByAffinity(able, affinity, maxLoad, firstTokenMs);
   const worker = probe ?? own ?? betterOfTwo(able, firstTokenMs);
@@ -94,8 +94,8 @@ function chooseByAffinity(
 }
 
 /**
- * Draws two workers and returns the one with more free slots relative to its time to the first token. The best of all is not chosen: the
- * counts of a worker's other jobs are up to a second old, and several dispatchers would all choose the same worker.
+ * Draws two workers and returns the one with more free slots relative to its time to the first token. The best of all is not chosen,
+ * because the counts of a worker's other jobs are up to a second old, and several dispatchers would all choose the same worker.
  */
 function betterOfTwo(able: readonly LiveWorker[], firstTokenMs: FirstTokenMs): LiveWorker | undefined {
   const at = Math.floor(Math.random() * able.length);

@@ -1,6 +1,8 @@
 import { noWorkers, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
 
-/** Milliseconds for which a job avoids a worker that failed on it, while there are others. After that it may have recovered. */
+/**
+ * Milliseconds for which a job avoids a worker that failed on it, if other workers can serve it. After that, the worker may have recovered.
+ */
 const avoidMs = 5_000;
 
 /**

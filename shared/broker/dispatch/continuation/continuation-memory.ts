@@ -1,11 +1,13 @@
 import { KeptStream } from './kept-stream.ts';
 
-/** The share of the container's memory that kept streams may take by default, and the maximum of that default. */
+/** The share of the container's memory that kept streams may use by default. */
 const defaultShare = 1 / 8;
+/** Maximum bytes of that default. */
 const maxDefaultBytes = 256 * 1024 * 1024;
 
-/** The share of this memory that one stream may take, and the share that the copies of all answers may take together. */
+/** The share of this memory that one stream may use. */
 const shareOfOne = 1 / 4;
+/** The share of this memory that the copies of all answers may use together. */
 const shareOfAnswers = 1 / 4;
 
 /** Computes the default of `CONTINUE_BYTES`. @param memoryBytes the container's memory limit; 0 if it is not known */
@@ -58,7 +60,7 @@ export class ContinuationMemory {
     return kept;
   }
 
-  /** Makes room for more of an answer's copy, at the cost of longer copies only. */
+  /** Makes room for further bytes of an answer's copy. Drops only longer copies for it. */
   #makeRoom(bytes: number, of: KeptStream): boolean {
     while (this.#answerBytes + bytes > this.#maxAnswerBytes) {
       const longest = this.#longest(of);

@@ -8,17 +8,20 @@ import type { Death } from './death.ts';
 
 const askMs = 200;
 
-/** Milliseconds after its death in which a worker may still show that it lives: as long as a silent worker is not lost. */
+/**
+ * Milliseconds after a supposed death during which the worker may still show that it lives. A silent worker counts as lost after the same
+ * time.
+ */
 const doubtMs = 3_300;
 
-/** Minimum milliseconds for a worker to answer, during which the broker must be connected all the time. */
+/** Minimum milliseconds that a worker has to answer. The broker must be connected during all of them. */
 const answerMs = 1_000;
 
 export interface DeathCheck {
   isWanted: () => boolean;
   /** Whether other signs have shown that the worker lives. */
   isRefuted: () => boolean;
-  /** Called once, in a later turn, unless the verdict is not wanted any more. */
+  /** Called once, in a later turn of the event loop, unless the verdict is not wanted any more. */
   onVerdict: (hasDied: boolean) => void;
 }
 

@@ -13,7 +13,7 @@ export interface Death {
   /** In milliseconds of `performance.now()`. */
   at: number;
   afterMs: number;
-  /** The digest of the job's body, see `digestOf`. */
+  /** The digest of the job's body, see `computeBodyDigest`. */
   digest: string;
 }
 
@@ -21,8 +21,8 @@ export interface Death {
 export type DeathEvidence = 'closed' | 'replaced' | undefined;
 
 /**
- * Whether the dead worker may have had the job: it claimed the job, has sent a frame, or was alive when the job was offered. The broker
- * refuses an offer to a worker whose connection is closed, or loses it if it has not noticed that yet.
+ * Whether the dead worker may have had the job, because it claimed the job, has sent a frame, or was alive when the job was offered. The
+ * broker refuses an offer to a worker whose connection is closed, or loses it if it has not noticed that yet.
  * @param end evidence that the worker's connection is closed, or that another process has taken its place. Such a worker does not begin
  * later what it has not confirmed
  */

@@ -4,8 +4,9 @@ const handOverMs = 1_000;
 
 export interface PlacedTicket {
   placement: Placement;
-  /** The job's place in the lane, and the function that gives the place up. */
+  /** The job's place in the lane. */
   place: Readonly<{ isHeld: boolean }>;
+  /** Gives the job's place in the lane up. */
   leave: (leavesTicket: boolean) => void;
   /** The number of this ticket among the job's tickets, so that each of the broker's answers finds its ticket. */
   number: number;
@@ -20,7 +21,7 @@ const noTickets: ReadonlyMap<LivePool, PlacedTicket> = new Map();
 
 /** The tickets of one job. Each counts as waiting in its pool until it is withdrawn. */
 export class JobTickets {
-  /** Undefined until there is a ticket: most jobs are offered and have none. */
+  /** Undefined until the job has a ticket. Most jobs are offered and never have one. */
   #placed: Map<LivePool, PlacedTicket> | undefined;
   #count = 0;
   #isAdmitted = false;
@@ -45,7 +46,7 @@ export class JobTickets {
     return this.#overflowAt;
   }
 
-  /** Whether a ticket may be sent straight to a worker, because none was in the last second. If so, records that one is sent. */
+  /** Whether a ticket may be sent straight to a worker, because none was sent in the last second. If so, records that a ticket is sent. */
   tryHandOver(now: number): boolean {
     if (now - this.#handedAt < handOverMs) return false;
     this.#handedAt = now;
@@ -100,7 +101,7 @@ export class JobTickets {
 
   /**
    * Removes the ticket of a pool. A claim for it is still answered correctly.
-   * @param isSpent whether the ticket was claimed, or can never be claimed: it does not stand for another job
+   * @param isSpent whether the ticket was claimed, or can never be claimed, so that it does not stand for another job
    */
   withdraw(pool: LivePool, isSpent = false): void {
     const ticket = this.#placed?.get(pool);

@@ -75,14 +75,14 @@ export class Queue {
   }
 
   /**
-   * Checks all streams after the connection was lost, and with it the tickets on their way; the broker may have lost stored tickets,
-   * too.
+   * Checks all streams. Call it after the connection was lost: tickets under way were lost with it, and the broker may have lost stored
+   * tickets, too.
    */
   checkStreams(): void {
     this.#streams.checkAllNow();
   }
 
-  /** Maintains what a waiting job needs: its tickets, and the streams that they are in. Called at every sweep. */
+  /** Maintains the tickets of a waiting job, and the streams that store them. Called at every sweep. */
   maintain(job: Job, now: number): void {
     this.tickets.maintain(job, now);
     for (const { tier } of job.tickets.placed.keys()) this.#streams.maintain(tier, now);

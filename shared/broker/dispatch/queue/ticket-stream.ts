@@ -12,8 +12,9 @@ import type { Tier } from '#shared/core/tier.ts';
 
 const checkMs = 2_000;
 
-/** Milliseconds for JetStream to elect a leader at the start, and milliseconds between two tries. */
+/** Milliseconds that JetStream has to elect a leader at the start. */
 const leaderMs = 30_000;
+/** Milliseconds between two tries. */
 const againMs = 500;
 
 export interface TicketStreamOptions {
@@ -26,8 +27,8 @@ export interface TicketStreamOptions {
 }
 
 /**
- * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost: the broker was restarted, or
- * somebody deleted the stream.
+ * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost, because the broker was restarted,
+ * or somebody deleted the stream.
  */
 export class TicketStream {
   readonly #broker: Broker;

@@ -1,11 +1,11 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 import { OutcomeAverage } from './outcome-average.ts';
 
-/** Milliseconds from an ejection to the first probe, doubled with each failed probe up to the maximum. */
+/** Milliseconds from an ejection to the first probe. They double with each failed probe, up to `maxProbeMs`. */
 const firstProbeMs = 1_000;
 const maxProbeMs = 30_000;
 
-/** Milliseconds after a recovery in which a new ejection continues the old one's backoff. */
+/** Milliseconds after a recovery during which a new ejection continues the old one's backoff. */
 const relapseMs = 60_000;
 
 /** The reason of an ejection: the code of the errors with which it stands out among its peers, or `slow`. */
@@ -44,7 +44,7 @@ export class ModelHealth {
     return this.#ejection;
   }
 
-  /** Whether the worker may be given a job now: it is not ejected, or a probe is due. */
+  /** Whether the worker may get a job now, because it is not ejected, or a probe is due. */
   mayTake(now: number): boolean {
     const ejection = this.#ejection;
     return !ejection || (ejection.probe === undefined && now >= ejection.probeAt);
@@ -89,7 +89,7 @@ export class ModelHealth {
     if (this.#ejection?.probe === grant) this.#ejection.probe = undefined;
   }
 
-  /** Partly random, so that many dispatchers do not probe at the same moment. */
+  /** The backoff is partly random, so that many dispatchers do not probe at the same moment. */
   #backoffMs(): number {
     const ms = Math.min(maxProbeMs, firstProbeMs * 2 ** this.#relapses);
     this.#relapses = Math.min(this.#relapses + 1, 10);

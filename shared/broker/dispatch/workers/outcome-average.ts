@@ -112,7 +112,7 @@ export class OutcomeAverage {
     return this.#firstTokens;
   }
 
-  /** Mean milliseconds to the first token of recent jobs; undefined without any. */
+  /** Mean milliseconds to the first token of recent jobs; undefined if there are none. */
   get firstTokenMs(): number | undefined {
     return this.#firstTokens < 0.01 ? undefined : this.#firstTokenMs / this.#firstTokens;
   }
