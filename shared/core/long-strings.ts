@@ -7,7 +7,7 @@ export interface LongString {
 /** Minimum bytes of a string that is worth finding. */
 const minLength = 32 * 1024;
 
-/** Bytes between two positions that are checked: every string that is worth finding contains one. */
+/** Bytes between two positions that are checked. Every string that is worth finding contains one. */
 const stride = minLength / 2;
 
 const quote = 0x22;

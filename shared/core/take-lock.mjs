@@ -6,8 +6,8 @@ import { processIdentity, processSpace } from './process-identity.mjs';
 /**
  * Takes a lock that one process can hold. The lock is free again when its holder ends, in whatever way.
  * @param {string} file
- * @param {number} [unseenMs] for how long a holder on another machine or in another container, which is not visible from here, counts as
- * alive; by default all holders count as processes of this machine
+ * @param {number} [unseenMs] milliseconds for which a holder on another machine or in another container, which is not visible from here,
+ * counts as alive; by default all holders count as processes of this machine
  * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of its holder
  */
 export function takeLock(file, unseenMs = 0) {
@@ -58,7 +58,7 @@ function aliveHolder(file, content, unseenMs) {
 }
 
 /**
- * Parses the content of a lock. A damaged file, as after a power failure, gives an empty object: such a lock has no holder.
+ * Parses the content of a lock. A damaged file, as after a power failure, gives an empty object; such a lock has no holder.
  * @param {string} content
  */
 function parseLock(content) {
@@ -70,8 +70,8 @@ function parseLock(content) {
 }
 
 /**
- * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged: another process
- * may have found the same dead lock and put its own in place.
+ * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged, because another
+ * process may have found the same dead lock and put its own lock in place.
  * @param {string} file
  * @param {string} stale content of the dead lock
  * @param {string} draft

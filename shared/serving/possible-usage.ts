@@ -22,7 +22,7 @@ const bytesPerSecond = 250;
 const maxSearches = 1_000;
 
 export interface UsageBounds extends Pick<RequestParameters, 'needs' | 'units'> {
-  /** The limit of output tokens; undefined without one. */
+  /** The limit of output tokens; undefined if there is none. */
   maxOutput: number | undefined;
   bodyBytes: number;
 }

@@ -116,7 +116,7 @@ function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObjec
   return JSON.parse(withDefaults(model.kind === 'named' ? model.defaults : {}).toString()) as JsonObject;
 }
 
-/** Prefers the model of the turn before, as long as it is served: the next turn continues its text. */
+/** Prefers the model of the previous turn as long as it is served, because the next turn continues its text. */
 function stayingWith(
   { pool, model, rule }: Placement,
   asked: ResolvedModel,

@@ -80,7 +80,7 @@ export function buildUsageRecord(request: FinishedRequest, cost: number): UsageR
   };
 }
 
-/** Converts the attempts of a job to times since its begin; of many, keeps the first ones and the last. */
+/** Converts the attempts of a job to times since it was queued. If there are many, keeps the first ones and the last. */
 function timelineOf({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
   const { length } = timeline;
   return timeline

@@ -15,7 +15,7 @@ const askAgainSeconds = 10;
 
 export interface NoLane {
   error: RouterError;
-  /** Whether the request waits for a worker anyway: a worker may come, or take jobs again, in time. */
+  /** Whether the request waits for a worker anyway, because a worker may come, or take jobs again, in time. */
   waits: boolean;
 }
 

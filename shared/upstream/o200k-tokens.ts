@@ -4,7 +4,10 @@ import { countTokens as count, encode } from 'gpt-tokenizer/encoding/o200k_base'
 /** Counts text that looks like a special token as plain text. */
 const plainText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
 
-/** Maximum characters per slice. Byte-pair merging is quadratic in a run without a blank: 64 KiB of one letter block for seconds. */
+/**
+ * Maximum characters per slice. Byte-pair merging is quadratic in a run without a blank. 64 KiB of one letter would block the event loop
+ * for seconds.
+ */
 const maxSlice = 512;
 const slicesPerTurn = 32;
 

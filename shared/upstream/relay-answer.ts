@@ -33,9 +33,9 @@ export interface RelayOptions {
   write: (piece: string | Uint8Array) => void;
   /** See `Reply.head`; for answers of plain bytes, and of requests that are fitted. */
   head: (headers: Record<string, string>) => void;
-  /** Resolves when there is room for further pieces of a stream; undefined while there is. The upstream is not read meanwhile. */
+  /** Resolves when there is room for further pieces of a stream; until then, the upstream is not read. Undefined if there is room now. */
   room?: (() => Promise<void> | undefined) | undefined;
-  /** Resolves when a stream may begin; undefined if it may begin at once. See `Listener.ready`. */
+  /** Resolves when a stream may begin; undefined if it may begin at once. See `AnswerListener.ready`. */
   ready?: (() => Promise<void> | undefined) | undefined;
   trace?: Generation | undefined;
   /** Lowers the limit of output tokens if the upstream refuses it; undefined if requests are not fitted. */
@@ -132,7 +132,7 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
   }
 }
 
-/** Wraps a listener so that `onHead` is called before its `onStart`, with the waits before and after its `onData`. */
+/** Wraps a listener so that `onHead` is called before its `onStart`, and adds the waits before and after its `onData`. */
 function withHead(
   listener: AnswerListener,
   onHead: RelayOptions['onHead'],

@@ -35,7 +35,7 @@ export class SseReader {
     return this.#take();
   }
 
-  /** Ends the body. Returns the data of a last event without its blank line. */
+  /** Ends the body. Returns the data of a last event that lacks its blank line. */
   end(): string[] {
     this.#parser.feed(`${this.#partial?.toString() ?? ''}\n\n`);
     this.#partial = undefined;

@@ -7,7 +7,7 @@ import { SseReader } from './sse-reader.ts';
 import { createErrorBody } from './whole-listener.ts';
 
 /**
- * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived; events that arrive together are
+ * Receives a streamed answer. Each event is translated and written as soon as its last byte has arrived; events that arrive together are
  * written in one piece. Events before the first content are written together with it.
  */
 export class StreamListener implements AnswerListener {

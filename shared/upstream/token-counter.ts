@@ -7,10 +7,10 @@ import { UpstreamAnswerError } from './upstream-failure.ts';
 
 const timeoutMs = 30_000;
 
-/** Milliseconds for a count beside an answer that must begin with it. */
+/** Milliseconds after which a count is given up while the upstream generates an answer that must begin with it. */
 const besideMs = 5_000;
 
-/** Milliseconds for which an upstream that could not count a request is not asked again beside an answer. */
+/** Milliseconds for which an upstream that could not count a request is not asked again while it answers. */
 const refusedMs = 60_000;
 
 /** Maximum bytes of a request that is sent a second time to be counted. */
@@ -63,8 +63,8 @@ export class TokenCounter {
   }
 
   /**
-   * Counts the input tokens of a request at the upstream while the upstream answers it. Never rejects: without a count the answer goes
-   * on.
+   * Counts the input tokens of a request at the upstream while the upstream answers it. Never rejects, because the answer goes on without a
+   * count.
    * @param bytes length of the request in JSON
    * @returns undefined if the upstream cannot count, or the request is too long to be sent twice
    */
@@ -76,7 +76,7 @@ export class TokenCounter {
     });
   }
 
-  /** Counts like `beside`, for a request that is not written yet. */
+  /** Counts like `countAtUpstream`, for a request that is not written yet. */
   countObjectAtUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
     return this.countAtUpstream(request, JSON.stringify(request).length, signal);
   }

@@ -43,7 +43,7 @@ export class WorkerMetrics implements WorkerMeter {
   readonly #jobTimes = new Map<string, BoundObservations>();
   readonly #errorCounts = new Map<string, BoundCount>();
 
-  /** @param standing returns the worker's current state and load */
+  /** @param status returns the worker's current state and load */
   constructor(registry: Registry, status: () => WorkerStatus) {
     const registers = [registry];
     this.#jobs = new BoundCounter({

@@ -89,7 +89,10 @@ export class Attempt {
     if (kind === 'd') this.#lastDataAt = now;
   }
 
-  /** Records a request for missing frames. @returns false if the last request is less than half a second old */
+  /**
+   * Records a request for missing frames.
+   * @returns false if the last request is less than half a second old
+   */
   recordRetransmitRequest(now: number): boolean {
     if (now - this.#askedAt < retransmitIntervalMs) return false;
     this.#askedAt = now;

@@ -137,7 +137,10 @@ export class Dispatcher {
     };
   }
 
-  /** Creates the streams of tickets. @throws if the broker has no JetStream or refuses */
+  /**
+   * Creates the streams of tickets.
+   * @throws if the broker has no JetStream or refuses
+   */
   prepare(): Promise<void> {
     return this.#queue.prepare();
   }

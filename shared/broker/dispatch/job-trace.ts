@@ -26,7 +26,10 @@ export class JobTrace {
     return this.#request.traceId;
   }
 
-  /** Begins the span of an attempt. @returns the trace context for the worker */
+  /**
+   * Begins the span of an attempt.
+   * @returns the trace context for the worker
+   */
   beginAttempt(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
     this.#attempt = this.#begin(job);
     const { tier, pool } = worker.pool;

@@ -165,7 +165,10 @@ export class Job {
     else this.#noWorkerSince ??= performance.now();
   }
 
-  /** Records that the job is offered to a worker, or granted to a worker that claimed it. @returns the trace context for the worker */
+  /**
+   * Records that the job is offered to a worker, or granted to a worker that claimed it.
+   * @returns the trace context for the worker
+   */
   beginAttempt(attempt: Attempt): TraceContext | undefined {
     this.#on(attempt.isOffered ? 'offer' : 'claim');
     this.#noWorkerSince = undefined;

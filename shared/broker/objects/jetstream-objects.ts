@@ -112,7 +112,10 @@ export class JetStreamObjects {
     return this.#chunks(name, end, { from, to: Math.min(to ?? end.bytes, end.bytes) }, signal);
   }
 
-  /** Deletes an object, or the parts of an object that was not stored completely. @throws RouterError `store_unavailable` */
+  /**
+   * Deletes an object, or the parts of an object that was not stored completely.
+   * @throws RouterError `store_unavailable`
+   */
   async delete(name: string): Promise<void> {
     assertName(name);
     await this.#retrying(async () => {

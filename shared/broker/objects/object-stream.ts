@@ -53,7 +53,10 @@ export class ObjectStream {
     return this.#made;
   }
 
-  /** Returns when the existing stream was created. @throws also if there is no stream */
+  /**
+   * Returns when the existing stream was created.
+   * @throws also if there is no stream
+   */
   async madeAt(): Promise<string> {
     const { streams } = await this.#manager();
     return (await streams.info(this.#broker.subjects.objectStream)).created;
@@ -64,7 +67,10 @@ export class ObjectStream {
     await this.ensure();
   }
 
-  /** Deletes all parts of an object. @returns the number of deleted parts */
+  /**
+   * Deletes all parts of an object.
+   * @returns the number of deleted parts
+   */
   async deleteObject(object: string): Promise<number> {
     const { objectStream, objectParts } = this.#broker.subjects;
     const { purged } = await (await this.#manager()).streams.purge(objectStream, { filter: objectParts(object) });

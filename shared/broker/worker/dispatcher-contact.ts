@@ -49,7 +49,10 @@ export class DispatcherContact {
     return this.#absentSince ?? this.#silentSince;
   }
 
-  /** Records that something is sent to the dispatcher. @param isAsked whether the dispatcher answers it at once */
+  /**
+   * Records that something is sent to the dispatcher.
+   * @param isAsked whether the dispatcher answers it at once
+   */
   recordSent(isAsked = false): void {
     this.#sentAt = performance.now();
     if (isAsked) this.#askedAt ??= this.#sentAt;
@@ -74,7 +77,10 @@ export class DispatcherContact {
     this.#silentSince = this.#askedAt;
   }
 
-  /** Records that something came from the dispatcher. @param echo the number of the echo that this answers */
+  /**
+   * Records that something came from the dispatcher.
+   * @param echo the number of the echo that this answers
+   */
   recordReceived(echo?: number): void {
     const now = performance.now();
     // A dispatcher that is always late is slow, not out of reach, so its confirmations count again after a while.

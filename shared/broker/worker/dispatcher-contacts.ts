@@ -67,7 +67,10 @@ export class DispatcherContacts {
     return this.#contacts.peek(ingress)?.isSilent === true;
   }
 
-  /** Handles the answer to an echo. @returns false if the token is that of a grant */
+  /**
+   * Handles the answer to an echo.
+   * @returns false if the token is that of a grant
+   */
   onEcho(token: string, { headers }: Pick<Msg, 'headers'>): boolean {
     const [, number, ingress] = /^echo-(\d+)-(.+)$/.exec(token) ?? [];
     if (ingress === undefined) return false;

@@ -154,7 +154,10 @@ export class JobRunner {
     });
   }
 
-  /** Cancels a job whose client has left. @returns false if there is no such job */
+  /**
+   * Cancels a job whose client has left.
+   * @returns false if there is no such job
+   */
   cancel(grant: string): boolean {
     const job = this.#running.get(grant);
     job?.controller.abort(cancelled);

@@ -108,7 +108,10 @@ export class ReplyWriter implements Reply {
     return this.#tail.bytes;
   }
 
-  /** Drops the frames that have arrived. @returns whether all have arrived */
+  /**
+   * Drops the frames that have arrived.
+   * @returns whether all have arrived
+   */
   dropConfirmed(now: number): boolean {
     const confirmed = this.#contact.confirmedBefore(now);
     this.#tail.dropBefore(confirmed);
@@ -131,7 +134,10 @@ export class ReplyWriter implements Reply {
     this.#publish('k', this.#seq, emptyBytes, this.#aliveInbox);
   }
 
-  /** Sends the frames again from a number on. @returns false if not all of them are kept any more */
+  /**
+   * Sends the frames again from a number on.
+   * @returns false if not all of them are kept any more
+   */
   retransmit(from: number): boolean {
     const frames = this.#tail.from(from);
     if (!frames) return false;

@@ -40,7 +40,10 @@ export interface PersonConnections {
   servers(): readonly LinkableServer[];
   /** Returns a text for each MCP server that the person has linked now; the text changes when they link it again. */
   versionsOf(person: string): Promise<ReadonlyMap<string, string>>;
-  /** @param refused a token that the server has just refused @throws RouterError `connection_required`, `upstream_failed` */
+  /**
+   * @param refused a token that the server has just refused
+   * @throws RouterError `connection_required`, `upstream_failed`
+   */
   tokenOf(person: string, server: LinkableServer, refused?: string): Promise<string>;
   /** Builds the error for a caller who cannot call a tool without a link to its MCP server. */
   required(server: string, why: 'no person' | 'none' | 'expired'): RouterError;

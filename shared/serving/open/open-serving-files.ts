@@ -18,7 +18,10 @@ export interface OpenServingFilesOptions {
   releases: Releases;
 }
 
-/** Opens the files of the cluster for a process and sweeps them from then on. @throws as `connectBroker` does */
+/**
+ * Opens the files of the cluster for a process and sweeps them from then on.
+ * @throws as `connectBroker` does
+ */
 export async function openServingFiles(
   { config, name, log, releases }: OpenServingFilesOptions,
   { redis }: RedisConnection,

@@ -15,7 +15,10 @@ export class FailedWorkers {
   #workers = noWorkers;
   #nextEnd = Number.POSITIVE_INFINITY;
 
-  /** Records a failure. @param hasAnswered whether the worker reported the failure, which its whole pool may share */
+  /**
+   * Records a failure.
+   * @param hasAnswered whether the worker reported the failure, which its whole pool may share
+   */
   add({ id, pool }: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean, now = performance.now()): void {
     this.#until.set(id, now + avoidMs);
     if (hasAnswered) this.#pools.set(pool, (this.#pools.get(pool) ?? 0) + 1);

@@ -10,7 +10,10 @@ const shareOfOne = 1 / 4;
 /** The share of this memory that the copies of all answers may use together. */
 const shareOfAnswers = 1 / 4;
 
-/** Computes the default of `CONTINUE_BYTES`. @param memoryBytes the container's memory limit; 0 if it is not known */
+/**
+ * Computes the default of `CONTINUE_BYTES`.
+ * @param memoryBytes the container's memory limit; 0 if it is not known
+ */
 export function defaultContinueBytes(memoryBytes: number): number {
   return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));
 }
@@ -37,7 +40,10 @@ export class ContinuationMemory {
     return this.#bytes;
   }
 
-  /** Keeps a stream that begins. @returns undefined if there is no room for the body of its request */
+  /**
+   * Keeps a stream that begins.
+   * @returns undefined if there is no room for the body of its request
+   */
   keep(body: Buffer): KeptStream | undefined {
     const most = Math.floor(this.#maxBytes * shareOfOne);
     if (body.length > most || this.#bytes + body.length > this.#maxBytes) return undefined;

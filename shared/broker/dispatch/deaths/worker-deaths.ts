@@ -70,7 +70,10 @@ export class WorkerDeaths {
     return this.#refused.hasDigest(digest) ? refused() : undefined;
   }
 
-  /** Counts the second death: refuses the job's body from now on. @returns the error that the job ends with */
+  /**
+   * Counts the second death: refuses the job's body from now on.
+   * @returns the error that the job ends with
+   */
   countSecond({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
     const { requestId } = request;
     this.#refused.refuse(digest);

@@ -148,8 +148,8 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up. @returns undefined if no job without
-   * a ticket may be taken
+   * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up.
+   * @returns undefined if no job without a ticket may be taken
    */
   chooseJobForSpareTicket(mayTake: (job: Job) => boolean): Job | undefined {
     this.#spare = Math.max(0, this.#spare - 1);

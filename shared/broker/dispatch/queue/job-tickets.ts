@@ -87,7 +87,10 @@ export class JobTickets {
     return ticket;
   }
 
-  /** Records the broker's answer to a ticket. @returns whether all tickets of a job that was never admitted are refused */
+  /**
+   * Records the broker's answer to a ticket.
+   * @returns whether all tickets of a job that was never admitted are refused
+   */
   recordAnswer(number: number, answer: 'stored' | 'full', seq?: number): boolean {
     if (answer === 'stored') this.#isAdmitted = true;
     const tickets = [...(this.#placed?.values() ?? [])];

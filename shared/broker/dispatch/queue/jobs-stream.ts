@@ -79,7 +79,10 @@ function heldTickets({ created, state }: StreamInfo, askedAt: number): StoredTic
   return { created, firstSeq: state.first_seq, lastSeq: state.last_seq, askedAt };
 }
 
-/** Creates a tier's stream of tickets, or updates an existing one to these settings. @returns when the stream was created */
+/**
+ * Creates a tier's stream of tickets, or updates an existing one to these settings.
+ * @returns when the stream was created
+ */
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
   const manager = await openManager(broker);
   const config = jobsStream(broker, tier, settings);
@@ -110,7 +113,10 @@ export function isLeaderless(error: unknown): boolean {
   return error instanceof TimeoutError || leaderless.some((code) => isApiError(error, code));
 }
 
-/** Creates the durable consumers of a pool's lanes. @throws if there is no stream, or no answer within two seconds */
+/**
+ * Creates the durable consumers of a pool's lanes.
+ * @throws if there is no stream, or no answer within two seconds
+ */
 export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
   const manager = await openManager(broker);
   await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));

@@ -69,7 +69,10 @@ export class Queue {
     this.#stopListening = () => answers.unsubscribe();
   }
 
-  /** Creates the streams of tickets. @throws if the broker has no JetStream or refuses */
+  /**
+   * Creates the streams of tickets.
+   * @throws if the broker has no JetStream or refuses
+   */
   prepare(): Promise<void> {
     return this.#streams.prepare();
   }

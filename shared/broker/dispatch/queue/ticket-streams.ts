@@ -28,7 +28,10 @@ export class TicketStreams {
     );
   }
 
-  /** Creates the streams, or updates them to these settings. @throws if the broker has no JetStream or refuses */
+  /**
+   * Creates the streams, or updates them to these settings.
+   * @throws if the broker has no JetStream or refuses
+   */
   async prepare(): Promise<void> {
     await Promise.all(Array.from(this.#streams.values(), (stream) => stream.prepare()));
   }

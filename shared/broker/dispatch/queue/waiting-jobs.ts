@@ -11,7 +11,10 @@ export class WaitingJobs {
   /** By key, without keys that have no job. */
   readonly #ofKeys = new Map<string, number>();
 
-  /** Whether a key has no room for one more job. @param max the places of the whole tier */
+  /**
+   * Whether a key has no room for one more job.
+   * @param max the places of the whole tier
+   */
   areFull({ request }: CountedJob, max: number): boolean {
     return (this.#ofKeys.get(request.sender.key) ?? 0) >= max - this.#all;
   }

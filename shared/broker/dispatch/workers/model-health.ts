@@ -71,7 +71,10 @@ export class ModelHealth {
     if (this.#ejection) this.#ejection.probeAt = now;
   }
 
-  /** Delays the next probe after a failed one. @returns false if the grant is not the probe's */
+  /**
+   * Delays the next probe after a failed one.
+   * @returns false if the grant is not the probe's
+   */
   recordProbeFailure(grant: string, now: number): boolean {
     if (!this.#ejection || this.#ejection.probe !== grant) return false;
     this.#ejection.probeAt = now + this.#backoffMs();

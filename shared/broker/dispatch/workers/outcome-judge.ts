@@ -133,7 +133,10 @@ export class OutcomeJudge {
     this.#eject(worker, placement.model, refused.code, now);
   }
 
-  /** Counts a fault of the attempt's worker. @returns whether the worker is ejected with the model, or stands out among its peers */
+  /**
+   * Counts a fault of the attempt's worker.
+   * @returns whether the worker is ejected with the model, or stands out among its peers
+   */
   #standsOut({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
     const { model } = placement;
     const health = worker.health.getOrCreate(model);
