@@ -5,7 +5,7 @@ import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
 /** Lists at the top of a JSON object by name, each with the number of fields of all objects in it. */
 export type ListSizes = Readonly<Record<string, number>>;
 
-/** A JSON object whose lists were not parsed: in each of them, one text, the list's mark, replaces all elements. */
+/** A JSON object whose lists were not parsed. In each of them, one text, the list's mark, replaces all elements. */
 export interface AroundLists {
   value: JsonObject;
   /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements are copied from the original text. */
@@ -39,8 +39,8 @@ export function countFields(value: Json | undefined): number {
 /**
  * Parses the text of a JSON object except for some lists. See docs/decisions/0022-lists-passed-unread.md.
  * @param text valid JSON in UTF-8
- * @returns undefined if the text must be parsed as a whole, because a list is missing, appears twice or is nested too deeply, or its number
- * of fields differs, so that an object in it may have two fields of one name
+ * @returns undefined if the text must be parsed as a whole, because a list is missing, appears twice or is nested too deeply, or because
+ * its number of fields differs. An object in such a list may have two fields of one name
  */
 export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | undefined {
   const found = findLists(text, lists);

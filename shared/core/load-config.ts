@@ -76,7 +76,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
     const value = given[name];
-    // An address with a user may contain a password, and a file a secret, so the error repeats neither.
+    // A URL with a user may contain a password, and a file a secret, so the error repeats neither.
     const isSecret =
       value === undefined || value.includes('@') || fromFiles.has(name) || /_(?:SECRET|KEY|PASSWORD)$/.test(name);
     const shown = isSecret ? name : `${name}=${JSON.stringify(value)}`;

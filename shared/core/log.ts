@@ -51,7 +51,7 @@ export function createLog({ service, level, format }: LogOptions): Logger {
   return pino(options, batchLines());
 }
 
-/** Writes lines to the standard output in batches. A process whose reader is gone runs on without a log, and ends normally. */
+/** Writes lines to the standard output in batches. A process whose reader has ended runs on without a log, and ends normally. */
 function batchLines(): { write: (line: string) => void } {
   const destination = pino.destination({ sync: false });
   let lines = '';

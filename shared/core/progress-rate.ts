@@ -1,6 +1,6 @@
 const windowMs = 60_000;
 
-/** Measures how fast something progresses: over the last minute, or since the first sample while that is more recent. */
+/** Measures how fast something progresses, over the last minute, or since the first sample while that is more recent. */
 export class ProgressRate {
   #looks: { at: number; done: number }[] = [];
 

@@ -10,8 +10,8 @@ export interface NamedSession {
 
 /**
  * Computes a number of 32 bits that is the same for all requests of one conversation. It uses the session that the client names in headers
- * or body; if there is no name, the start of the conversation; in a session that restarts, both. It also uses the owner of what the key
- * stores, so that no client reaches the worker of another owner's conversation by sending the same text.
+ * or body. If the client names none, it uses the start of the conversation; in a session that restarts, both. It also uses the owner of
+ * what the key stores, so that no client reaches the worker of another owner's conversation by sending the same text.
  * @param session the session that the client's headers name
  */
 export function computeAffinity(

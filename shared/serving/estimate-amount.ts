@@ -13,8 +13,8 @@ const inputMargin = 4 / 3;
 export type PriceLookup = (tier: Tier | undefined, model: string) => TokenPrice | undefined;
 
 /**
- * Estimates the maximum that a request may use: its estimated input, and the output limit of the request (8,192 tokens if it has none) or
- * the lower one of the model, at the price of the most expensive model that may serve it.
+ * Estimates the maximum that a request may use: its estimated input and its maximum output, at the price of the most expensive model that
+ * may serve it. The maximum output is the limit of the request (8,192 tokens if it has none), or the model's limit if that is lower.
  */
 export function estimateAmount(
   { needs, maxOutput, units }: Pick<RequestParameters, 'needs' | 'maxOutput' | 'units'>,

@@ -19,7 +19,8 @@ export interface RecordParts {
 }
 
 /**
- * Creates the function that records a finished request: it commits the reservation, writes ledger, metrics and trace, and logs one line.
+ * Creates the function that records a finished request. That function commits the reservation, writes ledger, metrics and trace, and logs
+ * one line.
  */
 export function createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal }: RecordParts) {
   return (request: FinishedRequest): void => {

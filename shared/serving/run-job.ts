@@ -15,7 +15,7 @@ export interface RunningRequest {
   finished: Promise<void>;
 }
 
-/** Dispatches a request: the dispatcher itself, or a wrapper that hedges or splits the request. */
+/** Dispatches a request. It is the dispatcher itself, or a wrapper that hedges or splits the request. */
 export interface JobDispatcher<Dispatched> {
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Dispatched;
   cancel(job: Dispatched): void;

@@ -72,7 +72,7 @@ export interface ModelSink extends JobSink {
   /** Keeps the request's body until the answer has ended, rather than until it begins. */
   keepBody?(): void;
   /**
-   * Counts bytes of the answer that are held until it is complete.
+   * Counts bytes of the answer that are kept in memory until it is complete.
    * @throws RouterError `overloaded` if there are too many
    */
   hold?(bytes: number): void;

@@ -3,8 +3,12 @@ import type { Dispatcher } from 'undici';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * The part of the answer in a chunk: `nothing`, or less than a piece; `more`, a piece; `finished`, a piece after which at most the usage
- * or another choice can follow; `complete`, the rest of the answer.
+ * The part of the answer in a chunk:
+ *
+ * - `nothing`: less than a piece, or none of the answer;
+ * - `more`: a piece;
+ * - `finished`: a piece after which at most the usage or another choice can follow;
+ * - `complete`: the rest of the answer.
  */
 export type Progress = 'nothing' | 'more' | 'finished' | 'complete';
 

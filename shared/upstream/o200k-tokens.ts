@@ -13,7 +13,7 @@ const slicesPerTurn = 32;
 
 /**
  * Counts the o200k_base tokens of a text without blocking the event loop. The text is counted in slices that end before a blank, where
- * tokens end, too; only a run of more than 512 characters without a blank may count a few tokens more.
+ * tokens end, too. Only a run of more than 512 characters without a blank may count a few tokens more.
  */
 export async function countTokens(text: string, signal: AbortSignal): Promise<number> {
   let tokens = 0;

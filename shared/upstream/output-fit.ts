@@ -34,8 +34,8 @@ export interface OutputFitParts {
 }
 
 /**
- * Lowers the limit of output tokens of a request after its upstream has refused the limit, to the number of tokens that fit according to
- * the upstream's error. Keeps the request until `release`.
+ * Lowers the limit of output tokens of a request after its upstream has refused the limit. The new limit is the number of tokens that fit
+ * according to the upstream's error. Keeps the request until `release`.
  */
 export class OutputFit {
   #parts: OutputFitParts | undefined;

@@ -135,7 +135,7 @@ function isRunByUpstream(tool: Json): boolean {
   return typeof type === 'string' && type !== 'custom';
 }
 
-/** Adds counts, including those of nested objects. Other fields take the later value. */
+/** Adds counts, including those of nested objects. Other fields get the later value. */
 function addUsageCounts(usage: JsonObject, more: JsonObject): JsonObject {
   const sums = Object.entries(more).map(([field, count]) => {
     const before = usage[field];

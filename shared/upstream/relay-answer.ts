@@ -27,7 +27,7 @@ export interface RelayOptions {
   upstream: HttpUpstreamFormat;
   translation: Pick<Translation, 'reply' | 'stream' | 'bytes'>;
   answerContext: AnswerContext;
-  /** Whether the request to the upstream asks for a stream. */
+  /** Whether the request to the upstream requests a stream. */
   stream: boolean;
   timeouts: AnswerTimeouts;
   write: (piece: string | Uint8Array) => void;
@@ -47,8 +47,8 @@ export interface RelayOptions {
 }
 
 /**
- * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. With a `fit`, a request whose
- * limit of output tokens is refused is sent again with a lower one, and a header reports the limit to the client.
+ * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. With a `fit`, a request whose limit
+ * of output tokens is refused is sent again with a lower limit. A header then reports the limit to the client.
  * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(

@@ -8,7 +8,7 @@ import { Exchange, type ExchangeTimeouts, type AnswerListener } from './exchange
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
 export interface UpstreamHttpOptions {
-  /** Base address, to which paths are appended. */
+  /** Base URL, to which paths are appended. */
   url: string;
   /** Maximum number of connections for jobs. With at most as many jobs at once, none waits for a connection. */
   connections: number;

@@ -65,7 +65,7 @@ export class CircuitBreaker {
     this.#ticks = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Returns the facts to announce: with fewer slots, or not accepting, and the reason. */
+  /** Returns the facts to announce, if necessary with fewer slots, or without accepting jobs, and with the reason. */
   restrict(facts: WorkerFacts): WorkerFacts {
     const { accepting } = facts;
     if (!this.#isHealthy) return { ...facts, accepting: false, reason: 'unhealthy' };
@@ -148,7 +148,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Whether a job was taken while probing. Failures of earlier jobs prove nothing new. */
+  /** Whether a job was begun while the worker was probing. Failures of earlier jobs prove nothing new. */
   #isProbe(run: WatchedJob): boolean {
     return this.#state === 'half-open' && !this.#silent.isOlder(run);
   }

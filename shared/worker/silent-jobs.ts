@@ -75,7 +75,7 @@ export class SilentJobs {
   }
 
   /**
-   * Finds stuck streams, and gives up those without output while the upstream is unhealthy. Call it at short intervals.
+   * Finds stuck streams, and gives up streams without output once the upstream has been unhealthy for `illMs`. Call it at short intervals.
    * @param minStuck how many stuck streams prove that the upstream is stuck
    */
   checkStuckStreams(now: number, isHealthy: boolean, minStuck: number): { isStuck: boolean; hasStuckProbe: boolean } {

@@ -26,7 +26,7 @@ export interface WorkerStatus {
 
 const maxModels = 100;
 
-/** The metrics of every kind of worker. Label values are bounded: models beyond the hundredth count as `other`. */
+/** The metrics of every kind of worker. Label values are bounded. Models beyond the hundredth count as `other`. */
 export class WorkerMetrics implements WorkerMeter {
   readonly #jobs: BoundCounter<'format' | 'operation' | 'model' | 'outcome'>;
   readonly #durations: BoundHistogram<'format' | 'operation' | 'model'>;

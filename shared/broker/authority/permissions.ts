@@ -32,7 +32,7 @@ export function derivePermissions(role: Role, owner: string, prefix: string): Pe
 
 /**
  * A worker requests tickets, claims, replies and announces itself in its owner's name. It receives only messages for its owner's workers
- * and never uses JetStream itself: see `JetStreamProxy`. Its inboxes have six tokens. The server refuses subscriptions of more than nine
+ * and never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six tokens. The server refuses subscriptions of more than nine
  * tokens, because one of two thousand tokens would cost it almost a mebibyte.
  */
 function workerPermissions(subjects: Subjects, tier: Tier, owner: string): Permissions {

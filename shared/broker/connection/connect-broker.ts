@@ -117,7 +117,7 @@ export class Broker {
     this.#outbox.sendImmediately({ subject, payload, reply, headers });
   }
 
-  /** Sends a message that may wait: with the next message, or within a few milliseconds. */
+  /** Sends a message that may wait. It is sent with the next message, or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
     this.#outbox.addDeferred({ subject, payload, reply, headers });
   }
@@ -154,8 +154,8 @@ export class Broker {
   }
 
   /**
-   * Subscribes with a plain callback. Permission errors, connection errors and errors that the callback throws are logged, because the
-   * library would treat a thrown error as the end of the connection's input, and deliver nothing more.
+   * Subscribes with a plain callback. Permission errors, connection errors and errors that the callback throws are logged. The library
+   * would treat a thrown error as the end of the connection's input, and deliver no further message.
    * @param queue a group of which one member gets each message; without it, every subscriber gets each message
    */
   subscribe(subject: string, onMessage: (message: Msg) => void, queue?: string): Subscription {

@@ -13,9 +13,9 @@ const maxWaitMs = 5;
 
 /**
  * Collects the messages that are published within one turn of the event loop and passes them to the connection together, in order. The
- * library alone writes once for every event that publishes something; under load, many writes become one here, and the broker and the
- * subscribers wake up once for all of them. A message waits at most until the end of the turn; an unhurried message waits a few
- * milliseconds; a message sent ahead gets a write of its own.
+ * library alone writes once for every event that publishes something. Under load, many writes become one here, and the broker and the
+ * subscribers wake up once for all of them. A message waits at most until the end of the turn, an unhurried one a few milliseconds. A
+ * message sent ahead gets a write of its own.
  * See docs/decisions/0006-outbox-priorities.md.
  */
 export class Outbox {
@@ -42,7 +42,7 @@ export class Outbox {
     if (!this.#nc.isClosed()) this.#publish(message);
   }
 
-  /** Adds a message that may wait: it travels with the next message, or alone within a few milliseconds. */
+  /** Adds a message that may wait. It travels with the next message, or alone within a few milliseconds. */
   addDeferred(message: Message): void {
     this.#held.push(message);
     if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);

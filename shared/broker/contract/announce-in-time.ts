@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds within which the broker must have accepted a signal. must have taken an announcement. */
+/** Milliseconds within which the broker must accept a signal. */
 const timeoutMs = 1_000;
 
 /**

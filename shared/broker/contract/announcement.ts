@@ -28,10 +28,10 @@ function isModelOperation(name: string): name is ModelOperation {
   return modelOperations.some((known) => known === name);
 }
 
-/** Maximum bytes of an announcement: enough for about three thousand models, or five hundred tools with large schemas. */
+/** Maximum bytes of an announcement, which are enough for about three thousand models, or five hundred tools with large schemas. */
 export const maxAnnouncementBytes = 512 * 1024;
 
-/** Maximum fields and elements of an announcement: a dispatcher reads that many in less than 0.1 s. */
+/** Maximum fields and elements of an announcement. A dispatcher reads that many in less than 0.1 s. */
 const maxValues = { values: 50_000, groups: 50_000 };
 
 /** Maximum tokens of a model's context or output; a larger value is ignored. */
@@ -91,7 +91,7 @@ const tool = z.object({
   inputSchema: jsonObject,
   /** JSON Schema of `structuredContent`, of type object. */
   outputSchema: jsonObject.optional().catch(undefined),
-  /** The MCP server's annotations on the tool's effects (Model Context Protocol, "Tool annotations"): hints, not guarantees. */
+  /** The MCP server's annotations on the tool's effects (Model Context Protocol, "Tool annotations"). They are hints, not guarantees. */
   annotations: jsonObject.optional().catch(undefined),
   /** The operator's name for the tool's MCP server; absent for the worker's own tools. */
   server: announcedName.optional().catch(undefined),
@@ -123,7 +123,7 @@ const announcementSchema = z.object({
    * `decodeAnnouncement` moves them to `models`.
    */
   otherModels: unparsedList.optional().catch(undefined),
-  /** The feature lists to which `lacks` of the models refers: most models of a worker lack the same features. */
+  /** The feature lists to which `lacks` of the models refers. Lists are shared because most models of a worker lack the same features. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: unparsedList.default([]),
   /**
@@ -131,7 +131,7 @@ const announcementSchema = z.object({
    * `decodeAnnouncement` moves it to `tools`.
    */
   contents: unparsedList.optional().catch(undefined),
-  /** Client formats in which the worker answers; jobs of other formats are never given to it. */
+  /** Client formats in which the worker answers; it never gets jobs of other formats. */
   formats: z.array(announcedName),
   slots: z
     .number()
@@ -141,11 +141,11 @@ const announcementSchema = z.object({
   busy: z.number().int().nonnegative(),
   /** False while the worker drains, while its engine does not answer, and while its circuit breaker stops new jobs. */
   accepting: z.boolean(),
-  /** True while the worker takes nothing new because an operator has drained it or because it stops. */
+  /** True while the worker takes no new jobs because an operator has drained it or because it stops. */
   draining: z.boolean().optional(),
   /**
-   * The reason why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
-   * `unhealthy` or `no_models`; `tools failing: <names>` if only these tools take no calls. Later releases may add others.
+   * The reason why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`, `unhealthy`
+   * or `no_models`. It is `tools failing: <names>` if only these tools take no calls. Later releases may add others.
    */
   reason: announcedText(100).optional().catch(undefined),
   /** When the worker takes jobs again, if it is known. Absent while the worker takes jobs. */
@@ -196,7 +196,7 @@ export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' 
 export const goodbye = 'gone';
 
 export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
-  /** Features of requests that the model does not take, see `featureKey`; absent for none. */
+  /** Features of requests that the model does not take, see `featureKey`. Absent if it takes all. */
   lacks?: readonly string[] | undefined;
 };
 export type Announcement = Omit<
@@ -264,14 +264,14 @@ export interface PoolTraits {
 }
 
 /**
- * Derives the pool token of a worker from what makes workers interchangeable: the same tier and kind, the same formats, models and
- * tools, and the same versions of the contract.
+ * Derives the pool token of a worker. Workers are interchangeable, and have the same token, if they have the same tier and kind, the same
+ * formats, models and tools, and the same versions of the contract.
  */
 export function derivePoolToken(facts: PoolTraits): string {
   return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${computePoolDigest(facts).slice(0, 12)}`;
 }
 
-/** Computes the digest of what the workers of one pool have in common: 64 hexadecimal digits. */
+/** Computes the digest of the traits that the workers of one pool have in common, as 64 hexadecimal digits. */
 export function computePoolDigest({
   tier,
   kind,

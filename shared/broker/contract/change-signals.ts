@@ -1,8 +1,11 @@
 import type { Broker } from '../connection/connect-broker.ts';
 
 /**
- * The content of a key change: the id of a key; `user:<id>` or `team:<id>` for everything that a person or team has; `program:<id>` for
- * a program that was signed out.
+ * The content of a key change:
+ *
+ * - the id of a key;
+ * - `user:<id>` or `team:<id>` for everything that a person or team has;
+ * - `program:<id>` for a program that was signed out.
  */
 const knownChange = /^(?:(?:user|team|program):.+|[^:]+)$/;
 

@@ -5,10 +5,10 @@ import { formatName, serverConnection } from './job-contract.ts';
 import { maxSubjectLength } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
-/** Maximum bytes of one part of a body: below NATS's payload limit, and short enough not to delay other jobs' frames. */
+/** Maximum bytes of one part of a body. It is below NATS's payload limit, and short enough not to delay other jobs' frames. */
 export const bodyPartBytes = 512 * 1024;
 
-/** Replaces the ack subject of a ticket that came straight from its dispatcher: such a ticket needs no ack. */
+/** Replaces the ack subject of a ticket that came straight from its dispatcher, because such a ticket needs no ack. */
 export const noAckSubject = '';
 
 const count = z.number().int().nonnegative();
@@ -40,8 +40,8 @@ const grantSchema = z.object({
   /** The id of the answer, if the dispatcher may begin the answer before a worker does. */
   answerId: z.string().optional(),
   /**
-   * Keys derived for the request's owner, for content that answers carry to later requests: the first key seals, all keys open. Each is
-   * 32 bytes as base64url; dots separate them.
+   * Keys derived for the request's owner, for content that answers carry to later requests. The first key seals, all keys open. Each is 32
+   * bytes as base64url; dots separate them.
    */
   ownerKey: z.string().optional(),
   /** The MCP account link of the person who calls a tool; absent for all other jobs. */

@@ -52,7 +52,7 @@ export type AnnounceRequest =
    * `soonMs` milliseconds; large clusters use longer delays.
    */
   | { kind: 'short'; soonMs: number }
-  /** From an older release without short heartbeats: the worker must announce itself at once, and each second. */
+  /** A request from an older release without short heartbeats. The worker must announce itself at once, and each second. */
   | { kind: 'older' };
 
 export function encodeAnnounceRequest(request: Exclude<AnnounceRequest, { kind: 'older' }>): string {

@@ -8,7 +8,7 @@ import { parseJson } from './ticket.ts';
 
 export const maxEjected = 100;
 
-/** Maximum running turns of agent sessions in one message: some 25 kB. */
+/** Maximum running turns of agent sessions in one message, which have some 25 kB. */
 export const maxTurns = 100;
 
 const count = z.number().int().nonnegative();
@@ -125,7 +125,7 @@ export type Failure = IngressStats['failures'][number];
 /** Upper bounds, in milliseconds, of the classes that count times to the first byte: up to about two minutes. */
 export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
 
-/** Publishes this dispatcher's counts. Without requests a message has a few hundred bytes: all nodes read it each second. */
+/** Publishes this dispatcher's counts. Without requests a message has only a few hundred bytes, because all nodes read it each second. */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
   const { requests, tokens, errors, faults, firstToken } = stats;
   const short = {

@@ -27,11 +27,11 @@ export interface GrantedJob {
   /** The client's `x-request-id`, for every log line. */
   requestId: string;
   operation: Operation;
-  /** The client format, which is also the format of the answer: one that the worker announced. */
+  /** The client format, which is also the format of the answer. The worker has announced it. */
   format: string;
   /** Whether the client wants server-sent events. */
   stream: boolean;
-  /** The concrete model that serves the job: one that the worker announced. */
+  /** The concrete model that serves the job. The worker has announced it. */
   model: string;
   /** The client's headers that an upstream of the client's own format needs, names in lower case. Absent if the client sent none. */
   headers?: Readonly<Record<string, string>> | undefined;

@@ -24,8 +24,8 @@ export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
 
 /**
  * Replaces the number in the subject of a frame that carries its number as the message's reply subject. All data frames of a stream then
- * have one subject, and the broker looks up the subscribers once. Such a message cannot be answered: a number is not a subject of the
- * cluster.
+ * have one subject, and the broker looks up the subscribers once. Such a message cannot be answered, because a number is not a subject of
+ * the cluster.
  * See docs/decisions/0041-numbers-beside-subjects.md.
  */
 const noNumberToken = '_';
@@ -61,7 +61,7 @@ export function createSubjects(prefix: string) {
     stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
     allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
 
-    /** The tickets of all classes but the lowest: those of live requests. Batch runners subscribe, see `LiveTicketWatcher`. */
+    /** The tickets of all classes but the lowest, which are those of live requests. Batch runners subscribe, see `LiveTicketWatcher`. */
     liveJobs: priorityClasses.slice(0, -1).map((name) => `${prefix}.jobs.*.*.${name}`),
     /**
      * A signal that a live request waits for a slot of a pool. The batch runner that got the request's ticket sends it if it has no slot
@@ -116,7 +116,7 @@ export function createSubjects(prefix: string) {
      * `announceAgain`.
      */
     retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
-    /** An operator's command, `drain` or `undrain`: a drained worker takes nothing new. */
+    /** An operator's command, `drain` or `undrain`. A drained worker takes no new jobs. */
     drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
     /** The prefix of all subjects at which a worker gets answers: tickets, answers to pulls, claims and keep-alives, and offers. */
     inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
@@ -168,7 +168,7 @@ export function subjectWithoutNumber(reply: string, kind: FrameKind): string {
  * @returns undefined for a subject that is no frame's, and for a frame without a valid number
  */
 export function parseFrameAddress(rest: string, message: { readonly reply?: string }): FrameAddress | undefined {
-  // This is the hot path: `split` takes twice as long.
+  // This is the hot path, and `split` takes twice as long.
   const end = rest.indexOf('.');
   const kind = rest[end + 1];
   if (end < 1 || !isFrameKind(kind) || rest[end + 2] !== '.') return undefined;
@@ -187,7 +187,7 @@ export function isOwnInbox(subjects: Subjects, worker: WorkerAddress | undefined
 }
 
 /**
- * Whether two subjects in a worker's inboxes belong to the same process: each process has an inbox of its own.
+ * Whether two subjects in a worker's inboxes belong to the same process. Each process has an inbox of its own.
  * @param worker the worker that owns both inboxes, see `isOwnInbox`
  */
 export function belongToSameProcess(subjects: Subjects, worker: WorkerAddress, one: string, other: string): boolean {
@@ -200,7 +200,7 @@ export function parseGrant(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);
 }
 
-/** Returns the token before the grant: the dispatcher that made the grant. */
+/** Returns the token before the grant, which names the dispatcher that made the grant. */
 export function parseDispatcher(reply: string): string {
   return reply.split('.').at(-2) ?? '';
 }

@@ -43,8 +43,8 @@ export interface DispatchSettings {
 }
 
 /**
- * The dispatcher's side of the broker contract. It owns every job from first byte to last: it offers the job or publishes tickets,
- * grants one claim at a time, passes frames to the sink, moves jobs whose worker is lost, and ends jobs that exceed a timeout.
+ * The dispatcher's side of the broker contract. It owns every job from first byte to last. It offers the job or publishes tickets, grants
+ * one claim at a time, and passes frames to the sink. It moves jobs whose worker is lost, and ends jobs that exceed a timeout.
  */
 export class Dispatcher {
   readonly #jobs = new JobTable();
@@ -222,7 +222,7 @@ export class Dispatcher {
   }
 
   /**
-   * Recovers messages that were under way when the connection was lost: publishes tickets again and requests missing frames from the
+   * Recovers messages that were under way when the connection was lost. Publishes tickets again and requests missing frames from the
    * workers.
    */
   #onReconnect(): void {

@@ -80,7 +80,7 @@ export class JobEndings {
   }
 
   /**
-   * Handles the loss of the job's worker or frames: the job moves to another worker, unless its client has got a part of an answer that
+   * Handles the loss of the job's worker or frames. The job moves to another worker, unless its client has got a part of an answer that
    * cannot continue.
    */
   onWorkerLost(job: Job, message: string, unbegun = false): void {
@@ -93,7 +93,7 @@ export class JobEndings {
   }
 
   /**
-   * Handles the death of the job's worker: the job moves as in `onWorkerLost`, without counting as an attempt. If a second worker has died
+   * Handles the death of the job's worker. The job moves as in `onWorkerLost`, without counting as an attempt. If a second worker has died
    * with the job, the job ends, unless its stream has gone on for a while since the first death. A job that the worker can hardly have
    * taken is offered to another worker.
    * @param end the evidence of the death; undefined for silence alone
@@ -173,7 +173,7 @@ export class JobEndings {
   }
 
   /**
-   * Handles an error that the worker reports: the job moves if another worker may do better. If the answer comes from another process than
+   * Handles an error that the worker reports. The job moves if another worker may do better. If the answer comes from another process than
    * the job's, the job's process has died with it. The start times only need to differ; their order proves nothing, because clocks can be
    * set.
    */
@@ -184,7 +184,7 @@ export class JobEndings {
       const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
       return isAnother ? this.onWorkerDied(job, 'replaced') : this.onWorkerLost(job, error.message, unbegun);
     }
-    // A worker that returns a job unbegun is not at fault: it stops, or has no memory for the body.
+    // A worker that returns a job unbegun is not at fault, because it stops, or has no memory for the body.
     const judged = unbegun ? undefined : attempt;
     const isMovable = judged ? this.#parts.judge.failed(job, judged, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
@@ -204,7 +204,7 @@ export class JobEndings {
     this.fail(job, new RouterError('worker_lost', message), failure);
   }
 
-  /** Handles a running job that has exceeded a timeout: the job moves if another worker may do better. */
+  /** Handles a running job that has exceeded a timeout. The job moves if another worker may do better. */
   onTimeout(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
@@ -213,9 +213,9 @@ export class JobEndings {
   }
 
   /**
-   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker serves.
-   * The job stays while the worker may have died with it, that is, if another worker has died with it before, or this one does not answer a
-   * request for a frame.
+   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker can serve
+   * the job. The job stays while the worker may have died with it. That is so if another worker has died with it before, or if this one
+   * does not answer a request for a frame.
    */
   moveLateJob(job: Job, now: number): void {
     const { attempt } = job;

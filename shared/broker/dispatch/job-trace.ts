@@ -11,8 +11,8 @@ interface TracedJob {
 }
 
 /**
- * Traces a job within its request's trace: a span for each attempt, from the queue to the attempt's end, and in it a span for the wait
- * in the queue, the parent of the worker's own span. An attempt whose worker dies appears only through the dispatcher's span.
+ * Traces a job within its request's trace. Each attempt has a span from the queue to the attempt's end. In it is a span for the wait in the
+ * queue, which is the parent of the worker's own span. An attempt whose worker dies appears only through the dispatcher's span.
  */
 export class JobTrace {
   readonly #request: TraceSpan;

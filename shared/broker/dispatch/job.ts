@@ -69,8 +69,8 @@ export class Job {
   }
 
   /**
-   * The request's body. It is kept as long as another worker may need it: until the client has got a part of the answer, or until a kept
-   * stream cannot continue.
+   * The request's body. It is kept as long as another worker may need it, that is, until the client has got a part of the answer, or until
+   * a kept stream cannot continue.
    */
   get body(): Buffer | undefined {
     return this.#body ?? this.#continuation?.kept?.body;
@@ -89,7 +89,7 @@ export class Job {
     return this.#firstByteAt !== undefined;
   }
 
-  /** Whether another worker can take the job over: the client has got nothing of the answer, or the stream can continue. */
+  /** Whether another worker can take the job over, because the client has got nothing of the answer, or the stream can continue. */
   get canMove(): boolean {
     if (this.#state !== 'claimed' && this.#state !== 'streaming') return false;
     return !this.hasBegun || this.#continuation?.kept !== undefined;

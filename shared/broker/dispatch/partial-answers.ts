@@ -65,8 +65,8 @@ export class PartialAnswers<Job extends AnsweredJob> {
 
   /**
    * Keeps a part of a job's answer.
-   * @returns the job to end: this one if its answer is too large, or the one with the largest answer if all answers together are too large;
-   * undefined if there is room
+   * @returns the job to end; undefined if there is room. It is this job if its answer is too large, or the job with the largest answer if
+   * all answers together are too large
    */
   keep(job: Job, part: Uint8Array): Job | undefined {
     const { attempt } = job;

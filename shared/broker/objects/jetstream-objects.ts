@@ -44,8 +44,9 @@ export interface JetStreamObjectsOptions {
 }
 
 /**
- * Stores objects in JetStream, in files of the NATS servers: chunks of 256 KiB, each a message with a subject of its own, and the part
- * `end`, which is stored last. Chunks without the part `end` do not count as an object. At most a mebibyte of each object is in memory.
+ * Stores objects in JetStream, in files of the NATS servers. An object consists of chunks of 256 KiB, each a message with a subject of its
+ * own, and of the part `end`, which is stored last. Chunks without the part `end` do not count as an object. At most a mebibyte of each
+ * object is in memory.
  */
 export class JetStreamObjects {
   readonly #broker: Broker;

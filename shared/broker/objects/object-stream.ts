@@ -118,7 +118,7 @@ export class ObjectStream {
       allow_direct: true,
       num_replicas: copies,
     };
-    // The update comes first: if NATS has no room for a second stream, it refuses to add a stream even if that stream exists.
+    // The update comes first, because if NATS has no room for a second stream, it refuses to add a stream even if that stream exists.
     const updated = await updateStream(manager, config);
     if (updated) return updated.created;
     try {

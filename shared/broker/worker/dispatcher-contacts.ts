@@ -27,12 +27,12 @@ export interface DispatcherContactsOptions {
 }
 
 /**
- * Detects within a second that a dispatcher hangs or its host has vanished while the broker still lists it as a subscriber, and finds out
- * which frames have arrived.
+ * Detects within a second that a dispatcher hangs, or that its host has vanished, while the broker still lists it as a subscriber. Also
+ * finds out which frames have arrived.
  *
- * A dispatcher that is sent something also gets an echo request, twice a second at most, namely a keep-alive for a grant that does not
- * exist, which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent. It
- * stops being silent when anything comes from it.
+ * A dispatcher that is sent something also gets an echo request, twice a second at most. The request is a keep-alive for a grant that does
+ * not exist, which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent.
+ * It stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
   readonly #options: DispatcherContactsOptions;

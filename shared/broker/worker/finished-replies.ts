@@ -1,6 +1,6 @@
 import type { ReplyWriter } from './reply-writer.ts';
 
-/** Maximum milliseconds to keep the end of an answer: as long as its dispatcher may be out of reach. */
+/** Maximum milliseconds to keep the end of an answer. That is as long as its dispatcher may be out of reach. */
 const maxKeptMs = 60_000;
 
 /** Minimum milliseconds to keep the end of an answer. With a larger value, many answers would reach the old generation of the heap. */
@@ -17,7 +17,7 @@ interface Finished {
   at: number;
 }
 
-/** Keeps answers for a moment after their end: their last frames may be lost and requested again. */
+/** Keeps answers for a moment after their end, because their last frames may be lost and requested again. */
 export class FinishedReplies {
   /** By grant, oldest first. */
   readonly #finished = new Map<string, Finished>();

@@ -30,13 +30,13 @@ export interface KeptFrame {
 }
 
 /**
- * Keeps the sent frames of all answers for as long as dispatchers may request them again: about a second, or longer while a dispatcher is
- * out of reach. When the memory is full, handlers pause.
+ * Keeps the sent frames of all answers for as long as dispatchers may request them again. That is about a second, or longer while a
+ * dispatcher is out of reach. When the memory is full, handlers pause.
  *
  * Node's small buffers share memory with other buffers that were allocated at about the same time. A frame that is simply kept therefore
- * keeps many times its own length alive, long enough to reach the old generation of the heap, which only full collections clear. This class
- * copies such frames into blocks and fills the blocks again and again. It never hands out a block: `read` returns a copy, so that no answer
- * can show bytes of a later one.
+ * keeps many times its own length alive. It lives long enough to reach the old generation of the heap, which only full collections clear.
+ * This class copies such frames into blocks and fills the blocks again and again. It never hands out a block. `read` returns a copy, so
+ * that no answer can show bytes of a later one.
  * See docs/decisions/0004-frame-memory.md.
  */
 export class FrameMemory {

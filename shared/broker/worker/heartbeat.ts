@@ -27,7 +27,7 @@ const shortForMs = 20_000;
 const olderForMs = 10_000;
 
 /**
- * Announces a worker on change and on request, and sends a heartbeat each second: a short one while every dispatcher supports it,
+ * Announces a worker on change and on request, and sends a heartbeat each second. It is a short one while every dispatcher supports it,
  * otherwise the whole announcement. Sends `goodbye` at the end.
  */
 export class Heartbeat {

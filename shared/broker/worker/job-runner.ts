@@ -57,7 +57,7 @@ export interface JobRunnerOptions {
   onFreed: () => void;
 }
 
-/** Runs the jobs that a worker was granted: passes them to the handler, and their answers to their dispatchers. */
+/** Runs the jobs that were granted to a worker. Passes them to the handler, and their answers to their dispatchers. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
@@ -184,7 +184,7 @@ export class JobRunner {
 
   /**
    * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If the
-   * dispatcher has no subscriber, it may have been killed or lost its connection: its jobs go on for `outOfReachMs`.
+   * dispatcher has no subscriber, it may have been killed or lost its connection. Its jobs go on for `outOfReachMs`.
    */
   onAliveAnswer(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
@@ -206,14 +206,14 @@ export class JobRunner {
     for (const job of this.#running.values()) {
       if (now - (job.contact.lostSince ?? now) > outOfReachMs) job.controller.abort(cancelled);
       const { sentMs, probedMs } = job.writer.silenceMs(now);
-      // The dispatcher may have offered the job without knowing whether it was taken.
+      // The dispatcher may have offered the job without knowing whether the worker took it.
       const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
       if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) job.writer.probe();
       if (!isYoung) job.writer.dropConfirmed(now);
     }
-    // A keep-alive reveals an end frame that was lost with the connection. Later ends are kept for a dispatcher that was away for longer
-    // and requests them.
+    // A keep-alive reveals an end frame that was lost with the connection. Later ends are kept for a dispatcher that was out of reach for
+    // longer and requests them.
     if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
     else this.#finished.dropOld(now);
   }

@@ -72,7 +72,7 @@ export class LanePull {
     return this.#state === 'waiting' && this.#isConfirmed;
   }
 
-  /** Whether no ticket of the lane waits for this worker: a pull waits, or the lane has been unreadable for a while. */
+  /** Whether no ticket of the lane waits for this worker, because a pull waits, or the lane has been unreadable for a while. */
   isDrained(now: number): boolean {
     return this.#state === 'waiting' || (this.#unreadSince !== undefined && now - this.#unreadSince > unreadableMs);
   }
@@ -137,8 +137,8 @@ export class LanePull {
 }
 
 /**
- * Returns the order in which one scan looks at the lanes: high first, but one scan in four begins with normal and one in sixteen with
- * low, so that no class starves behind a backlog of a higher one.
+ * Returns the order in which one scan goes through the lanes, high first. One scan in four begins with normal and one in sixteen with low,
+ * so that no class starves behind a backlog of a higher one.
  */
 export function scanOrder(scan: number): PriorityClass[] {
   if (scan % 16 === 0) return ['low', 'normal', 'high'];

@@ -22,18 +22,17 @@ export interface PullerOptions {
   worker: WorkerAddress;
   /** The subject prefix of the worker's own inbox for answers to pulls. */
   inbox: string;
-  /** Returns the slots that are free right now; 0 while the worker takes nothing. */
+  /** Returns the slots that are free right now; 0 while the worker takes no jobs. */
   free: () => number;
   onPull?: (ingress: string) => void;
 }
 
 /**
- * Pulls tickets for one worker. The library's consumer is not used: this class recovers from a broker restart at once, and never takes
- * more tickets than there are free slots.
+ * Pulls tickets for one worker. The library's consumer is not used, because this class recovers from a broker restart at once, and never
+ * takes more tickets than there are free slots.
  *
- * While a slot is free, it scans the lanes in which tickets came, in class order and with pulls that do not wait, so that a backlog
- * drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each, and takes whatever comes
- * first.
+ * While a slot is free, it scans the lanes in which tickets came, with pulls that do not wait. It scans in class order, so that a backlog
+ * drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each, and takes whatever comes first.
  */
 export class Puller {
   readonly #broker: PullerOptions['broker'];
@@ -68,8 +67,8 @@ export class Puller {
   }
 
   /**
-   * Pulls from another pool's lanes from now on. The worker must have announced that pool before. Tickets of the old pool that still
-   * come are given back.
+   * Pulls from another pool's lanes from now on. The worker must have announced that pool before. Tickets of the old pool that still arrive
+   * go back to the queue.
    */
   setPool(pool: string): void {
     const { tier } = this.#worker;

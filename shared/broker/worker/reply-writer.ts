@@ -37,9 +37,9 @@ export interface ReplyWriterOptions {
  * Turns the pieces of one answer into numbered frames.
  *
  * The first piece of a stream leaves at once, ahead of waiting frames of other answers. Later pieces that follow each other within the
- * coalescing window travel together, which saves work of the broker and the dispatcher in bursts and delays no piece by more than that
- * window. Later frames also wait a few milliseconds to travel with those of other answers: waking the broker and the dispatcher for each
- * frame costs more than relaying it.
+ * coalescing window travel together. In bursts, this saves work of the broker and the dispatcher, and it delays no piece by more than that
+ * window. Later frames also wait a few milliseconds to travel with those of other answers, because waking the broker and the dispatcher for
+ * each frame costs more than relaying it.
  *
  * The pieces of an answer that is not streamed travel with its end, in one frame if they fit.
  */

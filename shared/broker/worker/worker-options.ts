@@ -27,7 +27,7 @@ export interface WorkerOptions extends WorkerFacts {
   /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
   id: string;
   tier: Tier;
-  /** The kind of upstream, such as `vllm`: workers of one kind with the same models and tools are interchangeable. */
+  /** The kind of upstream, such as `vllm`. Workers of one kind with the same models and tools are interchangeable. */
   kind: string;
   /** Client formats in which the handler answers. */
   formats: readonly string[];

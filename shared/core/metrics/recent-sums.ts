@@ -1,5 +1,5 @@
 /**
- * Sums per unit of time (second, minute) over a fixed number of past units, in a ring: an addition takes constant time, and a new unit
+ * Sums per unit of time (second, minute) over a fixed number of past units, in a ring. An addition takes constant time, and a new unit
  * overwrites the oldest.
  */
 export class RecentSums {

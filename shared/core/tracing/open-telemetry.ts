@@ -51,8 +51,8 @@ const kinds: Readonly<Record<SpanKind, Kinds>> = {
 };
 
 /**
- * Starts tracing with OpenTelemetry. Spans go by OTLP over HTTP to the collector that OpenTelemetry's variables name. Contexts are
- * passed explicitly: no library is patched and no async context is kept.
+ * Starts tracing with OpenTelemetry. Spans go by OTLP over HTTP to the collector that OpenTelemetry's variables name. Contexts are passed
+ * explicitly, so no library is patched and no async context is kept.
  * @throws ConfigError for an unknown sampler
  */
 export function startOpenTelemetry({ service, instance, environment, log }: TracingOptions): Tracing {

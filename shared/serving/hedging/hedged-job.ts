@@ -24,8 +24,8 @@ interface Racer {
 
 /**
  * A streamed request that may get a second worker. If its first token is later than 95 % of the first tokens of its pool and model, a
- * second job is dispatched, if a worker is free and the name's budget allows it. The first job that writes keeps the client's sink, and the
- * other is cancelled.
+ * second job is dispatched. This requires a free worker, and a budget of the name that allows it. The first job that writes keeps the
+ * client's sink, and the other is cancelled.
  */
 export class HedgedJob {
   /** Resolves with the report of the job that served the client, once all jobs have ended. */

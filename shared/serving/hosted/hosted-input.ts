@@ -15,8 +15,8 @@ export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'
 }
 
 /**
- * Builds the input of the tool behind a hosted one from the call's query or URL, the input that the registry adds, and the request's fields
- * of the hosted tool that the input's schema has, under the format's own names.
+ * Builds the input of the tool behind a hosted tool. It consists of the call's query or URL, the input that the registry adds, and further
+ * fields of the request's hosted tool, under the format's own names. Only fields that the schema of the input has are added.
  */
 export function buildHostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
   const { hosted, served, input } = call;

@@ -23,7 +23,8 @@ export interface PlanParts {
 /**
  * Decides who runs the hosted tools of a request.
  * @returns the tools that the router runs; an empty list if the request can do without its hosted tools; undefined if the request is sent
- * on unchanged, either to upstreams that run the tools or, for a named model, to an upstream that may run them or explains why it cannot
+ * on unchanged. In that case it goes to upstreams that run the tools or, for a named model, to an upstream that may run them or explains
+ * why it cannot
  * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
  */
 export function planHostedTools(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {

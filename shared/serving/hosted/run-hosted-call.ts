@@ -97,7 +97,7 @@ function textOf({ content, structured_content: data }: ToolResult): string {
   return texts.length > 0 || data === undefined ? texts.join('\n\n') : JSON.stringify(data);
 }
 
-/** Limits results to `most` bytes in sum: each gets an equal share for its text, and results that do not fit are dropped. */
+/** Limits results to `most` bytes in sum. Each result gets an equal share for its text, and results that do not fit are dropped. */
 function limitResults(results: readonly SearchResult[], most: number): SearchResult[] {
   let left = most;
   return results.flatMap((result, at) => {

@@ -70,7 +70,7 @@ const firstConnectMs = 1_000;
 /**
  * Connects to Redis and NATS, and opens everything that serves requests, for any kind of process: accounts, limits, ledger, prices,
  * registry, workers and dispatcher. Registers the release of each component.
- * @throws ConfigError for an invalid address, file or credential; an Error if no broker answers
+ * @throws ConfigError for an invalid URL, file or credential; an Error if no broker answers
  */
 export async function openServing(options: OpenServingOptions): Promise<OpenServing> {
   const { config, role, id, name, log, releases } = options;

@@ -6,7 +6,7 @@ import type { Ending, StreamTranslation } from '#shared/translate/translation.ts
 import type { UpstreamText } from './upstream-text.ts';
 
 export interface ContinuedStreamParts {
-  /** The translation of a new stream of the same answer: with the answer's id and begin. */
+  /** The translation of a new stream of the same answer, with the answer's id and beginning. */
   translation: StreamTranslation;
   text: UpstreamText;
   /** The part of the answer that the client already has. */
@@ -18,10 +18,10 @@ export interface ContinuedStreamParts {
 }
 
 /**
- * Translates the stream of an upstream that continues an answer. First, the translation gets the client's text, and its output is dropped,
- * so that it is in the state in which the client's stream stopped: indices, open blocks, event numbers and the final events are those of
- * the whole answer. Then the repeated text is removed from the upstream's stream. If other text comes instead, the answer ends with an
- * error, because it would be wrong.
+ * Translates the stream of an upstream that continues an answer. First, the translation gets the client's text, and its output is dropped.
+ * The translation is then in the state in which the client's stream stopped, so that indices, open blocks, event numbers and the final
+ * events are those of the whole answer. Then the repeated text is removed from the upstream's stream. If other text comes instead, the
+ * answer ends with an error, because it would be wrong.
  */
 export class ContinuedStream implements StreamTranslation {
   readonly #parts: ContinuedStreamParts;

@@ -8,9 +8,9 @@ export interface Recipient {
 }
 
 /**
- * Chooses a worker to send a waiting job's ticket to: any worker with a free slot in a pool in which the job has a ticket. The choice is
- * random, so that a worker that does not answer is not chosen again and again.
- * @param mayTake whether a worker may be given the job, considering its other jobs
+ * Chooses the worker to which a waiting job's ticket is sent. It may be any worker with a free slot in a pool in which the job has a
+ * ticket. The choice is random, so that a worker that does not answer is not chosen again and again.
+ * @param mayTake whether a worker may get the job, considering its other jobs
  */
 export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boolean): Recipient | undefined {
   const now = performance.now();

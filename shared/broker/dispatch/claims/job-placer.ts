@@ -43,7 +43,7 @@ export interface JobPlacerParts {
 }
 
 /**
- * Finds a worker for each job: offers the job to a waiting worker, or lets workers claim its tickets. At most one worker has a job at a
+ * Finds a worker for each job. Offers the job to a waiting worker, or lets workers claim its tickets. At most one worker has a job at a
  * time.
  */
 export class JobPlacer {
@@ -98,7 +98,7 @@ export class JobPlacer {
     lookAgain(job, claimMs);
   }
 
-  /** Handles a refused offer: the worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */
+  /** Handles a refused offer. The worker has filled up since its last heartbeat, must first check its lanes for tickets, or is lost. */
   onRefusal(job: Job): void {
     const { attempt } = job;
     // A worker that has begun the job cannot refuse it any more.
@@ -154,8 +154,8 @@ export class JobPlacer {
   }
 
   /**
-   * Chooses the job that gets a claim, and its placement: the next job in line in the ticket's lane, whether the ticket's own job still
-   * waits or has ended. Undefined if the claim is refused.
+   * Chooses the job that gets a claim, and its placement. It is the next job in line in the ticket's lane, whether the ticket's own job
+   * still waits or has ended. Undefined if the claim is refused.
    */
   #jobInTurn(
     claimed: Job | undefined,

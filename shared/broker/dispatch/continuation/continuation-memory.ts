@@ -19,10 +19,9 @@ export function defaultContinueBytes(memoryBytes: number): number {
 }
 
 /**
- * The bounded memory for what streams need to continue on another worker: the bodies of their requests, and copies of the relayed
- * answers. A stream that finds no room is not kept, and a stream that outgrows its share is dropped; such a stream ends with its worker.
- * If the copies exceed their share, the longest one is dropped, so that many clients that never read their answers leave room for all
- * others.
+ * The bounded memory for streams that may continue on another worker. It contains the bodies of their requests, and copies of the relayed
+ * answers. A stream that finds no room is not kept, and a stream that outgrows its share is dropped; such a stream ends with its worker. If
+ * the copies exceed their share, the longest one is dropped, so that many clients that never read their answers leave room for all others.
  */
 export class ContinuationMemory {
   readonly #maxBytes: number;

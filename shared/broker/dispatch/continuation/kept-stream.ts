@@ -8,9 +8,9 @@ const largestBlock = 128 * 1024;
 const maxRelayed = 4 * 1024 * 1024;
 
 /**
- * Keeps what one stream needs to continue on another worker: the body of its request, and a copy of all relayed bytes of the answer, in the
- * client's format. It copies the bytes, because the pieces from the broker are views of its read buffers, which a kept view would keep
- * alive.
+ * Keeps the data with which one stream can continue on another worker: the body of its request, and a copy of all relayed bytes of the
+ * answer in the client's format. It copies the bytes, because the pieces from the broker are views of its read buffers, which a kept view
+ * would keep alive.
  */
 export class KeptStream implements Payload {
   #body: Buffer | undefined;

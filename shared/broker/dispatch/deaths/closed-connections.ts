@@ -22,8 +22,8 @@ const rememberedMs = 1_000;
 const closedMs = 150;
 
 /**
- * The same limit if another worker's connection closed less than `togetherMs` before or after, because the workers may have lost their
- * server, and all workers of that server reconnect at the same time.
+ * The same limit if another worker's connection closed less than `togetherMs` before or after. The workers may have lost their server, and
+ * all workers of that server reconnect at the same time.
  */
 const closedTogetherMs = 450;
 const togetherMs = 500;

@@ -17,14 +17,14 @@ export interface Death {
   digest: string;
 }
 
-/** The evidence of a worker's death besides its silence: its connection is closed, or another process has taken its place. */
+/** The evidence of a worker's death besides its silence: its connection is closed, or another process has replaced it. */
 export type DeathEvidence = 'closed' | 'replaced' | undefined;
 
 /**
  * Whether the dead worker may have had the job, because it claimed the job, has sent a frame, or was alive when the job was offered. The
  * broker refuses an offer to a worker whose connection is closed, or loses it if it has not noticed that yet.
- * @param end evidence that the worker's connection is closed, or that another process has taken its place. Such a worker does not begin
- * later what it has not confirmed
+ * @param end evidence that the worker's connection is closed, or that another process has replaced it. Such a worker does not begin later
+ * what it has not confirmed
  */
 export function mayHaveTaken(attempt: Attempt, end?: DeathEvidence): boolean {
   const { isOffered, hasBegun, isConfirmed, claimedAt, worker } = attempt;

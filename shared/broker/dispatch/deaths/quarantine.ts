@@ -23,12 +23,11 @@ const maxWaitMs = 400;
  * the last ones share workers after `maxWaitMs`, because most deaths are not the fault of a job. No job waits longer than that.
  */
 export class Quarantine {
-  /** The quarantined jobs that each worker was given, as long as other quarantined jobs must stay away from them. */
+  /** The quarantined jobs that each worker got, as long as other quarantined jobs must stay away from them. */
   readonly #given = new WeakMap<object, readonly QuarantinedJob[]>();
 
   /**
-   * Whether a worker may be given a job. Refuses a quarantined job beside another one of the same death, until it has waited for
-   * `maxWaitMs`.
+   * Whether a worker may get a job. Refuses a quarantined job beside another one of the same death, until it has waited for `maxWaitMs`.
    */
   mayTake(worker: object, job: QuarantinedJob, now = performance.now()): boolean {
     const { death } = job;
@@ -56,7 +55,7 @@ function isQuarantinedOn(worker: object, { attempt, state, death }: QuarantinedJ
 }
 
 /**
- * Sorts the jobs of a dead worker into the order in which they leave it: the latest first. A job that kills at once is among the latest,
+ * Sorts the jobs of a dead worker into the order in which they leave it, the latest first. A job that kills at once is among the latest,
  * and the first jobs to leave find workers without other quarantined jobs.
  */
 export function newestFirst<T extends Pick<QuarantinedJob, 'attempt'>>(jobs: readonly T[]): T[] {

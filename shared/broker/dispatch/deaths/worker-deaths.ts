@@ -71,7 +71,7 @@ export class WorkerDeaths {
   }
 
   /**
-   * Counts the second death: refuses the job's body from now on.
+   * Counts the second death and refuses the job's body from now on.
    * @returns the error that the job ends with
    */
   countSecond({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {

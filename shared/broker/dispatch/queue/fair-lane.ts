@@ -44,7 +44,7 @@ type OwnerPlaces<Job extends QueuedJob> = WeightedOrder<KeyPlaces<Job>>;
 
 /**
  * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, regardless of
- * how many requests each has sent. Only a few jobs have a ticket: lanes are first come, first served, so tickets for all jobs would put
+ * how many requests each has sent. Only a few jobs have a ticket. Lanes are first come, first served, so tickets for all jobs would put
  * everybody else behind the longest queue. A claim goes to the next job in line, even if the ticket's own job has ended. Such a ticket
  * stands for the next job, so that cancelled jobs do not fill the queue with tickets.
  */
@@ -92,7 +92,7 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Adds a job. If the job is not held, the caller publishes its ticket.
+   * Adds a job. If the result is not held, the caller publishes the job's ticket.
    * @param isUrgent whether the job gets a ticket in any case
    */
   add(job: Job, isUrgent: boolean): LanePlace<Job> {
@@ -149,7 +149,7 @@ export class FairLane<Job extends QueuedJob> {
 
   /**
    * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up.
-   * @returns undefined if no job without a ticket may be taken
+   * @returns undefined if the worker may take no job without a ticket
    */
   chooseJobForSpareTicket(mayTake: (job: Job) => boolean): Job | undefined {
     this.#spare = Math.max(0, this.#spare - 1);
@@ -200,7 +200,7 @@ export class FairLane<Job extends QueuedJob> {
     this.#regulars.get(owner)?.count(key);
   }
 
-  /** Returns the first job without a ticket that may be taken. Returns the claimed job if its key comes first. */
+  /** Returns the first job without a ticket that the worker may take. Returns the claimed job if its key comes first. */
   #jobInTurn(claimed: Job | undefined, mayTake: (job: Job) => boolean): Job | undefined {
     if (this.#held === 0) return undefined;
     const sender = claimed?.request.sender;

@@ -36,7 +36,7 @@ export class JobTickets {
     return this.#count;
   }
 
-  /** Whether the broker has stored one of the tickets, or one is held. From then on the job waits, even if the queue is full. */
+  /** Whether the broker has stored one of the tickets, or one is held back. From then on the job waits, even if the queue is full. */
   get isAdmitted(): boolean {
     return this.#isAdmitted;
   }
@@ -57,7 +57,7 @@ export class JobTickets {
     this.#overflowAt = time;
   }
 
-  /** Adds a ticket, which is held or published next. */
+  /** Adds a ticket, which is held back or published next. */
   place(placement: Placement, place: PlacedTicket['place'], leave: PlacedTicket['leave']): void {
     const { pool } = placement;
     pool.waiting += 1;

@@ -23,7 +23,7 @@ export interface QueueSettings {
   maxAgeMs: number;
 }
 
-/** The range of ticket numbers that a stream holds. */
+/** The range of ticket numbers that a stream has stored. */
 export interface StoredTicketRange {
   /** When the stream was created. If it was created at another time than before, it has none of the earlier tickets. */
   created: string;
@@ -55,7 +55,7 @@ const leaderless = [10008, 10009];
 
 /**
  * Creates a tier's stream of tickets if there is none. Safe to call from many nodes at once, and often. The stream is a work queue in
- * memory: tickets are only hints, and their dispatcher publishes them again if the server has lost them.
+ * memory, because tickets are only hints, and their dispatcher publishes them again if the server has lost them.
  */
 export async function ensureJobsStream(
   broker: Broker,

@@ -8,12 +8,12 @@ import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../co
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { OwnerRates, payerOf } from '../workers/owner-rates.ts';
 
-/** The queue group of all dispatchers: one of them answers each request. */
+/** The queue group of all dispatchers. One of them answers each request. */
 const queueGroup = 'ingress';
 
 /**
- * The rate at which lanes that the broker does not have yet are made for an owner: a hundred pools at once, and ten in each further minute.
- * Each lane costs the broker memory and time.
+ * The rate at which lanes that the broker does not have yet are made for an owner. It is a hundred pools at once, and ten in each further
+ * minute. Each lane costs the broker memory and time.
  */
 const newRate = { burst: 100, perSecond: 10 / 60, minCost: 1 };
 /** The rate for lanes that were made before and were lost with a restart of the broker. They cost less. */
@@ -36,7 +36,7 @@ interface LaneMakerOptions {
 /**
  * Makes the queues of a pool when workers report that they cannot read them. The first worker of a pool does so, and all workers after a
  * restart of the broker. A worker has no permission to make queues, and gets only those of the pool that it announced. The answer names
- * this dispatcher: from then on the worker pulls through it, until it falls silent.
+ * this dispatcher. From then on, the worker pulls through it, until it falls silent.
  */
 export class LaneMaker {
   readonly #broker: Broker;

@@ -37,8 +37,8 @@ export interface QueueOptions {
 }
 
 /**
- * The queue at the broker: the tickets of waiting jobs, and the streams and lanes that hold them, which are made again when they are
- * gone.
+ * The queue at the broker: the tickets of waiting jobs, and the streams and lanes that store them. Missing streams and lanes are made
+ * again.
  */
 export class Queue {
   readonly tickets: Tickets;

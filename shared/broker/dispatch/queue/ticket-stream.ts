@@ -22,13 +22,13 @@ export interface TicketStreamOptions {
   log: Logger;
   /** Called if the tickets in the stream were lost and the stream exists again. */
   onGone: () => void;
-  /** Called after any other check, with the tickets that the stream holds. */
+  /** Called after any other check, with the range of the tickets that the stream has stored. */
   onChecked: (held: StoredTicketRange) => void;
 }
 
 /**
- * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost, because the broker was restarted,
- * or somebody deleted the stream.
+ * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost. That happens when the broker is
+ * restarted, or when somebody deletes the stream.
  */
 export class TicketStream {
   readonly #broker: Broker;

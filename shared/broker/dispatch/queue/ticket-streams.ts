@@ -6,7 +6,7 @@ import { TicketStream, type TicketStreamOptions } from './ticket-stream.ts';
 export interface TicketStreamsOptions extends Pick<TicketStreamOptions, 'queue' | 'log'> {
   /** Called if tickets of a tier were lost and its stream exists again. */
   onGone: (tier: Tier) => void;
-  /** Called after any other check, with the tickets that the tier's stream holds. */
+  /** Called after any other check, with the range of the tickets that the tier's stream has stored. */
   onChecked: (tier: Tier, held: StoredTicketRange) => void;
 }
 

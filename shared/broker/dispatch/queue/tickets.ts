@@ -199,7 +199,7 @@ export class Tickets {
     return placements.every(({ pool }) => this.#waiting.get(pool.tier)?.areFull(job, this.#maxQueued));
   }
 
-  /** Adds a ticket. A job that was given to a worker before, or was refused, gets its ticket ahead of held jobs. */
+  /** Adds a ticket. A job that a worker had or refused before gets its ticket ahead of jobs without one. */
   #add(job: Job, placement: Placement, isFree: boolean): void {
     const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;

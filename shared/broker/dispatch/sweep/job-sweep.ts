@@ -10,8 +10,8 @@ import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
 const sweepMs = 100;
 
 /**
- * Milliseconds without a frame after which a worker is asked for a sign of life. A worker sends a frame every three seconds while a job
- * runs; a worker that does not have the job, because its grant was lost, reports that.
+ * Milliseconds without a frame after which the dispatcher requests a frame from the worker as a sign of life. A worker sends a frame every
+ * three seconds while a job runs; a worker that does not have the job, because its grant was lost, reports that.
  */
 const askAfterMs = 4_000;
 

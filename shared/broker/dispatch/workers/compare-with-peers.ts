@@ -28,7 +28,7 @@ export function needsComparison(average: OutcomeAverage, fault: Fault, now: numb
 
 /**
  * Whether a worker has faults that its peers do not have. That is so if a peer would have as many in a row with a probability of less than
- * 1 in 100,000, or if at least half of the worker's jobs are faults and few of its peers' jobs are.
+ * 1 in 100,000. It is also so if at least half of the worker's jobs are faults and few of its peers' jobs are.
  */
 export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: number): boolean {
   const average = worker.health.find(model)?.outcomes;

@@ -68,7 +68,7 @@ export interface Placement {
   rule?: string | undefined;
 }
 
-/** How a worker was lost: it sent `goodbye`, another process has taken its place, or no heartbeats came. */
+/** How a worker was lost: it sent `goodbye`, another process has replaced it, or no heartbeats came. */
 export type Loss = 'left' | 'replaced' | 'silent';
 
 export const lossTexts: Record<Loss, string> = {

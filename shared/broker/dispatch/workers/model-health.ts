@@ -82,7 +82,7 @@ export class ModelHealth {
     return true;
   }
 
-  /** Records that the worker is given a job. If it is ejected, the job is the probe. */
+  /** Records that the worker gets a job. If it is ejected, the job is the probe. */
   recordJob(grant: string): void {
     if (this.#ejection) this.#ejection.probe ??= grant;
   }

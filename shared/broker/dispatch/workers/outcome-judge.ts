@@ -54,7 +54,7 @@ export class OutcomeJudge {
     const { outcomes, ejection } = health;
     // A late job has already counted as a failure, and does not end a row of failures.
     if (!isLate) outcomes.countGood(now);
-    // A job that was given before the ejection shows nothing new.
+    // A job that the worker got before the ejection shows nothing new.
     if (!ejection || claimedAt < ejection.at) return;
     if (ejection.reason === 'slow') {
       const { firstTokenMs } = job;
@@ -70,7 +70,7 @@ export class OutcomeJudge {
 
   /**
    * Counts an attempt that has failed with this error.
-   * @returns whether another worker may serve the job. After a failure, it may; after a refusal, only if this worker stands out with
+   * @returns whether another worker may serve the job. After a failure, it may. After a refusal, it may only if this worker stands out with
    * refusals among its peers, and only once, because a request that two workers refuse is itself bad
    */
   failed(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {

@@ -23,7 +23,7 @@ interface Rate {
   reportedAt: number;
 }
 
-/** Returns who pays for what a worker costs: its owner. A worker without a credential pays for itself. */
+/** Returns whose budget a worker uses, which is that of its owner. A worker without a credential pays for itself. */
 export function payerOf(address: WorkerAddress): string {
   return address.owner === openOwner ? formatWorkerId(address) : `${address.owner}.`;
 }

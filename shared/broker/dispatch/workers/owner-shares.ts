@@ -49,7 +49,7 @@ export class OwnerUsage {
   /**
    * Counts a worker that comes, changes or goes.
    * @param before its share until now; undefined for a new worker
-   * @param after its share from now on; undefined for a worker that is gone
+   * @param after its share from now on; undefined for a worker that was lost
    * @returns false if the owner has no room for it; nothing has changed then
    */
   change(owner: string, before: WorkerShare | undefined, after: WorkerShare | undefined): boolean {
