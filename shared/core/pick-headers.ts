@@ -1,4 +1,4 @@
-/** Names in lower case. */
+/** The headers of an HTTP message; names in lower case. */
 export type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Visible ASCII and spaces, which any server may send in a header. */

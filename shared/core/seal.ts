@@ -36,7 +36,7 @@ export function createSealer(key: Uint8Array): Sealer {
       const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
       return Buffer.concat([opened, decipher.final()]);
     } catch {
-      // A client may send any text, also one that is sealed with another key, or not sealed at all.
+      // A client may send any text, including one that is sealed with another key or not sealed at all.
       return undefined;
     }
   };

@@ -16,7 +16,6 @@ export interface FinishedRequest {
   operation: Operation;
   /** The requested name of a model or a tool. */
   asked: string;
-  /** The purpose of the request, if known. */
   purpose: Purpose | undefined;
   /** The turn of an agent session, if the request named one. */
   turn?: AgentTurn | undefined;

@@ -21,7 +21,7 @@ export interface NoLane {
 
 /** Milliseconds that a request waits while no worker can serve it. */
 export interface WaitsForWorker {
-  /** The operator's setting. */
+  /** The operator's limit. */
   noWorkerMs: number;
   /** The client's limit; undefined if it sets none. */
   maxWaitMs: number | undefined;

@@ -18,7 +18,7 @@ import { writeAnswer, WholeListener } from './whole-listener.ts';
 export interface AnswerTimeouts {
   firstTokenMs: number;
   idleMs: number;
-  /** For an answer that is not streamed. */
+  /** The time for an answer that is not streamed. */
   answerMs: number;
 }
 

@@ -75,7 +75,9 @@ const errorSchema = z.object({
 
 export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt' | 'cannotContinue'>;
 
-/** Encodes the payload of an end frame: one line of JSON, then the last bytes of the answer. Of a short answer, they are the whole. */
+/**
+ * Encodes the payload of an end frame: one line of JSON, then the last bytes of the answer. For a short answer, they are the whole answer.
+ */
 export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(end)}\n`), lastBytes]);
 }

@@ -79,7 +79,7 @@ export const ingressStatsSchema = z.object({
   /** How many requests of the last minute got their first byte within each bound of `firstTokenBoundsMs`, and beyond the last one. */
   firstToken: z.array(count).max(64),
   activeStreams: count,
-  /** In the last hour. */
+  /** Requests that each tier served in the last hour. */
   servedByTier: byTier,
   /** Waiting requests by lane. A request that waits in several lanes counts in each. */
   lanes: readable(lane, 500),

@@ -139,7 +139,7 @@ export class Dispatcher {
 
   /**
    * Creates the streams of tickets.
-   * @throws if the broker has no JetStream or refuses
+   * @throws if the broker has no JetStream, or refuses to create them
    */
   prepare(): Promise<void> {
     return this.#queue.prepare();

@@ -19,7 +19,7 @@ interface Finished {
 
 /** Keeps answers for a moment after their end, because their last frames may be lost and requested again. */
 export class FinishedReplies {
-  /** By grant, oldest first. */
+  /** The ended answers by grant, oldest first. */
   readonly #finished = new Map<string, Finished>();
   #bytes = 0;
 

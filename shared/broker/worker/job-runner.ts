@@ -61,7 +61,7 @@ export interface JobRunnerOptions {
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
-  /** By grant. */
+  /** The running jobs by grant. */
   readonly #running = new ShortLivedMap<Running>();
   readonly #finished = new FinishedReplies();
 

@@ -6,7 +6,6 @@ export type SchemaProblem = Pick<ErrorObject, 'instancePath' | 'keyword' | 'mess
   params: Readonly<Record<string, unknown>>;
 };
 
-/** A JSON Schema from an untrusted author. */
 export interface UntrustedSchema {
   schema: JsonObject;
   /** Whether the schema must be valid by its meta-schema; otherwise it must only compile. */

@@ -43,7 +43,7 @@ export class DeathChecks {
   readonly #workers: Pick<LiveWorkers, 'get'>;
   readonly #link: WorkerLink;
   readonly #log: Logger;
-  /** By the grant of the worker's attempt. */
+  /** The checks, by the grant of the dead worker's attempt. */
   readonly #checks = new Map<string, Check>();
 
   constructor(broker: Broker, workers: Pick<LiveWorkers, 'get'>, link: WorkerLink, log: Logger) {

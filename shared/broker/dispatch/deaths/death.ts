@@ -10,7 +10,7 @@ export const maxHeartbeatIntervalMs = 1_100;
 export interface Death {
   worker: LiveWorker;
   grant: string;
-  /** In milliseconds of `performance.now()`. */
+  /** When the worker died, in milliseconds of `performance.now()`. */
   at: number;
   afterMs: number;
   /** The digest of the job's body, see `computeBodyDigest`. */

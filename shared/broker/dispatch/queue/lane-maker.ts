@@ -44,13 +44,13 @@ export class LaneMaker {
   readonly #ingress: string;
   readonly #log: Logger;
   readonly #onFailure: (tier: Tier) => void;
-  /** By tier and pool. Workers that request the same lanes at the same time share one creation. */
+  /** The creations under way, by tier and pool. Workers that request the same lanes at the same time share one creation. */
   readonly #making = new Map<string, Promise<void>>();
-  /** By tier and pool: when this process made the lanes last, in milliseconds of `performance.now()`. */
+  /** When this process last made the lanes, by tier and pool, in milliseconds of `performance.now()`. */
   readonly #madeAt = new Map<string, number>();
   /**
-   * By payer: the last pool whose lanes are made. The pools of one payer are made one after the other, so that other payers need not wait
-   * for all of them.
+   * The last creation under way of each payer. The lanes of one payer's pools are made one after the other, so that other payers need not
+   * wait for all of them.
    */
   readonly #lastOf = new Map<string, Promise<void>>();
   readonly #newRates = new OwnerRates(newRate);

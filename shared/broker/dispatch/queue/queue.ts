@@ -71,7 +71,7 @@ export class Queue {
 
   /**
    * Creates the streams of tickets.
-   * @throws if the broker has no JetStream or refuses
+   * @throws if the broker has no JetStream, or refuses to create them
    */
   prepare(): Promise<void> {
     return this.#streams.prepare();

@@ -53,7 +53,7 @@ export class TicketStream {
 
   /**
    * Creates the stream, or updates it to these settings. Retries for 30 s while a cluster of NATS servers has no leader.
-   * @throws if the broker has no JetStream or refuses
+   * @throws if the broker has no JetStream, or refuses the stream
    */
   async prepare(): Promise<void> {
     const begun = performance.now();

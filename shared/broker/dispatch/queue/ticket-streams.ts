@@ -30,7 +30,7 @@ export class TicketStreams {
 
   /**
    * Creates the streams, or updates them to these settings.
-   * @throws if the broker has no JetStream or refuses
+   * @throws if the broker has no JetStream, or refuses the streams
    */
   async prepare(): Promise<void> {
     await Promise.all(Array.from(this.#streams.values(), (stream) => stream.prepare()));

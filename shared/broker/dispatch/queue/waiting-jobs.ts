@@ -8,7 +8,7 @@ type CountedJob = { readonly request: Pick<Job['request'], 'sender'> };
  */
 export class WaitingJobs {
   #all = 0;
-  /** By key, without keys that have no job. */
+  /** The number of waiting jobs by key, without keys that have none. */
   readonly #ofKeys = new Map<string, number>();
 
   /**

@@ -77,7 +77,6 @@ export const lossTexts: Record<Loss, string> = {
   silent: 'worker is lost',
 };
 
-/** An empty set: no workers to avoid. */
 export const noWorkers: ReadonlySet<string> = new Set();
 
 /**

@@ -25,9 +25,9 @@ interface LostPool {
 /** The pools that live workers form, and the names that lost pools have served. Times are milliseconds of `performance.now()`. */
 export class LivePools {
   readonly #contract: ContractRange;
-  /** By the key that `keyFor` computes from what they serve. */
+  /** The pools by the key that `keyFor` computes from what they serve. */
   readonly #pools = new Map<string, LivePool>();
-  /** Oldest first. */
+  /** The lost pools by key, oldest first. */
   readonly #lost = new Map<string, LostPool>();
   /** The names that lost pools have served. A request for such a name waits instead of failing with status 404. */
   readonly #lostModels = new KnownNames();

@@ -45,8 +45,9 @@ export class LiveWorkers {
   readonly #broker: Broker;
   readonly #log: Logger;
   readonly #contract: ContractRange;
-  /** By id, and by the subject of its heartbeats. */
+  /** The workers by id. */
   readonly #workers = new Map<string, LiveWorker>();
+  /** The workers by the subject of their heartbeats. */
   readonly #bySubject = new Map<string, LiveWorker>();
   readonly #shares = new OwnerUsage(process.constrainedMemory());
   readonly #claims = { models: new CredentialModelRules(), tools: new ToolClaims() };

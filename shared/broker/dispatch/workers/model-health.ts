@@ -39,7 +39,7 @@ export class ModelHealth {
     this.model = model;
   }
 
-  /** Undefined unless it is ejected. */
+  /** Undefined unless the worker is ejected. */
   get ejection(): Readonly<Ejection> | undefined {
     return this.#ejection;
   }

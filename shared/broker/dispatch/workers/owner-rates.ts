@@ -8,9 +8,9 @@ const sweepAt = 1_000;
 
 /** The amounts that the workers of an owner may use together. */
 export interface OwnerRateSettings {
-  /** At once. */
+  /** The amount that may be used at once. */
   burst: number;
-  /** In each further second. */
+  /** The amount that is added in each further second. */
   perSecond: number;
   /** The minimum amount as which each use counts. */
   minCost: number;

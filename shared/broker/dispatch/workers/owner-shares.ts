@@ -29,7 +29,7 @@ interface OwnerShare {
   workers: number;
   models: number;
   bytes: number;
-  /** By key; `bytes` are those of the parsed announcement. */
+  /** The owner's pools by key; `bytes` are those of the parsed announcement. */
   pools: Map<string, { workers: number; models: number; bytes: number }>;
 }
 

@@ -5,7 +5,6 @@ import { KnownNames } from './known-names.ts';
 import type { LiveWorker } from './live-pool.ts';
 import { entryOf, isNamed, type CredentialEntries } from './model-claims.ts';
 
-/** Maximum remembered names. */
 const maxNames = 10_000;
 
 type NamedTool = Pick<ToolInfo, 'name' | 'givenName' | 'server'>;

@@ -20,7 +20,7 @@ export class WorkerHealth {
     return this.#lastEjection;
   }
 
-  /** Oldest first. */
+  /** Yields the current ejections, oldest first. */
   *ejections(): Iterable<Readonly<Ejection>> {
     for (const { ejection } of this.#ejected) if (ejection) yield ejection;
   }
