@@ -1,7 +1,10 @@
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ErrorCode } from '#shared/core/errors.ts';
 
-/** Codes of refused jobs, because their queue is full or longer than they may wait, or such a request has killed two workers. */
+/**
+ * Codes of jobs that were refused because their queue is full or longer than they may wait, or because such a request has killed two
+ * workers.
+ */
 const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'workers_died']);
 
 /** Whether a job was refused before any worker got it. A job that waited until a timeout was not refused. */

@@ -72,7 +72,7 @@ export class StreamListener implements AnswerListener {
           this.#finish = 'came';
       }
     } finally {
-      // Also writes what came before an event that ends the answer with an error.
+      // Also writes the events before the one that ends the answer with an error.
       if (text !== '') this.#write(text);
     }
     if (!isMore) return 'nothing';

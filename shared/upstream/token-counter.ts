@@ -84,8 +84,8 @@ export class TokenCounter {
   /**
    * Calibrates our counts with an answer, if the upstream cannot count. Measures the ratio of the model's tokenizer to ours.
    * @param bytes length of the request in JSON
-   * @returns a function to call with the answer's own count; undefined if no (further) calibration is needed, so that the request need not
-   * be kept
+   * @returns a function to call with the answer's own count; undefined if no calibration, or no further one, is needed, so that the request
+   * need not be kept
    */
   createCalibration(request: JsonObject, model: string, bytes: number): ((promptTokens: number) => void) | undefined {
     if (this.#ask || bytes > calibrationLimits.maxBytes || this.#scaleOf(model).lessons >= calibrationLimits.perModel)
@@ -93,7 +93,7 @@ export class TokenCounter {
     // The tokens of an image do not depend on the tokenizer.
     if (JSON.stringify(request.messages).includes('"image_url"')) return undefined;
     return (promptTokens) => {
-      // Not awaited; a failed count is ignored.
+      // The count is not awaited, and a failed count is ignored.
       this.#learn(request, model, promptTokens).catch(() => undefined);
     };
   }

@@ -39,7 +39,7 @@ const firstConnectMs = 30_000;
 /** Milliseconds within which a healthy server answers. */
 const maxRoundTripMs = 1_000;
 
-/** Milliseconds for the last messages to reach the server when the connection is closed. */
+/** Milliseconds that the last messages have to reach the server when the connection is closed. */
 const closeFlushMs = 1_000;
 
 /**

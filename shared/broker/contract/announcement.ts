@@ -110,8 +110,9 @@ const tool = z.object({
  * instead (see `heartbeats.ts`). Every dispatcher subscribes. Times are milliseconds since 1970.
  */
 const announcementSchema = z.object({
-  /** The newest version of the contract that the worker speaks, and the oldest if that is a different one. */
+  /** The newest version of the contract that the worker speaks. */
   v: contractVersion,
+  /** The oldest version of the contract that the worker speaks; absent if it is also the newest. */
   oldest: contractVersion.optional(),
   worker: z.string().regex(/^[\w-]{1,64}$/),
   tier: z.enum(tiers),

@@ -29,8 +29,9 @@ const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
 const turn = z.object({
   request: z.string().max(200),
   key: z.string().max(200),
-  /** The person or team that owns the key; empty if the key has no owner of that kind. */
+  /** The person that owns the key; empty if no person does. */
   user: z.string().max(100),
+  /** The team that owns the key; empty if no team does. */
   team: z.string().max(100),
   program: z.string().max(32),
   session: z.string().max(128),
@@ -63,16 +64,19 @@ function readable<T extends z.ZodType>(entry: T, maxEntries: number) {
  * Each message has all counts of the last minute or hour, so a lost message does no harm. Times are milliseconds since 1970.
  */
 export const ingressStatsSchema = z.object({
-  /** The newest and the oldest version of the contract that the dispatcher speaks. */
+  /** The newest version of the contract that the dispatcher speaks. */
   v: contractVersion,
+  /** The oldest version of the contract that the dispatcher speaks; absent if it is also the newest. */
   oldest: contractVersion.optional(),
   /** Whether the dispatcher supports short heartbeats of workers, see `heartbeats.ts`. Absent from older releases. */
   beats: z.boolean().optional(),
   /** The end of the last second that is counted. */
   at: z.number(),
-  /** For each of the last 60 seconds: requests that ended, tokens of output, requests that failed. */
+  /** Requests that ended in each of the last 60 seconds. */
   requests: seconds,
+  /** Tokens of output in each of the last 60 seconds. */
   tokens: seconds,
+  /** Requests that failed in each of the last 60 seconds. */
   errors: seconds,
   /** The failed requests for which the router or an upstream is at fault, see `isFault`. Absent from older releases. */
   faults: seconds.optional(),

@@ -11,7 +11,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { isApiError, withReplicas } from '../connection/on-enough-nodes.ts';
 
-/** Milliseconds for the broker to answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
+/** Milliseconds within which the broker must answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerMs = 5_000;
 
 /** JetStream's error for a stream that exists with other settings. */

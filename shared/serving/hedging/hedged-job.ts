@@ -36,7 +36,7 @@ export class HedgedJob {
   readonly #racers: Racer[] = [];
   /** The job whose bytes, or whose error, the client gets. */
   #winner: Racer | undefined;
-  /** Kept as long as a second job may need it. */
+  /** The request's body, kept as long as a second job may need it. */
   #body: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
 

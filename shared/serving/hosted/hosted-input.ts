@@ -15,8 +15,8 @@ export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'
 }
 
 /**
- * Builds the input of the tool behind a hosted tool. It consists of the call's query or URL, the input that the registry adds, and further
- * fields of the request's hosted tool, under the format's own names. Only fields that the schema of the input has are added.
+ * Builds the input of the tool behind a hosted tool. It consists of the call's query or URL, the input that the registry adds, and those
+ * fields of the request's hosted tool that the input's schema has. The fields keep the names of the format.
  */
 export function buildHostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
   const { hosted, served, input } = call;

@@ -179,8 +179,7 @@ export class SplitJob {
   }
 
   /**
-   * Reports the end. A request that its client has left counts its complete parts; a failed request counts nothing, like every failed
-   * request.
+   * Reports the end. A request that its client has left counts its complete parts; a failed request counts nothing, like one without parts.
    */
   #finish(): void {
     const reports = this.#reports;

@@ -35,8 +35,9 @@ const reconnectMs = 2_000;
 interface ConnectionState {
   askedAt: number;
   isAsking: boolean;
-  /** When the broker first and last reported that the connection is closed. */
+  /** When the broker first reported that the connection is closed; undefined while it is open. */
   closedSince: number | undefined;
+  /** When the broker last reported that the connection is closed. */
   closedAt: number;
 }
 

@@ -34,8 +34,8 @@ interface Check extends Pick<DeathCheck, 'onVerdict'> {
  * Checks whether the first worker that died with a job is dead, before a second death ends the job. A worker that has only lost its
  * connection counts as dead, too, until its heartbeats show that it lived afterwards, which takes two seconds.
  *
- * The check requests a frame of the job that cannot exist from the worker. The process that gets the question answers that it does not have
- * the frame, and when it was started. If that is the same process, the worker lives; if another process has replaced it, or no answer
+ * From the worker, the check requests a frame of the job that cannot exist. The process that gets the question answers that it does not
+ * have the frame, and when it was started. If that is the same process, the worker lives; if another process has replaced it, or no answer
  * comes, it is dead.
  */
 export class DeathChecks {

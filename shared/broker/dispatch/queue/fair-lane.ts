@@ -77,8 +77,8 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Estimates the milliseconds until the last job of a key is claimed, or until a new job of the key would be. For each job of the key,
-   * other owners and keys get claims by their weights, if they have as many jobs.
+   * Estimates the milliseconds until the last job of a key is claimed. If the key has none, the estimate is for a new job. For each job of
+   * the key, other owners and keys get claims by their weights, if they have as many jobs.
    */
   expectedWaitMs({ request }: Job, now: number): number {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;

@@ -12,8 +12,8 @@ const relapseMs = 60_000;
 export type EjectionReason = ErrorCode | 'slow';
 
 /**
- * The ejection of a worker with one model: it gets no jobs of this dispatcher with the model, except for one probe at a time. Times are
- * milliseconds of `performance.now()`.
+ * The ejection of a worker with one model. The worker gets no jobs of this dispatcher with the model, except for one probe at a time. Times
+ * are milliseconds of `performance.now()`.
  */
 export interface Ejection {
   model: string;
@@ -51,7 +51,7 @@ export class ModelHealth {
   }
 
   /**
-   * Ejects the worker: it gets no more jobs with this model until a probe is due.
+   * Ejects the worker, which gets no more jobs with this model until a probe is due.
    * @param isOwn whether this dispatcher ejects it by itself, rather than because of another dispatcher's list
    */
   eject(reason: EjectionReason, now: number, isOwn: boolean): void {

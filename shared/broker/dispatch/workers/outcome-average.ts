@@ -15,8 +15,8 @@ interface FaultCount {
 }
 
 /**
- * Averages of the recent jobs of one worker with one model: a few numbers, whose weight halves every ten seconds. Times are milliseconds
- * of `performance.now()`.
+ * Averages of the recent jobs of one worker with one model. They are a few numbers, whose weight halves every ten seconds. Times are
+ * milliseconds of `performance.now()`.
  */
 export class OutcomeAverage {
   #good = 0;
