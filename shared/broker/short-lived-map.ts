@@ -8,11 +8,10 @@ const minDeleted = 512;
 /**
  * A map by id for entries that live as long as one request.
  *
- * V8's `Map` moves into a new table whenever as many entries were deleted as it has room for, and each abandoned table keeps
- * pointing to the next one and to its values. Once one of them reaches the old generation of the heap, all later ones survive,
- * with everything that their values refer to, until the next full collection: every request would be copied twice and become
- * garbage there. This map clears a value when its entry is deleted, and regularly cuts the chain of tables by moving into a new
- * `Map`, to which no abandoned table points.
+ * V8's `Map` moves into a new table whenever as many entries were deleted as it has room for. Each abandoned table keeps pointing to the
+ * next one and to its values. Once one of them reaches the old generation of the heap, all later ones survive, with everything that their
+ * values refer to, until the next full collection. Every request would be copied twice and become garbage there. This map clears a value
+ * when its entry is deleted, and regularly cuts the chain of tables by moving into a new `Map`, to which no abandoned table points.
  * See docs/decisions/0005-short-lived-maps.md.
  */
 export class ShortLivedMap<Value extends object> {

@@ -15,7 +15,7 @@ export class CannotContinue extends RouterError {
   override name = 'CannotContinue';
   readonly failure: ContinuationFailure;
 
-  /** @param message for the log only: the client gets the error that ended the stream on its first worker */
+  /** @param message for the log only; the client gets the error that ended the stream on its first worker */
   constructor(failure: ContinuationFailure, message: string, cause?: unknown) {
     super('invalid_request', message, { cause });
     this.failure = failure;

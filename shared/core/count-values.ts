@@ -9,8 +9,8 @@ export interface ValueCounts {
 }
 
 /**
- * The limits of a request: enough values for the token ids of the largest embeddings, and as many lists and objects as a process parses
- * and checks within 0.2 s, during which it serves no other request.
+ * The limits of a request. They allow enough values for the token ids of the largest embeddings. They allow as many lists and objects as a
+ * process parses and checks within 0.2 s, during which it serves no other request.
  */
 export const maxRequestValues: ValueCounts = { values: 500_000, groups: 100_000 };
 

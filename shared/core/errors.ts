@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts';
 /**
  * All errors of requests. Each format has its own table for the wording of each row (`shared/formats/<format>/error.ts`).
  *
- * - `status`: the HTTP status, unless the client's format has another one for it.
+ * - `status`: the HTTP status, unless the client's format has another status for the error.
  * - `movable`: the router may give the job to another worker, as long as no part of an answer has reached the client.
  * - `clientMayRetry`: the same request may succeed later. If false, the answer carries `x-should-retry: false`.
  */
@@ -22,7 +22,7 @@ export const errorTable = {
   context_length_exceeded: { status: 400, movable: false, clientMayRetry: false },
   model_not_found: { status: 404, movable: false, clientMayRetry: false },
   previous_response_not_found: { status: 400, movable: false, clientMayRetry: false },
-  /** The events of a background response that a client has got are not part of it any more. */
+  /** The events that a client has received are no longer part of the background response. */
   response_begun_anew: { status: 400, movable: false, clientMayRetry: false },
   not_found: { status: 404, movable: false, clientMayRetry: false },
   method_not_allowed: { status: 405, movable: false, clientMayRetry: false },
@@ -76,9 +76,9 @@ export interface ErrorDetails {
   param?: string | undefined;
   /** Seconds after which a retry makes sense, sent as `retry-after`; between 1 and 30 for errors that SDKs retry. */
   retryAfter?: number | undefined;
-  /** Whether the request has called tools that may have changed something: clients must not repeat it automatically then. */
+  /** Whether the request has called tools that may have changed something. Clients must not repeat such a request automatically. */
   hadEffects?: boolean | undefined;
-  /** Whether an upstream refuses the worker's credentials: no job of the worker can succeed until they are renewed. */
+  /** Whether an upstream refuses the worker's credentials. No job of the worker can succeed until they are renewed. */
   refusesCredentials?: boolean | undefined;
   /** Whether an upstream reports the error, so that the process that asked the upstream is not at fault. */
   byUpstream?: boolean | undefined;

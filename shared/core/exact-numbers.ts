@@ -37,7 +37,7 @@ export function parseExact(text: string): unknown {
   return mayChangeNumbers(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
 }
 
-/** Writes a value as JSON, with numbers from `parseExact` as they were. */
+/** Writes a value as JSON, with numbers from `parseExact` as they were in its text. */
 export function writeExact(value: unknown): string {
   return JSON.stringify(value, givenNumber);
 }

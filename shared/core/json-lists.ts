@@ -5,7 +5,7 @@ import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
 /** Lists at the top of a JSON object by name, each with the number of fields of all objects in it. */
 export type ListSizes = Readonly<Record<string, number>>;
 
-/** A JSON object whose lists were not parsed: in each of them, one text, the list's mark, replaces all elements. */
+/** A JSON object whose lists were not parsed. In each of them, one text, the list's mark, replaces all elements. */
 export interface AroundLists {
   value: JsonObject;
   /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements are copied from the original text. */
@@ -22,7 +22,7 @@ interface ListRange {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Bytes of a string up to which a look at each byte is faster than a search for the string's end. */
+/** Bytes of a string up to which a check of each byte is faster than a search for the string's end. */
 const shortLength = 64;
 
 export function countFields(value: Json | undefined): number {
@@ -39,8 +39,8 @@ export function countFields(value: Json | undefined): number {
 /**
  * Parses the text of a JSON object except for some lists. See docs/decisions/0022-lists-passed-unread.md.
  * @param text valid JSON in UTF-8
- * @returns undefined if the text must be parsed as a whole: a list is missing, appears twice or is nested too deeply, or its number of
- * fields differs, so that an object in it may have two fields of one name
+ * @returns undefined if the text must be parsed as a whole, because a list is missing, appears twice or is nested too deeply, or because
+ * its number of fields differs. An object in such a list may have two fields of one name
  */
 export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | undefined {
   const found = findLists(text, lists);
@@ -77,7 +77,7 @@ function writeAround(text: string, mark: string, elements: readonly Buffer[]): B
   return [...pieces, Buffer.from(text.slice(from))];
 }
 
-/** Finds the lists in one pass over the text, which looks only at brackets, colons and the ends of strings. */
+/** Finds the lists in one pass over the text, which checks only brackets, colons and the ends of strings. */
 function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
   const found: ListRange[] = [];
   let levels = 0;
@@ -120,7 +120,10 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
   return found.length === Object.keys(lists).length ? found : undefined;
 }
 
-/** Returns the position of the quote that ends a string. @param start the position after the quote that begins it */
+/**
+ * Returns the position of the quote that ends a string.
+ * @param start the position after the quote that begins it
+ */
 export function findStringEnd(text: Buffer, start: number): number {
   let at = start;
   for (const near = Math.min(start + shortLength, text.length); at < near; at += text[at] === backslash ? 2 : 1) {
@@ -132,7 +135,10 @@ export function findStringEnd(text: Buffer, start: number): number {
   return text.length;
 }
 
-/** Whether a backslash escapes the character at `end`. @param from a position at which no character is escaped */
+/**
+ * Whether a backslash escapes the character at `end`.
+ * @param from a position at which no character is escaped
+ */
 function isEscaped(text: Buffer, end: number, from: number): boolean {
   let slashes = 0;
   while (end - slashes > from && text[end - slashes - 1] === backslash) slashes += 1;

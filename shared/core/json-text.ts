@@ -15,13 +15,13 @@ export interface JsonText {
    * the text, and numbers as `writeExact` does.
    */
   write: (object: JsonObject) => Buffer[];
-  /** Runs a check for which the first 32 characters of long strings are enough: short strings replace the long ones meanwhile. */
+  /** Runs a check for which the first 32 characters of long strings are enough. Short strings replace the long ones while it runs. */
   skim: <Result>(check: () => Result) => Result;
-  /** Whether lists in `value` were not parsed: in each of them, one text replaces all elements. */
+  /** Whether lists in `value` were not parsed. In each of these lists, one text replaces all elements. */
   hasUnreadLists: boolean;
 }
 
-/** Bytes of a text up to which it is always parsed as a whole. */
+/** Maximum bytes of a text that is always parsed as a whole. */
 export const maxWholeBytes = 64 * 1024;
 
 /** Characters of a long string that its replacement keeps at its start. */
@@ -82,7 +82,7 @@ function parseInParts(text: Buffer): JsonText | undefined {
 
 interface PassedString {
   bytes: Buffer;
-  /** The decoded string, once it was used. */
+  /** The decoded string; undefined until it is used. */
   text: string | undefined;
 }
 
@@ -94,7 +94,10 @@ interface Passing {
   isSkimmed: boolean;
 }
 
-/** Replaces the marks in a value by properties that return the strings. @returns false if a mark is elsewhere: in a field's name */
+/**
+ * Replaces the marks in a value by properties that return the strings.
+ * @returns false if a mark is elsewhere, namely in a field's name
+ */
 function putBack(value: unknown, state: Passing): boolean {
   let left = state.strings.length;
   const open = [value];
@@ -129,7 +132,7 @@ function skim<Result>(state: Passing, run: () => Result): Result {
   }
 }
 
-/** Chooses the writer for an object whose numbers came in a text; `JSON.stringify` is faster. */
+/** Chooses the writer for an object whose numbers came in a text. `JSON.stringify` is faster, and enough if no number may change. */
 function chooseWriter(text: string): (object: JsonObject) => string {
   return mayChangeNumbers(text) ? writeExact : JSON.stringify;
 }

@@ -46,7 +46,7 @@ export const setting = {
       .describe(doc),
 };
 
-/** Accepts decimal digits only: `0x1F90`, `1e3` or a blank are more likely mistakes. */
+/** Accepts decimal digits only, because `0x1F90`, `1e3` or a blank are more likely mistakes. */
 function wholeNumber(min: number, max: number) {
   const isInRange = (value: string): boolean => /^[0-9]+$/.test(value) && Number(value) >= min && Number(value) <= max;
   return z.string().refine(isInRange, `must be a whole number from ${min} to ${max}`).transform(Number);
@@ -76,7 +76,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
     const value = given[name];
-    // An address with a user may contain a password, a file a secret: the error repeats neither.
+    // A URL with a user may contain a password, and a file a secret, so the error repeats neither.
     const isSecret =
       value === undefined || value.includes('@') || fromFiles.has(name) || /_(?:SECRET|KEY|PASSWORD)$/.test(name);
     const shown = isSecret ? name : `${name}=${JSON.stringify(value)}`;

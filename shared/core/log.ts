@@ -12,11 +12,12 @@ export interface LogOptions {
   format: 'auto' | 'json' | 'pretty';
 }
 
-/** JSON lines are buffered up to this many characters and this many milliseconds. */
+/** Buffered JSON lines are written when they have this many characters. */
 const writeAtLength = 8 * 1024;
+/** Maximum milliseconds for which JSON lines are buffered. */
 const writeEveryMs = 50;
 
-/** Milliseconds for the last lines if the process ends and its reader is slow. */
+/** Maximum milliseconds to write the last lines if the process ends and its reader is slow. */
 const maxLastWriteMs = 1_000;
 
 const exitWrites: (() => void)[] = [];
@@ -50,7 +51,7 @@ export function createLog({ service, level, format }: LogOptions): Logger {
   return pino(options, batchLines());
 }
 
-/** Writes lines to the standard output in batches. A process whose reader is gone runs on without a log, and ends normally. */
+/** Writes lines to the standard output in batches. A process whose reader has ended runs on without a log, and ends normally. */
 function batchLines(): { write: (line: string) => void } {
   const destination = pino.destination({ sync: false });
   let lines = '';
@@ -60,7 +61,8 @@ function batchLines(): { write: (line: string) => void } {
   const writeOut = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    // One batch at a time: at the end of a process without a reader, the library would try to write further batches for ever.
+    // Only one batch is written at a time, because at the end of a process without a reader, the library would try to write further batches
+    // for ever.
     if (isWriting || lines === '') return;
     isWriting = true;
     destination.write(lines);

@@ -7,19 +7,19 @@ export interface LongString {
 /** Minimum bytes of a string that is worth finding. */
 const minLength = 32 * 1024;
 
-/** Bytes between two positions that are checked: every string that is worth finding contains one. */
+/** Bytes between two positions that are checked. Every string that is worth finding contains one. */
 const stride = minLength / 2;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Finds the long strings of a JSON text that need no decoding: ASCII without escapes, such as the base64 of an image. It checks only a
- * few positions of the text, so it is much faster than a parser, and may miss some strings.
+ * Finds the long strings of a JSON text that need no decoding: ASCII without escapes, such as the base64 of an image. It checks only a few
+ * positions of the text, so it is much faster than a parser, and may miss some strings.
  *
- * In valid JSON every found string is whole: a value or a field's name. In invalid JSON it may be something else; the text stays invalid
- * if other strings of the same kind (a letter or digit, then ASCII without quotes, escapes and control characters) replace the found
- * ones.
+ * In valid JSON every found string is whole: a value or a field's name. In invalid JSON it may be something else. The text stays invalid if
+ * other strings of the same kind replace the found ones. That kind is a letter or digit, then ASCII without quotes, escapes and control
+ * characters.
  */
 export function findLongStrings(text: Buffer): LongString[] {
   const found: LongString[] = [];
@@ -50,7 +50,7 @@ function isPlain(text: Buffer): boolean {
   if (text.includes(backslash)) return false;
   const head = Math.min(text.length, -text.byteOffset & 3);
   const words = new Int32Array(text.buffer, text.byteOffset + head, (text.length - head) >> 2);
-  // Four bytes at a time: a byte's highest bit is set in `odd` if it is below a space or not ASCII.
+  // Checks four bytes at a time. A byte's highest bit is set in `odd` if it is below a space or not ASCII.
   let odd = 0;
   // An iterator over the array takes eight times as long.
   for (let at = 0; at < words.length; at += 1) {

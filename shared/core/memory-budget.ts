@@ -1,6 +1,6 @@
 /**
- * Returns one of `parts` equal parts of the memory limit; infinite without a limit.
- * @param memoryBytes the limit; 0 without one
+ * Returns one of `parts` equal parts of the memory limit; infinite if there is no limit.
+ * @param memoryBytes the limit; 0 if there is none
  */
 export function computeMemoryShare(parts: number, memoryBytes: number): number {
   return memoryBytes > 0 ? Math.floor(memoryBytes / parts) : Number.POSITIVE_INFINITY;
@@ -13,12 +13,15 @@ export class MemoryBudget {
   /** The number of refused requests for memory. */
   refusals = 0;
 
-  /** @param max the limit; infinite for none */
+  /** @param max the limit; infinite if there is none */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** Takes a share. While nothing is taken, any amount is granted. @returns false if there is no room */
+  /**
+   * Reserves an amount. While nothing is reserved, any amount is granted.
+   * @returns false if there is no room
+   */
   take(amount: number): boolean {
     if (this.#taken > 0 && this.#taken + amount > this.#max) {
       this.refusals += 1;

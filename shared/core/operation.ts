@@ -19,7 +19,7 @@ export type ModelOperation = (typeof modelOperations)[number];
 export const operations = [...modelOperations, 'count_tokens', 'execute_tool'] as const;
 export type Operation = (typeof operations)[number];
 
-/** The operations of a model that announces none: announcements omit the list for a model that only generates. */
+/** The operations of a model that announces none, because announcements omit the list for a model that only generates. */
 const plainOperations: readonly ModelOperation[] = ['generate'];
 
 export function operationsOf({
@@ -36,7 +36,7 @@ export function does(model: Parameters<typeof operationsOf>[0], operation: Opera
   return operationsOf(model).some((each) => each === needed);
 }
 
-/** Returns the operations that a worker announces for a model; nothing if the model only generates. */
+/** Returns the operations that a worker announces for a model; an empty object if the model only generates. */
 export function toAnnouncedOperations(found: readonly ModelOperation[]): { operations?: ModelOperation[] } {
   const isPlain = found.length === 1 && found[0] === 'generate';
   return isPlain ? {} : { operations: modelOperations.filter((operation) => found.includes(operation)) };

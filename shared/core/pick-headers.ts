@@ -1,12 +1,12 @@
-/** Names in lower case. */
+/** The headers of an HTTP message; names in lower case. */
 export type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Visible ASCII and spaces: what any server may send in a header. */
+/** Visible ASCII and spaces, which any server may send in a header. */
 const plainText = /^[\x20-\x7e]+$/;
 
 /**
  * Returns the headers that have one of these names and one value of plain text.
- * @param names in lower case; a name that ends in `*` is a prefix
+ * @param names names in lower case; a name that ends in `*` is a prefix
  */
 export function pickHeaders(headers: RawHeaders, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};

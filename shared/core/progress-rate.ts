@@ -1,15 +1,18 @@
 const windowMs = 60_000;
 
-/** Measures how fast something progresses: over the last minute, or since the first sample while that is more recent. */
+/** Measures how fast something progresses, over the last minute, or since the first sample while that is more recent. */
 export class ProgressRate {
   #looks: { at: number; done: number }[] = [];
 
-  /** @param beganAt when nothing was done yet, in milliseconds since 1970: then the first sample gives a rate */
+  /** @param beganAt when nothing was done yet, in milliseconds since 1970; with it, the first sample already gives a rate */
   constructor(beganAt?: number) {
     if (beganAt !== undefined) this.note(0, beganAt);
   }
 
-  /** Adds a sample of the amount done. @param at milliseconds since 1970 */
+  /**
+   * Adds a sample of the amount done.
+   * @param at milliseconds since 1970
+   */
   note(done: number, at = Date.now()): void {
     const last = this.#looks.at(-1);
     // The clock may be set back, and the counter may restart.

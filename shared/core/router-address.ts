@@ -1,6 +1,6 @@
 import { RouterError } from './errors.ts';
 
-/** The parts of an HTTP request that contain the address at which it came in. */
+/** The parts of an HTTP request that contain the URL at which it came in. */
 export interface AddressedRequest {
   readonly protocol: string;
   get(name: 'host'): string | undefined;
@@ -13,8 +13,8 @@ export interface AddressedRequest {
 const hostHeader = /^(?:(?<name>[\w.-]+)|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * Returns the address at which people reach the router, without a trailing slash.
- * @param publicUrl `PUBLIC_URL`; the address of the request if unset
+ * Returns the URL at which people reach the router, without a trailing slash.
+ * @param publicUrl `PUBLIC_URL`; if unset, the URL of the request counts
  * @throws RouterError `invalid_request` for a request whose `Host` is not a host name
  */
 export function resolveRouterAddress(request: AddressedRequest, publicUrl: string | undefined): string {

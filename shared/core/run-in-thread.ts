@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Includes the load of the code. */
+/** Maximum milliseconds of the work, including the time to load the code. */
 const longestMs = 20_000;
 
 /**
@@ -9,7 +9,7 @@ const longestMs = 20_000;
  * @param module posts its answer as one message
  * @param task its `workerData`
  * @returns the answer
- * @throws what the thread failed with, or AbortError after 20 seconds
+ * @throws the error with which the thread failed, or AbortError after 20 seconds
  */
 export async function runInThread<Answer>(module: URL, task: unknown): Promise<Answer> {
   const worker = new Worker(module, { workerData: task });

@@ -28,7 +28,7 @@ export async function runService(
   try {
     await build(process.env, releases);
   } catch (error) {
-    // The stop aborted the build: this is not a failure, and the process is about to exit.
+    // The stop aborted the build, which is not a failure. The process is about to exit.
     if (stopping) return;
     if (error instanceof ConfigError) {
       process.stderr.write(`${error.message}\n`);

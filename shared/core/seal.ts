@@ -36,7 +36,7 @@ export function createSealer(key: Uint8Array): Sealer {
       const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
       return Buffer.concat([opened, decipher.final()]);
     } catch {
-      // Any text may come from a client: sealed with another key, or not sealed at all.
+      // A client may send any text, including one that is sealed with another key or not sealed at all.
       return undefined;
     }
   };
@@ -82,7 +82,7 @@ export function deriveKey(key: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
 }
 
-/** Creates a sealer that seals with the first of several keys and opens texts of any of them; undefined without a key. */
+/** Creates a sealer that seals with the first of several keys and opens texts of any of them; undefined if there is no key. */
 export function createMultiKeySealer(keys: readonly Uint8Array[]): Sealer | undefined {
   const [newest, ...older] = keys.map(createSealer);
   if (!newest) return undefined;

@@ -4,14 +4,14 @@ import { dirname } from 'node:path';
 import { processIdentity, processSpace } from './process-identity.mjs';
 
 /**
- * Takes a lock that one process can hold. The lock is free again when its holder ends, in whatever way.
+ * Acquires a lock that one process can hold. The lock is free again when its holder ends, in whatever way.
  * @param {string} file
- * @param {number} [unseenMs] for how long a holder on another machine or in another container, which is not visible from here, counts as
- * alive; by default all holders count as processes of this machine
+ * @param {number} [unseenMs] milliseconds for which a holder on another machine or in another container, which is not visible from here,
+ * counts as alive. By default, all holders count as processes of this machine
  * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of its holder
  */
 export function takeLock(file, unseenMs = 0) {
-  // Processes of two containers may have the same id, and one process may take a lock twice.
+  // Processes of two containers may have the same id, and one process may acquire a lock twice.
   const nonce = randomBytes(6).toString('hex');
   const facts = { pid: process.pid, identity: processIdentity(process.pid), space: processSpace(), nonce };
   const mine = JSON.stringify(facts);
@@ -51,14 +51,14 @@ export function lockHolder(file) {
 function aliveHolder(file, content, unseenMs) {
   if (content === undefined) return undefined;
   const { pid, identity, space = processSpace() } = parseLock(content);
-  // By default the space is ignored: it contains the machine's name, which may change while a process holds a lock.
+  // By default the space is ignored, because it contains the machine's name, which may change while a process holds a lock.
   if (unseenMs > 0 && space !== processSpace()) return ageMs(file) < unseenMs ? pid : undefined;
   const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
   return isAlive ? pid : undefined;
 }
 
 /**
- * Parses the content of a lock. A damaged file, as after a power failure, gives an empty object: such a lock has no holder.
+ * Parses the content of a lock. A damaged file, as after a power failure, gives an empty object; such a lock has no holder.
  * @param {string} content
  */
 function parseLock(content) {
@@ -70,8 +70,8 @@ function parseLock(content) {
 }
 
 /**
- * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged: another process
- * may have found the same dead lock and put its own in place.
+ * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged. Another process
+ * may have found the same dead lock and put its own lock in place.
  * @param {string} file
  * @param {string} stale content of the dead lock
  * @param {string} draft
@@ -106,7 +106,7 @@ function read(file) {
 }
 
 /**
- * Returns the milliseconds since a lock was taken; a very large number if there is none.
+ * Returns the milliseconds since a lock was acquired; a very large number if there is none.
  * @param {string} file
  */
 function ageMs(file) {

@@ -2,7 +2,7 @@
 export const units = ['images', 'seconds', 'characters', 'searches'] as const;
 export type Unit = (typeof units)[number];
 
-/** The amount of each unit, in whole numbers; absent ones are 0. */
+/** The amount of each unit, in whole numbers; an absent unit counts as 0. */
 export type Units = Partial<Record<Unit, number>>;
 
 /** Token counts of one finished answer, as the upstream counted them. Whole numbers, 0 or more. */

@@ -10,10 +10,10 @@ function isValid(name: string): boolean {
 }
 
 /**
- * Gives every name a form that is valid in OpenAI's formats and the messages format. A valid name stays as it is. Invalid characters
- * become `_`. If the result has no letter or digit, is too long, or equals that of another name, a hash of the name is appended: the
- * form of a name never depends on the order or the number of the other names.
- * @param names each once
+ * Gives every name a form that is valid in OpenAI's formats and the messages format. A valid name stays as it is. Invalid characters become
+ * `_`. If the result has no letter or digit, is too long, or equals that of another name, a hash of the name is appended. Thus the form of
+ * a name never depends on the order or the number of the other names.
+ * @param names the names, each once
  */
 export function assignValidNames(names: readonly string[]): Map<string, string> {
   const wanted = new Map(names.map((name) => [name, name.replaceAll(/[^\w-]/g, '_')]));

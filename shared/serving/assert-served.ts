@@ -18,9 +18,9 @@ const unsupportedPhrases: Partial<Record<Operation, string>> = {
 };
 
 /**
- * Refuses a request for a name that no wait can serve: a name that is not known, or whose models do something else. A model that may do
- * the operation once a worker serves it passes.
- * @throws RouterError `model_not_found`; `invalid_request` if all models behind the name do something else
+ * Refuses a request for a name that is unknown, or whose models do only other operations, because waiting would not help. Accepts a model
+ * that may do the operation as soon as a worker serves it.
+ * @throws RouterError `model_not_found`; `invalid_request` if all models behind the name do only other operations
  */
 export function assertServed(
   model: ResolvedModel,

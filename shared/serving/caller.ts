@@ -12,9 +12,9 @@ export interface RequestOrigin {
 }
 
 export interface Caller extends RequestOrigin {
-  /** Called before the answer or a refusal with the status of the tightest limits. */
+  /** Called before the answer or a refusal, with the status of the tightest limits. */
   onLimitStatus(status: LimitStatus): void;
-  /** Called before the router calls a tool that may change something: after this, a repetition of the request would call it again. */
+  /** Called before the router calls a tool that may change something. After this, a repetition of the request would call the tool again. */
   onEffects?(): void;
   isGone(): boolean;
 }

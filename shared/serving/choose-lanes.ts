@@ -18,7 +18,7 @@ export interface LaneRequest {
   model: ResolvedModel;
   needs: Needs;
   operation: Operation;
-  /** Name of the client format: only workers that translate it are chosen. */
+  /** Name of the client format. Only workers that translate it are chosen. */
   format: string;
 }
 
@@ -39,7 +39,7 @@ export interface LaneRules {
 interface Candidate extends Placement {
   able: boolean;
   contextWindow: number;
-  /** Whether the model thinks, if the request asks for it. */
+  /** Whether the model can think, if the request asks for thinking; true for other requests. */
   prefers: boolean;
   /** Position in the order of targets or tiers; lower is better. */
   rank: number;
@@ -48,9 +48,9 @@ interface Candidate extends Placement {
 /**
  * Returns the pools that can serve a request now, best first.
  *
- * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud). With a rule, only the rule's able targets in order,
- * if there are any. For a name: its targets in order.
- * Equal ones are ordered by tier, then by thinking if the request asks for it, then by free slots.
+ * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud). With a rule, only the rule's able targets in order, if
+ * there are any. For a name: its targets in order. Equally good pools are ordered by tier, then by thinking if the request asks for it,
+ * then by free slots.
  */
 export function chooseLanes(
   { model, needs: given, operation, format }: LaneRequest,
@@ -75,18 +75,19 @@ export function chooseLanes(
     if (target?.able) ruled.push(target);
   }
   const able = ruled.length > 0 ? ruled : candidates.filter((candidate) => candidate.able);
-  // If no model is able, the request goes to the named model or to the largest context, and the worker explains the refusal.
+  // If no model is able, the request goes to the named model or to the models with the largest context, and the worker explains the
+  // refusal.
   const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
   return chosen.length < 2 ? chosen : grouped(chosen.toSorted(compare));
 }
 
-/** Returns the candidates with the largest context, for a request that is too large for all. */
+/** Returns the candidates with the largest context, for a request that is too large for all models. */
 function largestContext(candidates: readonly Candidate[]): Candidate[] {
   const largest = Math.max(...candidates.map(({ contextWindow }) => contextWindow));
   return candidates.filter(({ contextWindow }) => contextWindow === largest);
 }
 
-/** Returns the first able target that the pool serves; if none is able, the first that it serves. */
+/** Returns the first able target that the pool serves; if none is able, the first target that it serves. */
 function namedModel(
   pool: LivePool,
   needs: LaneNeeds,
@@ -150,7 +151,7 @@ export function isAllowed(
   priceOf: LaneRules['priceOf'],
 ): boolean {
   if (except.includes(id) || (only && !only.includes(id))) return false;
-  // Prices matter only with a limit.
+  // Prices matter only if there is a cost limit.
   return maxCost === undefined || (priceOf(tier, id)?.output ?? 0) <= maxCost;
 }
 

@@ -4,14 +4,14 @@ import type { Conversation } from '#shared/formats/conversation.ts';
 
 export interface NamedSession {
   name: string;
-  /** Whether a conversation starts over under the same name, after a compaction: nothing of its prompt is cached then. */
+  /** Whether a conversation starts over under the same name after a compaction. Nothing of its new prompt is cached then. */
   restarts: boolean;
 }
 
 /**
- * Computes a number of 32 bits that is the same for all requests of one conversation. It uses the session that the client names in
- * headers or body; without a name, the start of the conversation; in a session that restarts, both. It also uses the owner of what the
- * key stores, so that no client reaches the worker of another owner's conversation by sending the same text.
+ * Computes a number of 32 bits that is the same for all requests of one conversation. It uses the session that the client names in headers
+ * or body. If the client names none, it uses the start of the conversation; in a session that restarts, both. It also uses the owner of
+ * what the key stores, so that no client reaches the worker of another owner's conversation by sending the same text.
  * @param session the session that the client's headers name
  */
 export function computeAffinity(

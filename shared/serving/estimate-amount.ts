@@ -4,17 +4,17 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 
-/** In tokens; used if neither the client nor the model sets a limit. */
+/** The output in tokens that is assumed if the client sets no limit. */
 const assumedOutput = 8_192;
 
-/** The input is estimated at four bytes per token; texts with three are common. */
+/** The input is estimated at four bytes per token; texts with three bytes per token are common. */
 const inputMargin = 4 / 3;
 
 export type PriceLookup = (tier: Tier | undefined, model: string) => TokenPrice | undefined;
 
 /**
- * Estimates the maximum that a request may use: its estimated input, and the output limit of the request or the model (8,192 tokens if
- * neither has one), at the price of the most expensive model that may serve it.
+ * Estimates the maximum that a request may use: its estimated input and its maximum output, at the price of the most expensive model that
+ * may serve it. The maximum output is the limit of the request (8,192 tokens if it has none), or the model's limit if that is lower.
  */
 export function estimateAmount(
   { needs, maxOutput, units }: Pick<RequestParameters, 'needs' | 'maxOutput' | 'units'>,

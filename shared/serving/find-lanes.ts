@@ -28,12 +28,12 @@ export interface ModelLanes {
   permits: KeyPermits;
   /** Returns the pools that can serve the request right now, best first. Workers to avoid count as absent. */
   place: (avoid: ReadonlySet<string>) => Placement[];
-  /** Returns why there are none, see `explainNoLane`. */
+  /** Returns why there are no lanes, see `explainNoLane`. */
   whyNone: (waits: WaitsForWorker) => NoLane | undefined;
 }
 
 /**
- * Resolves the request's model name and finds the lanes in which the key may have it served.
+ * Resolves the request's model name and finds the lanes in which the key may have the request served.
  * @throws RouterError `permission_denied`, or as `assertServed` does
  */
 export function findLanes(

@@ -7,13 +7,13 @@ export interface KeyPermits {
   /** Whether the key or its owner has any list of models or tiers. */
   restricts: boolean;
   allowsName: (name: string) => boolean;
-  /** Whether a tier and, for `auto`, one of its models may serve. */
+  /** Whether a tier and, for `auto`, one of its models may serve a request. */
   allowsLane: (tier: Tier, model?: string) => boolean;
 }
 
 /**
- * Reads the permits of a key, within those of its owner. `auto` is always permitted: it chooses among the models of the list, or among
- * all models if the list contains `auto`. A registry name on the list is permitted with all its targets.
+ * Reads the permits of a key, within those of its owner. `auto` is always permitted. It chooses among the models of the list, or among all
+ * models if the list contains `auto`. A registry name on the list is permitted with all its targets.
  */
 export function readKeyPermits({
   models,

@@ -22,13 +22,13 @@ const bytesPerSecond = 250;
 const maxSearches = 1_000;
 
 export interface UsageBounds extends Pick<RequestParameters, 'needs' | 'units'> {
-  /** The limit of output tokens; undefined without one. */
+  /** The limit of output tokens; undefined if there is none. */
   maxOutput: number | undefined;
   bodyBytes: number;
 }
 
 /**
- * Caps the usage that a worker reported to what is possible. Each token has at least a byte of text. So the body limits the input; the
+ * Caps the usage that a worker reported to what is possible. Each token has at least a byte of text, so the body limits the input. The
  * output is limited by the limits of the request and the model, or by the bytes of the answer if these are more.
  */
 export function capUsage(

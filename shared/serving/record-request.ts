@@ -14,12 +14,13 @@ export interface RecordParts {
   metrics: { countJob(format: string, report: JobReport): void; countRule(rule: string): void };
   priceOf: PriceLookup;
   ledger: Pick<UsageLedger, 'add'>;
-  /** Called for a refused job, see `wasRefused`; the ledger records all others. */
+  /** Called for a refused job, see `wasRefused`; the ledger records all other requests. */
   noteRefusal: (refusal: Refusal) => void;
 }
 
 /**
- * Creates the function that records a finished request: it commits the reservation, writes ledger, metrics and trace, and logs one line.
+ * Creates the function that records a finished request. That function commits the reservation, writes ledger, metrics and trace, and logs
+ * one line.
  */
 export function createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal }: RecordParts) {
   return (request: FinishedRequest): void => {
@@ -28,7 +29,7 @@ export function createRequestRecorder({ log, metrics, priceOf, ledger, noteRefus
     const { attempts, state, error } = report;
     const { model, rule, tier, worker } = getPlacementFacts(report);
     const cost = costOfRequest(request, priceOf);
-    // This comes first: a reservation that is neither committed nor released is renewed as long as this process lives.
+    // This comes first, because a reservation that is neither committed nor released is renewed as long as this process lives.
     reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
     metrics.countJob(format, report);
     if (rule !== undefined) metrics.countRule(rule);

@@ -3,7 +3,7 @@ import type { Needs } from '#shared/formats/client-format.ts';
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 /**
- * Returns the capabilities that a model must have to serve a request. Thinking is not required: a model that does not think still
+ * Returns the capabilities that a model must have to serve a request. Thinking is not required, because a model that does not think still
  * answers.
  * @param format name of the client format
  */
@@ -19,7 +19,7 @@ export function hasAll({ capabilities }: Pick<ModelInfo, 'capabilities'>, requir
   return required.every((each) => capabilities.includes(each));
 }
 
-/** Names what a model without a capability cannot take, for error messages. */
+/** Names the part of a request that a model without the capability cannot take, for error messages. */
 export function describeCapability(capability: Capability): string {
   switch (capability) {
     case 'tools':

@@ -5,7 +5,7 @@ import type { ModelSink } from './serve-model.ts';
 /** Converts an answer to another shape; returns undefined if the answer lacks something that the shape needs. */
 type AnswerShape = (whole: Buffer) => Buffer | undefined;
 
-/** Passes on an answer that is not streamed in another shape. */
+/** Passes an answer on in another shape. The answer must not be streamed. */
 export class ReshapedSink implements ModelSink {
   readonly #sink: ModelSink;
   readonly #reshape: AnswerShape;

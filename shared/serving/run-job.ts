@@ -9,13 +9,13 @@ import type { Caller } from './caller.ts';
 export interface RunningRequest {
   /** Cancels the request because its caller has left. */
   cancel: () => void;
-  /** Fails the request because its answer cannot be taken. Does nothing if it has ended. */
+  /** Fails the request because its answer cannot be processed. Does nothing if it has ended. */
   fail: (error: RouterError) => void;
-  /** Resolves when the request has ended with any outcome and is recorded. */
+  /** Resolves when the request has ended, with any outcome, and is recorded. */
   finished: Promise<void>;
 }
 
-/** Dispatches a request: the dispatcher itself, or a wrapper that hedges or splits the request. */
+/** Dispatches a request. It is the dispatcher itself, or a wrapper that hedges or splits the request. */
 export interface JobDispatcher<Dispatched> {
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Dispatched;
   cancel(job: Dispatched): void;

@@ -53,7 +53,7 @@ export interface ModelRequest extends ClientRequest {
   sealsAnswers: boolean;
   /** The id that the answer must have; undefined if the worker chooses it. */
   answerId?: string | undefined;
-  /** The client's headers that pass to an upstream of the same format. */
+  /** The client's headers that are sent to an upstream of the same format. */
   headers: Readonly<Record<string, string>> | undefined;
   /** The session that the client's headers name; undefined if they name none. */
   session: NamedSession | undefined;
@@ -71,15 +71,18 @@ export interface ModelSink extends JobSink {
   readonly relayedTokens: number;
   /** Keeps the request's body until the answer has ended, rather than until it begins. */
   keepBody?(): void;
-  /** Counts bytes of the answer that are held until it is complete. @throws RouterError `overloaded` if there are too many */
+  /**
+   * Counts bytes of the answer that are kept in memory until it is complete.
+   * @throws RouterError `overloaded` if there are too many
+   */
   hold?(bytes: number): void;
 }
 
 /**
- * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves, dispatches
- * and records.
+ * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves the estimated
+ * amount, dispatches the job and records the request.
  * @returns the running request; undefined if the caller has left
- * @throws RouterError `permission_denied`, the error of `explainNoLane` if no worker can serve the request in time, or as `lanesOf` and
+ * @throws RouterError `permission_denied`, the error of `explainNoLane` if no worker can serve the request in time, or as `findLanes` and
  * `reserve` do
  */
 export async function serveModel(
@@ -155,14 +158,14 @@ function unreadOf({ unread: lists, needs }: RequestParameters, model: ResolvedMo
   return { lists, inputTokens: needs.inputTokens };
 }
 
-/** Returns the client's limit of output tokens, or the registry's default for clients without one. */
+/** Returns the client's limit of output tokens, or the registry's default for clients that set none. */
 function outputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): number | undefined {
   if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
   const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
   return typeof preset === 'number' ? preset : undefined;
 }
 
-/** Limits the class to the key's: a client may lower the priority of a request, but not raise it. */
+/** Limits the class to that of the key. A client may lower the priority of a request, but not raise it. */
 function classOf({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
   return serviceTier === 'flex' ? 'low' : ceiling;
 }

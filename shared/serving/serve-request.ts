@@ -24,8 +24,8 @@ export interface ServableRequest extends ModelRequest {
 }
 
 /**
- * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them: each turn of the model,
- * and each call, is then a job of its own, with its own reservation and its own record.
+ * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them. Each turn of the model, and
+ * each call, is then a job of its own, with its own reservation and its own record.
  * @returns the running request; undefined if the caller has left
  * @throws RouterError as `serveModel`, `planHostedTools` and, for tools of an MCP server, `waitForTools` do
  */
@@ -116,7 +116,7 @@ function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObjec
   return JSON.parse(withDefaults(model.kind === 'named' ? model.defaults : {}).toString()) as JsonObject;
 }
 
-/** Prefers the model of the turn before, as long as it is served: the next turn continues its text. */
+/** Prefers the model of the previous turn as long as it is served, because the next turn continues its text. */
 function stayingWith(
   { pool, model, rule }: Placement,
   asked: ResolvedModel,

@@ -20,10 +20,10 @@ export type ToolComponents = Pick<
 >;
 
 /**
- * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches and records.
+ * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches the job and records the request.
  * @returns the running call; undefined if the caller has left
- * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, `connection_required` for a tool of an
- * MCP server that the caller's person has not linked, or as `reserve` does
+ * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, `connection_required` for a tool of an MCP
+ * server that the caller's person has not linked, or as `reserve` does
  */
 export async function serveTool(
   parts: ToolComponents,
@@ -49,7 +49,10 @@ export async function serveTool(
 
 export interface ToolJob extends ToolRequest, Pick<JobRequest, 'place' | 'connection'> {}
 
-/** Reserves, dispatches and records one tool call. @throws RouterError as `reserve` does */
+/**
+ * Reserves, dispatches and records one tool call.
+ * @throws RouterError as `reserve` does
+ */
 export async function runToolJob(
   { dispatcher, limits, record }: ToolComponents,
   { tool, body, stream, place, connection }: ToolJob,
@@ -81,7 +84,10 @@ export async function runToolJob(
   );
 }
 
-/** Returns the pools that have a permitted tool of this name now, most free slots first. The placement's model is the tool's name there. */
+/**
+ * Returns the pools that have a permitted tool of this name now, most free slots first. The placement's `model` is the tool's name in the
+ * pool.
+ */
 export function chooseToolLanes(
   called: string,
   pools: Iterable<LivePool>,

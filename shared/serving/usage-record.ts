@@ -16,7 +16,6 @@ export interface FinishedRequest {
   operation: Operation;
   /** The requested name of a model or a tool. */
   asked: string;
-  /** The purpose of the request, if known. */
   purpose: Purpose | undefined;
   /** The turn of an agent session, if the request named one. */
   turn?: AgentTurn | undefined;
@@ -80,7 +79,7 @@ export function buildUsageRecord(request: FinishedRequest, cost: number): UsageR
   };
 }
 
-/** Converts the attempts of a job to times since its begin; of many, keeps the first ones and the last. */
+/** Converts the attempts of a job to times since it was queued. If there are many, keeps the first ones and the last. */
 function timelineOf({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
   const { length } = timeline;
   return timeline

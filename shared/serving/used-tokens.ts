@@ -4,8 +4,8 @@ import { capUsage, type UsageBounds } from './possible-usage.ts';
 
 /**
  * Computes the usage of a job. A complete answer has the engine's count, capped to what is possible. A stream that broke, or that the
- * client left, counts the estimated input and the relayed output; an answer that the client left before its first byte counts the input.
- * A job that failed earlier, or that no worker began, counts nothing.
+ * client left, counts the estimated input and the relayed output. An answer that the client left before its first byte counts the input. A
+ * job that failed earlier, or that no worker began, counts nothing.
  */
 export function computeUsage(
   report: Pick<JobReport, 'end' | 'state' | 'attempt' | 'answerBytes' | 'firstByteAt'>,

@@ -12,7 +12,7 @@ export interface WaitForToolsParts {
 }
 
 /**
- * Waits, as calls do, while the workers that had tools have been away for less than a minute: a list without their tools would be wrong,
+ * Waits, as calls do, while the workers that had tools have been lost for less than a minute. A list without their tools would be wrong,
  * and clients keep it. Resolves at once if a worker of the tools tier takes calls, and when the caller has left.
  * @throws RouterError `no_worker_available` after `noWorkerMs`
  */

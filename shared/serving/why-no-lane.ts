@@ -15,13 +15,13 @@ const askAgainSeconds = 10;
 
 export interface NoLane {
   error: RouterError;
-  /** Whether the request waits for a worker anyway: a worker may come, or take jobs again, in time. */
+  /** Whether the request waits for a worker anyway, because a worker may come, or take jobs again, in time. */
   waits: boolean;
 }
 
 /** Milliseconds that a request waits while no worker can serve it. */
 export interface WaitsForWorker {
-  /** The operator's setting. */
+  /** The operator's limit. */
   noWorkerMs: number;
   /** The client's limit; undefined if it sets none. */
   maxWaitMs: number | undefined;

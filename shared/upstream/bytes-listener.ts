@@ -4,7 +4,7 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { AnswerListener } from './exchange.ts';
 import { createErrorBody } from './whole-listener.ts';
 
-/** Receives an answer of plain bytes, such as sound, and passes it on as it comes. */
+/** Receives an answer of plain bytes, such as sound, and passes it on as it arrives. */
 export class BytesListener implements AnswerListener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #head: (headers: Record<string, string>) => void;
@@ -37,7 +37,7 @@ export class BytesListener implements AnswerListener {
       return 'nothing';
     }
     this.#bytes += chunk.length;
-    // Copied, because the chunk's memory belongs to the connection and the piece may wait.
+    // The chunk is copied, because its memory belongs to the connection and the piece may wait.
     this.#write(Buffer.from(chunk));
     return 'more';
   }

@@ -16,8 +16,8 @@ export function developerAsSystem(message: JsonObject): JsonObject {
 }
 
 /**
- * Renames the thinking in an earlier assistant message to the fields that the upstream reads; drops it if there are none. Clients send
- * it as either `reasoning` or `reasoning_content`.
+ * Renames the thinking in an earlier assistant message to the fields that the upstream reads; drops the thinking if the upstream reads none
+ * of them. Clients send it as either `reasoning` or `reasoning_content`.
  */
 export function replayThinking(message: JsonObject, names: readonly ('reasoning' | 'reasoning_content')[]): JsonObject {
   if (message.role !== 'assistant') return message;

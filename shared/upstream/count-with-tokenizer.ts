@@ -8,8 +8,8 @@ const messageTokens = 4;
 const maxCounted = 1024 * 1024;
 
 /**
- * Estimates the input tokens of a chat request with the o200k tokenizer, which is not the model's own: the texts of all messages, calls
- * and results, the tools as JSON, and a flat number per image. The tokenizer's tables are loaded on first use. Even a long input does
+ * Estimates the input tokens of a chat request with the o200k tokenizer, which is not the model's own. It counts the texts of all messages,
+ * calls and results, the tools as JSON, and a flat number per image. The tokenizer's tables are loaded on first use. Even a long input does
  * not block the event loop.
  */
 export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {

@@ -3,8 +3,12 @@ import type { Dispatcher } from 'undici';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * The part of the answer in a chunk: `nothing`, or less than a piece; `more`, a piece; `finished`, a piece after which at most the usage
- * or another choice can follow; `complete`, the rest of the answer.
+ * The part of the answer in a chunk:
+ *
+ * - `nothing`: less than a piece, or none of the answer;
+ * - `more`: a piece;
+ * - `finished`: a piece after which at most the usage or another choice can follow;
+ * - `complete`: the rest of the answer.
  */
 export type Progress = 'nothing' | 'more' | 'finished' | 'complete';
 
@@ -13,24 +17,23 @@ export interface AnswerListener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
   onData(chunk: Buffer): Progress;
   /**
-   * Called before the first chunk, which is passed on when the promise resolves; undefined to pass it on at once. For waits of some
-   * milliseconds.
+   * Called before the first chunk, which is passed on when the promise resolves; undefined if it may be passed on at once. For waits of
+   * some milliseconds.
    */
   ready?: (() => Promise<void> | undefined) | undefined;
-  /** Called after each chunk: the upstream is not read until the promise resolves; undefined to read on. */
+  /** Called after each chunk. The upstream is not read until the promise resolves; undefined if reading may go on. */
   room?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** In milliseconds. */
 export interface ExchangeTimeouts {
   firstMs: number;
   idleMs: number;
 }
 
-/** Milliseconds for the usage of a finished answer, or another choice. */
+/** Milliseconds after the end of a choice in which its usage, or another choice, may still arrive. Then the answer is complete. */
 const usageMs = 2000;
 
-/** Milliseconds for the upstream to end a complete answer, so that the connection can be reused. */
+/** Milliseconds that the upstream has to end a complete answer, so that the connection can be reused. Then the connection is closed. */
 const drainMs = 1000;
 
 /**
@@ -52,11 +55,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #firstAt: number | undefined;
   /** Chunks that have arrived and are not passed on yet. */
   #chunks: Buffer[] = [];
-  /** Whether reading is paused, so that silence is not the upstream's. */
+  /** Whether reading is paused. Silence is then not the upstream's fault. */
   #isPaused = false;
   /** Whether arrived chunks wait until the listener is ready. */
   #hold: 'before' | 'holding' | 'over' = 'before';
-  /** Handles the held end of an answer. */
+  /** Handles the end of an answer that arrived while chunks waited. */
   #held: (() => void) | undefined;
   #timer: NodeJS.Timeout;
 
@@ -98,8 +101,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Collects chunks. A read of the socket may give hundreds of chunks of the body, one for each token: they are passed on together,
-   * right after it.
+   * Collects chunks. A read of the socket may give hundreds of chunks of the body, one for each token. They are passed on together, right
+   * after the read.
    */
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#chunks.push(chunk) === 1) queueMicrotask(() => this.#pass());

@@ -36,7 +36,7 @@ export interface GenerationEnd {
 
 /**
  * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"): duration, time to the first token,
- * tokens and outcome; never content.
+ * tokens and outcome, but never content.
  */
 export class GenerationSpan {
   readonly #span: TraceSpan;

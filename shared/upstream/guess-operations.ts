@@ -1,7 +1,8 @@
 import type { ModelOperation } from '#shared/core/operation.ts';
 
-/** Names of models that rank, and of models that compute vectors: most contain the word, the others are series of such models. */
+/** Matches names of models that rank. Most contain the word; the others are series of such models. */
 const ranks = /rerank|(^|[/-])llama-rank/i;
+/** Matches names of models that compute vectors. Most contain the word; the others are series of such models. */
 const embeds = /embed|retrieval|(^|[/-])(bge|e5|gte|minilm)-|sentence-t/i;
 
 /** Guesses a model's operations from its name, if nothing else states them. */

@@ -1,15 +1,18 @@
 const maxMs = 50;
 
 /**
- * The input tokens of a request whose answer must begin with them: counted by the upstream while it reads the input for the answer, or
- * estimated if it does not count in time.
+ * The input tokens of a request whose answer must begin with them. They are counted by the upstream while it reads the input for the
+ * answer, or estimated if it does not count in time.
  */
 export class InputCount {
   readonly #counted: Promise<void> | undefined;
   #tokens: number;
   #isSettled = false;
 
-  /** @param counting never rejects; resolves to undefined if the upstream cannot count; undefined if the upstream is not asked */
+  /**
+   * @param counting the upstream's count. It never rejects, and resolves to undefined if the upstream cannot count. Undefined if no count
+   * is requested
+   */
   constructor(counting: Promise<number | undefined> | undefined, estimated: number) {
     this.#tokens = estimated;
     this.#counted = counting?.then((tokens) => {

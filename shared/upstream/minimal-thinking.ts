@@ -27,8 +27,8 @@ export function readMinimalEffort({
 }
 
 /**
- * Returns the lowest effort that a model takes, if an error is its refusal of a lower one: the first that the upstream lists, otherwise
- * `low`; undefined for an error of any other kind.
+ * Returns the lowest effort that a model takes, if an error is its refusal of a lower one. That is the lowest that the upstream lists,
+ * otherwise `low`; undefined for an error of any other kind.
  */
 export function chooseAcceptedEffort(error: unknown, refused: MinimalEffort): string | undefined {
   if (!(error instanceof RouterError) || error.code !== 'invalid_request') return undefined;
@@ -40,7 +40,7 @@ export function chooseAcceptedEffort(error: unknown, refused: MinimalEffort): st
 
 /**
  * Returns a copy of a request with another effort in place of the lowest ones.
- * @param hasBudgets whether its format has budgets of thinking (`thinking`), and efforts beside them (`output_config`)
+ * @param hasBudgets whether the request's format has budgets of thinking (`thinking`), and efforts beside them (`output_config`)
  */
 export function withEffort(request: JsonObject, effort: string, hasBudgets: boolean): JsonObject {
   const changed = { ...request };

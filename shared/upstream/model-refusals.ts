@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 
 const maxRefusals = 1_000;
 
-/** Milliseconds for which a refusal is remembered: later the upstream may accept what it refused. */
+/** Milliseconds for which a refusal is remembered. Later, the upstream may accept what it refused. */
 const rememberedForMs = 3_600_000;
 
-/** Remembers which features an upstream refuses for which of its models: the path of a format, a level of thinking. */
+/** Remembers the features that an upstream refuses for one of its models, for example the path of a format or a level of thinking. */
 export class ModelRefusals {
   /** Replacements by model and refused feature. */
   readonly #known = new LRUCache<string, string>({ max: maxRefusals, ttl: rememberedForMs });

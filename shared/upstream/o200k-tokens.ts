@@ -4,13 +4,16 @@ import { countTokens as count, encode } from 'gpt-tokenizer/encoding/o200k_base'
 /** Counts text that looks like a special token as plain text. */
 const plainText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
 
-/** Maximum characters per slice. Byte-pair merging is quadratic in a run without a blank: 64 KiB of one letter block for seconds. */
+/**
+ * Maximum characters per slice. Byte-pair merging is quadratic in a run without a blank. 64 KiB of one letter would block the event loop
+ * for seconds.
+ */
 const maxSlice = 512;
 const slicesPerTurn = 32;
 
 /**
  * Counts the o200k_base tokens of a text without blocking the event loop. The text is counted in slices that end before a blank, where
- * tokens end, too; only a run of more than 512 characters without a blank may count a few tokens more.
+ * tokens end, too. Only a run of more than 512 characters without a blank may count a few tokens more.
  */
 export async function countTokens(text: string, signal: AbortSignal): Promise<number> {
   let tokens = 0;

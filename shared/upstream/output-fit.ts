@@ -15,7 +15,7 @@ const limitFields = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 /** Minimum tokens that a limit is lowered to. With less room, clients should rather shorten the conversation. */
 const minTokens = 1_024;
 
-/** Maximum fits of one request: if the upstream does not report the length of the input, the first fit may be too little. */
+/** Maximum fits of one request. If the upstream does not report the length of the input, the first fit may not lower the limit enough. */
 const maxFits = 2;
 
 /** A request with a limit of output tokens that its upstream may accept. */
@@ -34,8 +34,8 @@ export interface OutputFitParts {
 }
 
 /**
- * Lowers the limit of output tokens of a request after its upstream has refused the limit, to what fits by the upstream's error. Holds
- * the request until it is released.
+ * Lowers the limit of output tokens of a request after its upstream has refused the limit. The new limit is the number of tokens that fit
+ * according to the upstream's error. Keeps the request until `release`.
  */
 export class OutputFit {
   #parts: OutputFitParts | undefined;
@@ -46,7 +46,7 @@ export class OutputFit {
     this.#parts = parts;
   }
 
-  /** Returns undefined for a request without such a limit, or of a format whose requests are not fitted. */
+  /** Returns undefined for a request without a limit of output tokens, or of a format whose requests are not fitted. */
   static createFor(parts: OutputFitParts): OutputFit | undefined {
     const isLimited = limitFields.some((field) => typeof parts.request[field] === 'number');
     return isLimited && fittedFormats.has(parts.format) ? new OutputFit(parts) : undefined;
@@ -57,7 +57,7 @@ export class OutputFit {
     this.#parts = undefined;
   }
 
-  /** Returns the request to send after this error; undefined if a lower limit would not help, or would leave too little. */
+  /** Returns the request to send after this error; undefined if a lower limit would not help, or would leave too few tokens. */
   async after(error: unknown): Promise<Fitted | undefined> {
     const parts = this.#parts;
     const most = error instanceof RouterError ? maxOutput(error.details) : undefined;

@@ -22,7 +22,7 @@ export interface PausedTurnParts {
 }
 
 /**
- * A turn of a messages upstream that runs tools itself: after many of them the upstream pauses the turn (`stop_reason: "pause_turn"`)
+ * A turn of a messages upstream that runs tools itself. After many tool runs, the upstream pauses the turn (`stop_reason: "pause_turn"`)
  * and expects the message back to continue. The client gets one answer, with the usage of all its messages.
  */
 export class PausedTurn {
@@ -115,7 +115,7 @@ export class PausedStream implements StreamTranslation {
     }
   }
 
-  /** Ends the answer. A message that pauses the turn gives a neutral ending without meaning. */
+  /** Ends the answer. For a message that pauses the turn, the ending has no meaning. */
   end(): { text: string; ending: Ending } {
     return this.#isPaused ? { text: '', ending: { usage: noUsage, finishReason: 'stop' } } : this.#inner.end();
   }
@@ -129,13 +129,13 @@ export class PausedStream implements StreamTranslation {
   }
 }
 
-/** Whether the upstream runs a tool: the client's own tools have no type, or the type `custom`. */
+/** Whether the upstream runs a tool. The client's own tools have no type, or the type `custom`. */
 function isRunByUpstream(tool: Json): boolean {
   const type = isJsonObject(tool) ? tool['type'] : undefined;
   return typeof type === 'string' && type !== 'custom';
 }
 
-/** Adds counts, including those of nested objects. Other fields take the later value. */
+/** Adds counts, including those of nested objects. Other fields get the later value. */
 function addUsageCounts(usage: JsonObject, more: JsonObject): JsonObject {
   const sums = Object.entries(more).map(([field, count]) => {
     const before = usage[field];

@@ -14,11 +14,11 @@ export interface ReadRequest extends Pick<JsonText, 'hasUnreadLists'> {
 }
 
 /**
- * Parses a job's body, which the ingress has validated, and releases it: a body may have many megabytes, and its answer may stream for
- * minutes. Every worker reads its jobs with this.
+ * Parses a job's body, which the ingress has validated, and releases it, because a body may have many megabytes, and its answer may stream
+ * for minutes. Every worker reads its jobs with this function.
  * @param unread lists of the body that this worker does not read
- * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for a body nested too deeply to be serialized
- * for an upstream
+ * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for a body nested too deeply to be serialized for
+ * an upstream
  */
 export function readRequest(job: { body: Buffer }, unread?: ListSizes): ReadRequest {
   const { body } = job;

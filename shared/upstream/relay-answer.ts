@@ -18,7 +18,7 @@ import { writeAnswer, WholeListener } from './whole-listener.ts';
 export interface AnswerTimeouts {
   firstTokenMs: number;
   idleMs: number;
-  /** For an answer that is not streamed. */
+  /** The time for an answer that is not streamed. */
   answerMs: number;
 }
 
@@ -27,15 +27,15 @@ export interface RelayOptions {
   upstream: HttpUpstreamFormat;
   translation: Pick<Translation, 'reply' | 'stream' | 'bytes'>;
   answerContext: AnswerContext;
-  /** Whether the request to the upstream asks for a stream. */
+  /** Whether the request to the upstream requests a stream. */
   stream: boolean;
   timeouts: AnswerTimeouts;
   write: (piece: string | Uint8Array) => void;
   /** See `Reply.head`; for answers of plain bytes, and of requests that are fitted. */
   head: (headers: Record<string, string>) => void;
-  /** Resolves when there is room for further pieces of a stream; undefined while there is. The upstream is not read meanwhile. */
+  /** Resolves when there is room for further pieces of a stream; until then, the upstream is not read. Undefined if there is room now. */
   room?: (() => Promise<void> | undefined) | undefined;
-  /** Resolves when a stream may begin; undefined if it may begin at once. See `Listener.ready`. */
+  /** Resolves when a stream may begin; undefined if it may begin at once. See `AnswerListener.ready`. */
   ready?: (() => Promise<void> | undefined) | undefined;
   trace?: Generation | undefined;
   /** Lowers the limit of output tokens if the upstream refuses it; undefined if requests are not fitted. */
@@ -47,8 +47,8 @@ export interface RelayOptions {
 }
 
 /**
- * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. With a `fit`, a request whose
- * limit of output tokens is refused is sent again with a lower one, and a header reports the limit to the client.
+ * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. With a `fit`, a request whose limit
+ * of output tokens is refused is sent again with a lower limit. A header then reports the limit to the client.
  * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(
@@ -132,7 +132,7 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
   }
 }
 
-/** Wraps a listener so that `onHead` is called before its `onStart`, with the waits before and after its `onData`. */
+/** Wraps a listener so that `onHead` is called before its `onStart`, and adds the waits before and after its `onData`. */
 function withHead(
   listener: AnswerListener,
   onHead: RelayOptions['onHead'],

@@ -35,7 +35,7 @@ export class SseReader {
     return this.#take();
   }
 
-  /** Ends the body. Returns the data of a last event without its blank line. */
+  /** Ends the body. Returns the data of a last event that lacks its blank line. */
   end(): string[] {
     this.#parser.feed(`${this.#partial?.toString() ?? ''}\n\n`);
     this.#partial = undefined;
@@ -43,8 +43,8 @@ export class SseReader {
   }
 
   /**
-   * Decodes UTF-8 like a streaming `TextDecoder`, which is slow: it uses a converter and memory outside of the heap, and makes two bytes
-   * of each ASCII character.
+   * Decodes UTF-8 like a streaming `TextDecoder`, which is slow, because it uses a converter and memory outside of the heap, and makes two
+   * bytes of each ASCII character.
    */
   #decode(bytes: Uint8Array): string {
     const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -7,7 +7,7 @@ import { SseReader } from './sse-reader.ts';
 import { createErrorBody } from './whole-listener.ts';
 
 /**
- * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived; events that arrive together are
+ * Receives a streamed answer. Each event is translated and written as soon as its last byte has arrived; events that arrive together are
  * written in one piece. Events before the first content are written together with it.
  */
 export class StreamListener implements AnswerListener {
@@ -72,7 +72,7 @@ export class StreamListener implements AnswerListener {
           this.#finish = 'came';
       }
     } finally {
-      // Also writes what came before an event that ends the answer with an error.
+      // Also writes the events before the one that ends the answer with an error.
       if (text !== '') this.#write(text);
     }
     if (!isMore) return 'nothing';

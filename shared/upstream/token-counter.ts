@@ -7,10 +7,10 @@ import { UpstreamAnswerError } from './upstream-failure.ts';
 
 const timeoutMs = 30_000;
 
-/** Milliseconds for a count beside an answer that must begin with it. */
+/** Milliseconds after which a count is given up while the upstream generates an answer that must begin with it. */
 const besideMs = 5_000;
 
-/** Milliseconds for which an upstream that could not count a request is not asked again beside an answer. */
+/** Milliseconds after a failed count for which no count is requested from the upstream while it answers. */
 const refusedMs = 60_000;
 
 /** Maximum bytes of a request that is sent a second time to be counted. */
@@ -33,7 +33,7 @@ interface Scale {
 type Ask = (request: JsonObject, signal: AbortSignal) => Promise<number>;
 
 /**
- * Counts the input tokens of chat requests without inference: at the upstream if it can count, otherwise with our own tokenizer, scaled
+ * Counts the input tokens of chat requests without inference. The upstream counts them if it can; otherwise our own tokenizer does, scaled
  * by the counts that the model's first answers reported.
  */
 export class TokenCounter {
@@ -57,14 +57,14 @@ export class TokenCounter {
     if (known !== undefined) return known;
     const asked = await this.#askUpstream(request, signal);
     const count = asked ?? Math.round((await countWithTokenizer(request, signal)) * this.#scaleOf(model).ratio);
-    // An estimate is not cached if the upstream can count, so that the next call asks it again.
+    // An estimate is not cached if the upstream can count, so that the next call requests the count again.
     if (asked !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
     return Math.max(1, count);
   }
 
   /**
-   * Counts the input tokens of a request at the upstream while the upstream answers it. Never rejects: without a count the answer goes
-   * on.
+   * Counts the input tokens of a request at the upstream while the upstream answers it. Never rejects, because the answer goes on without a
+   * count.
    * @param bytes length of the request in JSON
    * @returns undefined if the upstream cannot count, or the request is too long to be sent twice
    */
@@ -76,16 +76,16 @@ export class TokenCounter {
     });
   }
 
-  /** Counts like `beside`, for a request that is not written yet. */
+  /** Counts like `countAtUpstream`, for a request that is not written yet. */
   countObjectAtUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
     return this.countAtUpstream(request, JSON.stringify(request).length, signal);
   }
 
   /**
-   * Calibrates our counts with an answer, if the upstream cannot count: measures the ratio of the model's tokenizer to ours.
+   * Calibrates our counts with an answer, if the upstream cannot count. Measures the ratio of the model's tokenizer to ours.
    * @param bytes length of the request in JSON
-   * @returns a function to call with the answer's own count; undefined if no (further) calibration is needed, so that the request need
-   * not be kept
+   * @returns a function to call with the answer's own count; undefined if no calibration, or no further one, is needed, so that the request
+   * need not be kept
    */
   createCalibration(request: JsonObject, model: string, bytes: number): ((promptTokens: number) => void) | undefined {
     if (this.#ask || bytes > calibrationLimits.maxBytes || this.#scaleOf(model).lessons >= calibrationLimits.perModel)
@@ -93,7 +93,7 @@ export class TokenCounter {
     // The tokens of an image do not depend on the tokenizer.
     if (JSON.stringify(request.messages).includes('"image_url"')) return undefined;
     return (promptTokens) => {
-      // Not awaited; a failed count is ignored.
+      // The count is not awaited, and a failed count is ignored.
       this.#learn(request, model, promptTokens).catch(() => undefined);
     };
   }

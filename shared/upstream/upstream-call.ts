@@ -18,7 +18,7 @@ export type UpstreamOutcome = (typeof upstreamOutcomes)[number];
 /** A finished request to an upstream. Times are milliseconds since it was sent. */
 export interface UpstreamCall {
   outcome: UpstreamOutcome;
-  /** Until the first piece of a streamed answer; undefined if there was none. */
+  /** The time until the first piece of a streamed answer; undefined if there was none. */
   firstMs: number | undefined;
   ms: number;
 }

@@ -15,7 +15,7 @@ const unreachableCodes = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Whether an error means that no connection was made: no process listens there, or the host is unknown. */
+/** Whether an error means that no connection was made, because no process listens at the address, or the host is unknown. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // A host with several addresses gives one error for each.

@@ -8,7 +8,7 @@ import { Exchange, type ExchangeTimeouts, type AnswerListener } from './exchange
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
 export interface UpstreamHttpOptions {
-  /** Base address, to which paths are appended. */
+  /** Base URL, to which paths are appended. */
   url: string;
   /** Maximum number of connections for jobs. With at most as many jobs at once, none waits for a connection. */
   connections: number;
@@ -38,7 +38,7 @@ export interface UpstreamRequest {
 
 const queryTimeoutMs = 5000;
 
-/** Minimum bytes of a body whose pieces are sent one by one: joining shorter bodies takes less time. */
+/** Minimum bytes of a body whose pieces are sent one by one. Joining the pieces of shorter bodies takes less time. */
 const minStreamedBytes = 256 * 1024;
 
 /** Maximum bytes of an answer to a query. The longest are lists of models, and of tokens next to their count. */
@@ -68,14 +68,20 @@ export class UpstreamHttp {
     this.#queries = new Pool(origin, { ...common, connections: 8, maxResponseSize: maxAnswerBytes });
   }
 
-  /** GETs a path and reads the answer, whatever its status. @throws the connection's errors */
+  /**
+   * GETs a path and reads the answer, whatever its status.
+   * @throws the connection's errors
+   */
   async get(path: string, timeoutMs = queryTimeoutMs): Promise<UpstreamAnswer> {
     const signal = AbortSignal.timeout(timeoutMs);
     const headers = await this.#headers();
     return readWhole(await this.#queries.request({ path: this.#base + path, method: 'GET', headers, signal }));
   }
 
-  /** POSTs a query as JSON and reads the answer, whatever its status. @throws the connection's errors */
+  /**
+   * POSTs a query as JSON and reads the answer, whatever its status.
+   * @throws the connection's errors
+   */
   async post(
     path: string,
     body: string,

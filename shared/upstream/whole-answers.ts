@@ -5,7 +5,7 @@ import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /**
- * Answers may take one of this many parts of the memory limit: an answer is in memory several times while it is parsed, translated and
+ * Answers may use the memory limit divided by this number, because an answer is in memory several times while it is parsed, translated and
  * written.
  */
 const answerParts = 10;
@@ -19,12 +19,12 @@ export interface HeldAnswer {
   release: () => void;
 }
 
-/** Limits the bytes of all answers that a process holds until they are complete. */
+/** Limits the bytes of all answers that a process keeps in memory until they are complete. */
 export class HeldAnswersBudget {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** @param memoryBytes the memory limit of this process; 0 without a limit */
+  /** @param memoryBytes the memory limit of this process; 0 if there is none */
   constructor(memoryBytes: number) {
     this.#maxBytes = computeMemoryShare(answerParts, memoryBytes);
   }

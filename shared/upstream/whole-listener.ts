@@ -58,7 +58,9 @@ export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, bod
   return keepsNumbers(upstream) ? writeExact(body) : JSON.stringify(body);
 }
 
-/** Whether the exact text of numbers is kept. Not for vectors: they have thousands of numbers, whose notation does not matter. */
+/**
+ * Whether the exact text of numbers is kept. It is not kept for vectors, which have thousands of numbers whose notation does not matter.
+ */
 function keepsNumbers({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
   return operation === 'generate' || operation === 'complete';
 }

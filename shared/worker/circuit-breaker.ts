@@ -13,15 +13,17 @@ export interface CircuitBreakerOptions {
 /** Failures in a row after which the worker stops taking jobs. */
 export const maxFailures = 3;
 
-/** Milliseconds without jobs after failures, first and maximum: doubled each further time in a row, varied by a quarter. */
+/** Milliseconds without jobs after failures. They double each further time in a row, and vary by a quarter. */
 const firstOpenMs = 1000;
+/** Maximum milliseconds without jobs after failures. */
 const maxOpenMs = 8000;
 
 /** Maximum milliseconds of a pause; then the upstream is tried again, even if it requested a longer one. */
 const maxPauseMs = 60_000;
 
-/** Milliseconds of a pause for which the upstream gives no time, first and maximum: doubled with each further refusal in a row. */
+/** Milliseconds of a pause for which the upstream gives no time. They double with each further refusal in a row. */
 const firstPauseMs = 1000;
+/** Maximum milliseconds of a pause for which the upstream gives no time. */
 const maxDefaultPauseMs = 30_000;
 
 /** The reason if no connection could be made. A successful health check is then enough to take jobs again. */
@@ -31,10 +33,10 @@ const unreachable = 'unreachable';
 const tickMs = 500;
 
 /**
- * The circuit breaker of a worker: limits the work that the worker takes, by the outcomes of its jobs. Three conditions limit it:
+ * The circuit breaker of a worker. It limits the work that the worker takes, by the outcomes of its jobs. Three conditions limit it:
  *
- * - failures: after `maxFailures` without a success in between, or one refused connection, it takes no jobs for a while, then one at a
- *   time, until one is answered;
+ * - failures: after `maxFailures` without a success in between, or one refused connection, the worker takes no jobs for a while, then one
+ *   at a time, until one is answered;
  * - a temporary refusal (a rate limit, an overload): no jobs until the pause ends, whose length the upstream may give;
  * - an unhealthy upstream, which the worker detects by itself: no jobs until it is healthy.
  *
@@ -63,7 +65,7 @@ export class CircuitBreaker {
     this.#ticks = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Returns the facts to announce: with fewer slots, or not accepting, and the reason. */
+  /** Returns the facts to announce, if necessary with fewer slots, or without accepting jobs, and with the reason. */
   restrict(facts: WorkerFacts): WorkerFacts {
     const { accepting } = facts;
     if (!this.#isHealthy) return { ...facts, accepting: false, reason: 'unhealthy' };
@@ -84,7 +86,7 @@ export class CircuitBreaker {
       };
       const head: Reply['head'] = (headers) => reply.head(headers);
       const room = (): Promise<void> | undefined => reply.room?.();
-      // A composed signal would take a kilobyte as long as the job runs, and work of the garbage collector.
+      // A composed signal would cost a kilobyte as long as the job runs, and work of the garbage collector.
       const { givenUp } = run;
       const onAbort = (): void => givenUp.abort(signal.reason);
       if (signal.aborted) onAbort();
@@ -118,7 +120,7 @@ export class CircuitBreaker {
     clearTimeout(this.#pauseTimer);
   }
 
-  /** Handles the begin of an answer. A count of tokens may come from the worker itself, so it proves nothing. */
+  /** Handles the beginning of an answer. A count of tokens may come from the worker itself, so it proves nothing. */
   #answered({ operation }: GrantedJob): void {
     if (operation === 'count_tokens') return;
     this.#refusals = 0;
@@ -126,7 +128,7 @@ export class CircuitBreaker {
     this.#closeCircuit();
   }
 
-  /** Handles a complete answer. Only a complete answer ends a row of failures: a stream that begins may break. */
+  /** Handles a complete answer. Only a complete answer ends a row of failures, because a stream that begins may break. */
   #served({ operation }: GrantedJob): void {
     if (operation === 'count_tokens') return;
     this.#failures = 0;
@@ -146,7 +148,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Whether a job was taken while probing. Failures of earlier jobs prove nothing new. */
+  /** Whether a job was begun while the worker was probing. Failures of earlier jobs prove nothing new. */
   #isProbe(run: WatchedJob): boolean {
     return this.#state === 'half-open' && !this.#silent.isOlder(run);
   }

@@ -18,8 +18,8 @@ import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts'
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 
 /**
- * Bodies of jobs take one of this many parts of the memory: each body is in memory several times while it is parsed, translated and sent
- * on.
+ * Bodies of jobs may use the memory limit divided by this number, because each body is in memory several times while it is parsed,
+ * translated and sent on.
  */
 const bodyParts = 8;
 
@@ -77,7 +77,7 @@ export async function runWorker<Config extends WorkerConfig>(
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
     const { kind, formats, coalesceMs } = parts;
-    // Failures of one tool show nothing about the others: each tool has a circuit breaker of its own.
+    // Failures of one tool show nothing about the others, so each tool has a circuit breaker of its own.
     const handler = tier === 'tools' ? parts.handler : breaker.watch(parts.handler);
     const options = {
       broker,

@@ -11,8 +11,9 @@ export interface WatchedJob {
   hasOutput: boolean;
 }
 
-/** Milliseconds without output after which streams are stuck: while the upstream has answered none yet, and the minimum afterwards. */
+/** Milliseconds without output after which streams are stuck if the upstream has answered none yet. */
 const unknownMs = 30_000;
+/** Minimum of that time once the upstream has answered a stream. */
 const minMs = 5_000;
 
 /** The multiple of the usual time to a first output after which streams are stuck. */
@@ -21,12 +22,12 @@ const factor = 10;
 /** The share of the usual time that remains with each first output, so that one slow answer does not count for ever. */
 const decay = 0.9;
 
-/** Milliseconds of an unhealthy upstream after which a stream without output is given up. */
+/** Milliseconds for which the upstream is unhealthy, and a stream without output waits, until the stream is given up. */
 const illMs = 10_000;
 
 /**
- * Detects an upstream that takes jobs and answers none: several streams wait for their first output much longer than usual, and no other
- * job has output either. Answers that are not streamed may take long and prove nothing.
+ * Detects an upstream that takes jobs and answers none. Then several streams wait for their first output much longer than usual, and no
+ * other job has output either. Answers that are not streamed may take long and prove nothing.
  */
 export class SilentJobs {
   readonly #running = new Set<WatchedJob>();
@@ -74,7 +75,7 @@ export class SilentJobs {
   }
 
   /**
-   * Looks for stuck streams, and gives up those without output while the upstream is unhealthy. Call it at short intervals.
+   * Finds stuck streams, and gives up streams without output once the upstream has been unhealthy for `illMs`. Call it at short intervals.
    * @param minStuck how many stuck streams prove that the upstream is stuck
    */
   checkStuckStreams(now: number, isHealthy: boolean, minStuck: number): { isStuck: boolean; hasStuckProbe: boolean } {

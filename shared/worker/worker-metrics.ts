@@ -26,7 +26,7 @@ export interface WorkerStatus {
 
 const maxModels = 100;
 
-/** The metrics of every kind of worker. Label values are bounded: models beyond the hundredth count as `other`. */
+/** The metrics of every kind of worker. Label values are bounded. Models beyond the hundredth count as `other`. */
 export class WorkerMetrics implements WorkerMeter {
   readonly #jobs: BoundCounter<'format' | 'operation' | 'model' | 'outcome'>;
   readonly #durations: BoundHistogram<'format' | 'operation' | 'model'>;
@@ -43,7 +43,7 @@ export class WorkerMetrics implements WorkerMeter {
   readonly #jobTimes = new Map<string, BoundObservations>();
   readonly #errorCounts = new Map<string, BoundCount>();
 
-  /** @param standing returns the worker's current state and load */
+  /** @param status returns the worker's current state and load */
   constructor(registry: Registry, status: () => WorkerStatus) {
     const registers = [registry];
     this.#jobs = new BoundCounter({

@@ -9,11 +9,13 @@ import { parseAuthority, serverConfig, type Authority } from './authority.ts';
 
 export const defaultFolder = 'credentials';
 
-/** Milliseconds to wait for the lock. A change takes up to a second, so a longer wait means many other changes, or one that hangs. */
+/** Milliseconds to wait for the lock. A change takes up to a second, so a longer wait means many other changes, or a process that hangs. */
 const lockWaitMs = 20_000;
 const lockPollMs = 20;
 
-/** Milliseconds for which a lock counts as held if its holder is on another machine or in another container, and may have died. */
+/**
+ * Milliseconds after which a lock of a holder on another machine or in another container counts as free, because the holder may have died.
+ */
 const unseenHolderMs = 60_000;
 
 const authorityFile = (folder: string): string => join(folder, 'authority.json');
@@ -23,7 +25,7 @@ export function hasAuthority(folder: string): boolean {
   return existsSync(authorityFile(folder));
 }
 
-/** @throws ConfigError if this folder holds no authority, or a damaged one */
+/** @throws ConfigError if there is no authority in this folder, or if its file is damaged */
 export function readAuthority(folder: string): Authority {
   if (!hasAuthority(folder))
     throw new ConfigError(
@@ -33,12 +35,12 @@ export function readAuthority(folder: string): Authority {
 }
 
 /**
- * Changes a cluster's authority, one process at a time. Of two processes that start from the same state, the second would overwrite the
- * first one's credential, which could then not be revoked.
+ * Changes a cluster's authority, one process at a time. If two processes started from the same state, the second would overwrite the first
+ * one's credential, which could then not be revoked.
  * @param change is called with the authority and changes it in place
  * @param configOf `serverConfig`, or the same in another thread; called if a credential was revoked
  * @returns what `change` returns
- * @throws ConfigError if this folder holds no authority; RouterError `overloaded` if another process does not finish its change
+ * @throws ConfigError if there is no authority in this folder; RouterError `overloaded` if another process does not finish its change
  */
 export async function changeAuthority<Result>(
   folder: string,
@@ -52,8 +54,8 @@ export async function changeAuthority<Result>(
     const authority = readAuthority(folder);
     const revoked = countRevoked(authority);
     const result = await change(authority);
-    // Only a revocation changes the servers' configuration: servers accept new credentials as they are. The configuration is written
-    // first, so that a change interrupted in between can be repeated.
+    // Only a revocation changes the servers' configuration, because servers accept new credentials as they are. The configuration is
+    // written first, so that a change interrupted in between can be repeated.
     if (countRevoked(authority) > revoked) replaceFile(serverFile(folder), await configOf(authority), 0o644);
     replaceFile(authorityFile(folder), serializeAuthority(authority));
     return result;

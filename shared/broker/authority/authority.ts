@@ -18,7 +18,7 @@ const issuedSchema = z.object({
 export type Issued = z.output<typeof issuedSchema>;
 
 /**
- * The secrets that sign a cluster's credentials for NATS, as stored in a file: anyone who reads the file can make credentials.
+ * The secrets that sign a cluster's credentials for NATS, as stored in a file. Anyone who reads the file can make credentials.
  *
  * An operator vouches for one account, whose signing key vouches for each user. The server has the operator's token and the account's
  * token, and therefore accepts users that it has never seen.
@@ -27,7 +27,7 @@ const authoritySchema = z.object({
   v: z.literal(1),
   /** The first token of the cluster's subjects. */
   prefix: z.string().regex(/^[\w-]+$/),
-  /** CA certificates in PEM that go into every credential: those of the authority that signed the broker's certificate. */
+  /** CA certificates in PEM that go into every credential, namely those of the authority that signed the broker's certificate. */
   ca: z.string().optional(),
   operator: z.object({ seed, token: z.string() }),
   /** The account for the server's own affairs. No credential belongs to it. */
@@ -56,7 +56,10 @@ export async function createAuthority(prefix: string, ca: string | undefined): P
   };
 }
 
-/** Parses an authority's file. @throws ConfigError for anything else */
+/**
+ * Parses an authority's file.
+ * @throws ConfigError for any other text
+ */
 export function parseAuthority(text: string): Authority {
   try {
     return authoritySchema.parse(JSON.parse(text));

@@ -9,7 +9,7 @@ export interface CredentialRequest {
   role: Role;
   /** The owner: one token of a subject. At most one valid credential has this name. */
   name: string;
-  /** Milliseconds of validity; valid for ever if absent. */
+  /** Milliseconds of validity. Absent: the credential does not expire. */
   validMs?: number | undefined;
   /** CA certificates in PEM that go into the file instead of the authority's own. */
   ca?: string | undefined;

@@ -6,15 +6,15 @@ import { createSubjects, type Subjects } from '../contract/subjects.ts';
 export interface Permissions {
   publish: string[];
   subscribe: string[];
-  /** Taken out of `subscribe`. */
+  /** Subjects that are excluded from `subscribe`. */
   neverSubscribe?: string[];
-  /** Subscriptions of a connection at most; without it the server's bound. */
+  /** Maximum subscriptions of a connection. Absent: the server's limit applies. */
   maxSubscriptions?: number;
 }
 
 /**
- * Subscriptions of a worker at most; an honest one has five. Each costs the server up to 17 KiB, that of the longest subject, so that all
- * connections that the server accepts fit into its memory.
+ * Maximum subscriptions of a worker; an honest worker has five. Each costs the server up to 17 KiB, the cost of the longest subject. With
+ * this limit, all connections that the server accepts fit into its memory.
  */
 const maxWorkerSubscriptions = 10;
 
@@ -32,8 +32,8 @@ export function derivePermissions(role: Role, owner: string, prefix: string): Pe
 
 /**
  * A worker requests tickets, claims, replies and announces itself in its owner's name. It receives only messages for its owner's workers
- * and never uses JetStream itself: see `JetStreamProxy`. Its inboxes have six tokens. The server refuses subscriptions of more than nine:
- * one of two thousand tokens would cost it almost a mebibyte.
+ * and never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six tokens. The server refuses subscriptions of more than nine
+ * tokens, because one of two thousand tokens would cost it almost a mebibyte.
  */
 function workerPermissions(subjects: Subjects, tier: Tier, owner: string): Permissions {
   const anyOfOwner = { tier, owner, worker: '*' };

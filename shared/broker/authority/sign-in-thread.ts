@@ -2,21 +2,25 @@ import { runInThread } from '#shared/core/run-in-thread.ts';
 import type { Authority } from './authority.ts';
 import type { CredentialRequest, IssuedCredential } from './issue-credential.ts';
 
-/** The task of a signing thread: a credential, or, without a request, the servers' configuration. */
+/** The task of a signing thread: to issue the requested credential. Without a request, to build the servers' configuration. */
 export interface SigningTask {
   authority: Authority;
   request?: CredentialRequest;
 }
 
 /**
- * Runs `issueCredential` in a thread of its own: the signatures take a tenth of a second, which would delay the streams of this thread.
- * @throws what the thread failed with
+ * Runs `issueCredential` in a thread of its own, because the signatures take a tenth of a second, which would delay the streams of this
+ * thread.
+ * @throws the error with which the thread failed
  */
 export function issueCredentialInThread(authority: Authority, request: CredentialRequest): Promise<IssuedCredential> {
   return run<IssuedCredential>({ authority, request });
 }
 
-/** Runs `serverConfig` in a thread of its own. @throws what the thread failed with */
+/**
+ * Runs `serverConfig` in a thread of its own.
+ * @throws the error with which the thread failed
+ */
 export function buildServerConfigInThread(authority: Authority): Promise<string> {
   return run<string>({ authority });
 }

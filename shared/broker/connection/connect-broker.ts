@@ -33,13 +33,13 @@ export interface BrokerOptions extends BrokerAccess {
   waitMs?: number;
 }
 
-/** Milliseconds for the first connection, so that the processes of a cluster may start in any order. */
+/** Milliseconds for which the first connection is tried, so that the processes of a cluster may start in any order. */
 const firstConnectMs = 30_000;
 
 /** Milliseconds within which a healthy server answers. */
 const maxRoundTripMs = 1_000;
 
-/** Milliseconds for the last messages to reach the server when the connection is closed. */
+/** Milliseconds that the last messages have to reach the server when the connection is closed. */
 const closeFlushMs = 1_000;
 
 /**
@@ -98,13 +98,16 @@ export class Broker {
     return this.#connectedSince;
   }
 
-  /** Calls the listener whenever a lost connection is back, with its subscriptions. @returns a function that ends the calls */
+  /**
+   * Calls the listener whenever a lost connection is restored, with its subscriptions.
+   * @returns a function that ends the calls
+   */
   onReconnect(listener: () => void): () => void {
     this.#reconnectListeners.add(listener);
     return () => this.#reconnectListeners.delete(listener);
   }
 
-  /** Sends a message at the end of this turn of the event loop, behind those published before. */
+  /** Sends a message at the end of this turn of the event loop, after the messages published before it. */
   publish(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
     this.#outbox.add({ subject, payload, reply, headers });
   }
@@ -114,7 +117,7 @@ export class Broker {
     this.#outbox.sendImmediately({ subject, payload, reply, headers });
   }
 
-  /** Sends a message that may wait: with the next message, or within a few milliseconds. */
+  /** Sends a message that may wait. It is sent with the next message, or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
     this.#outbox.addDeferred({ subject, payload, reply, headers });
   }
@@ -141,7 +144,7 @@ export class Broker {
     return Promise.race([answered, sleep(maxRoundTripMs, undefined, { ref: false })]);
   }
 
-  /** Sends the held messages and closes the connection. Waits at most a second for the server to take them. */
+  /** Sends the messages that still wait and closes the connection. Waits at most a second for the server to receive them. */
   async close(): Promise<void> {
     if (this.connected) {
       const sent = this.flush().catch((error: unknown) => this.#log.warn({ err: error }, 'last messages may be lost'));
@@ -151,9 +154,9 @@ export class Broker {
   }
 
   /**
-   * Subscribes with a plain callback. Permission errors, connection errors and errors that the callback throws go to the log: the
-   * library would treat a thrown error as the end of the connection's input, and deliver nothing more.
-   * @param queue a group of which one member gets each message; without a group every subscriber gets it
+   * Subscribes with a plain callback. Permission errors, connection errors and errors that the callback throws are logged. The library
+   * would treat a thrown error as the end of the connection's input, and deliver no further message.
+   * @param queue a group of which one member gets each message; without it, every subscriber gets each message
    */
   subscribe(subject: string, onMessage: (message: Msg) => void, queue?: string): Subscription {
     return this.nc.subscribe(subject, {

@@ -33,7 +33,7 @@ export function connectionOptions(
   const addresses = url.split(',');
   const usable = addresses.flatMap((address) => readAddress(address) ?? []);
   const [first] = usable;
-  // The address may hold a password, so it is not repeated.
+  // The URL may contain a password, so it is not repeated.
   if (!first || usable.length < addresses.length)
     throw new ConfigError('the address of NATS is not a URL like nats://127.0.0.1:4222');
   const transport = transportOf(first);
@@ -57,7 +57,7 @@ export function connectionOptions(
       pingInterval: 10_000,
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
-      // The broker announces addresses of other nodes, which are behind the load balancer and out of reach.
+      // The broker reports addresses of other nodes, which are behind the load balancer and out of reach.
       ...(transport === 'websocket' && { ignoreClusterUpdates: true }),
     },
   };

@@ -41,9 +41,9 @@ const seedBlock = /-+BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END USER NKEY SEED-+/;
 const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * Parses a credential: the usual blocks of a NATS credential file. If a private authority signs the broker's certificate, that
- * authority's certificate follows them.
- * @throws ConfigError for anything else, and for a credential that `rtr credentials` has not made; the error never repeats the text
+ * Parses a credential, which consists of the usual blocks of a NATS credential file. If a private authority signs the broker's certificate,
+ * that authority's certificate follows them.
+ * @throws ConfigError for any other text, and for a credential that `rtr credentials` has not made; the error never repeats the text
  */
 export function parseCredential(text: string): Credential {
   const jwt = tokenBlock.exec(text)?.[1];

@@ -17,7 +17,7 @@ export function openConnection(
   return wsconnect({ ...options, ...(ca !== undefined && { wsFactory: trusting(ca) }) });
 }
 
-/** Makes WebSockets that also trust a private authority: the runtime's own WebSocket trusts only the public ones. */
+/** Makes WebSockets that also trust a private authority, because the runtime's own WebSocket trusts only the public ones. */
 function trusting(ca: string): NonNullable<WsConnectionOptions['wsFactory']> {
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, ca] } });
   return (url) => {

@@ -12,10 +12,10 @@ export interface Message {
 const maxWaitMs = 5;
 
 /**
- * Holds the messages that are published within one turn of the event loop and passes them to the connection together, in order. The
- * library alone writes once for every event that publishes something; under load, many writes become one here, and the broker and the
- * subscribers wake up once for all of them. A message waits at most until the end of the turn; an unhurried message waits a few
- * milliseconds; a message sent ahead gets a write of its own.
+ * Collects the messages that are published within one turn of the event loop and passes them to the connection together, in order. The
+ * library alone writes once for every event that publishes something. Under load, many writes become one here, and the broker and the
+ * subscribers wake up once for all of them. A message waits at most until the end of the turn, an unhurried one a few milliseconds. A
+ * message sent ahead gets a write of its own.
  * See docs/decisions/0006-outbox-priorities.md.
  */
 export class Outbox {
@@ -37,18 +37,18 @@ export class Outbox {
     setImmediate(() => this.send());
   }
 
-  /** Passes a message to the connection at once, before the held messages. */
+  /** Passes a message to the connection at once, before the collected messages. */
   sendImmediately(message: Message): void {
     if (!this.#nc.isClosed()) this.#publish(message);
   }
 
-  /** Adds a message that may wait: it travels with the next message, or alone within a few milliseconds. */
+  /** Adds a message that may wait. It travels with the next message, or alone within a few milliseconds. */
   addDeferred(message: Message): void {
     this.#held.push(message);
     if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
   }
 
-  /** Passes the held messages to the connection, without waiting for the end of the turn. */
+  /** Passes the collected messages to the connection, without waiting for the end of the turn. */
   send(): void {
     const messages = this.#held;
     this.#held = [];

@@ -1,16 +1,17 @@
 import type { NodeConnectionOptions } from '@nats-io/transport-node';
 
-/** Milliseconds between attempts to reach a lost server. */
+/** Milliseconds between two tries to reach a lost server. */
 const lostMs = 100;
 
-/** Milliseconds between attempts at a server that refuses the credential, which only an operator can change. */
+/** Milliseconds between two tries at a server that refuses the credential, which only an operator can change. */
 const refusedMs = 5_000;
 
 type Servers = Parameters<NonNullable<NodeConnectionOptions['reconnectToServer']>>[0];
 
 /**
- * Sets the pauses between attempts to connect to a server: much longer after a refusal than after a loss. The pauses use a monotonic
- * clock. The library measures its own pauses with the time of day: if that is set back by an hour, it does not connect for an hour.
+ * Sets the pauses between the tries to connect to a server. They are much longer after a refusal than after a loss. The pauses use a
+ * monotonic clock. The library measures its own pauses with the time of day; if that is set back by an hour, the library does not connect
+ * for an hour.
  */
 export class ReconnectBackoff {
   #isRefused = false;
@@ -43,7 +44,7 @@ export class ReconnectBackoff {
     return { server, delay };
   }
 
-  /** Partly random, so that many workers do not connect at the same moment. */
+  /** The pause is partly random, so that many workers do not connect at the same moment. */
   #pauseMs(): number {
     return (this.#isRefused ? refusedMs : lostMs) * (1 + Math.random());
   }

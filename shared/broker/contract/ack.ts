@@ -5,8 +5,12 @@ import { consumerName, maxSubjectLength, type Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * The effect of an ack on a delivered ticket: `done` removes the ticket from the queue, `back` redelivers it to another worker at once,
- * `later` redelivers it after a moment, `void` removes a message that is not a ticket.
+ * The effect of an ack on a delivered ticket:
+ *
+ * - `done` removes the ticket from the queue;
+ * - `back` redelivers it to another worker at once;
+ * - `later` redelivers it after a moment;
+ * - `void` removes a message that is not a ticket.
  */
 export const ackKinds = ['done', 'back', 'later', 'void'] as const;
 export type AckKind = (typeof ackKinds)[number];

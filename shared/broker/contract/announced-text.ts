@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Maximum characters of a name: enough for the path of a model's file. */
+/** Maximum characters of a name, which are enough for the path of a model's file. */
 const maxName = 256;
 
 /**

@@ -28,10 +28,10 @@ function isModelOperation(name: string): name is ModelOperation {
   return modelOperations.some((known) => known === name);
 }
 
-/** Maximum bytes of an announcement: enough for about three thousand models, or five hundred tools with large schemas. */
+/** Maximum bytes of an announcement, which are enough for about three thousand models, or five hundred tools with large schemas. */
 export const maxAnnouncementBytes = 512 * 1024;
 
-/** Maximum fields and elements of an announcement: a dispatcher reads that many in less than 0.1 s. */
+/** Maximum fields and elements of an announcement. A dispatcher reads that many in less than 0.1 s. */
 const maxValues = { values: 50_000, groups: 50_000 };
 
 /** Maximum tokens of a model's context or output; a larger value is ignored. */
@@ -65,7 +65,9 @@ const model = z.object({
   contextWindow: tokens,
   /** Maximum tokens of output, if the engine reports them. */
   maxOutput: tokens,
-  /** The index in `lackLists` of the features that the model does not take. Absent if the model takes all that can be announced. */
+  /**
+   * The index in `lackLists` of the features that the model does not take. Absent if the model takes all features that can be announced.
+   */
   lacks: z.number().int().nonnegative().optional().catch(undefined),
   /**
    * The ways to ask the model to think, if the provider reports them: `adaptive` takes an effort, `enabled` a budget of tokens. An empty
@@ -77,7 +79,7 @@ const model = z.object({
     .catch(undefined),
 });
 
-/** Nested no deeper than what can be written again, in lists of tools. */
+/** A JSON object that is not nested too deeply to be written again, in lists of tools. */
 const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
 
 const tool = z.object({
@@ -89,7 +91,7 @@ const tool = z.object({
   inputSchema: jsonObject,
   /** JSON Schema of `structuredContent`, of type object. */
   outputSchema: jsonObject.optional().catch(undefined),
-  /** The MCP server's annotations on the tool's effects (Model Context Protocol, "Tool annotations"): hints, not guarantees. */
+  /** The MCP server's annotations on the tool's effects (Model Context Protocol, "Tool annotations"). They are hints, not guarantees. */
   annotations: jsonObject.optional().catch(undefined),
   /** The operator's name for the tool's MCP server; absent for the worker's own tools. */
   server: announcedName.optional().catch(undefined),
@@ -108,28 +110,29 @@ const tool = z.object({
  * instead (see `heartbeats.ts`). Every dispatcher subscribes. Times are milliseconds since 1970.
  */
 const announcementSchema = z.object({
-  /** The newest version of the contract that the worker speaks, and the oldest if that is a different one. */
+  /** The newest version of the contract that the worker speaks. */
   v: contractVersion,
+  /** The oldest version of the contract that the worker speaks; absent if it is also the newest. */
   oldest: contractVersion.optional(),
   worker: z.string().regex(/^[\w-]{1,64}$/),
   tier: z.enum(tiers),
-  /** See `poolOf`. */
+  /** See `derivePoolToken`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: unparsedList,
   /**
-   * Models that do not generate, in the encoded form only: a release without operations would let them generate. `decodeAnnouncement`
-   * moves them to `models`.
+   * Models that do not generate, in the encoded form only, because a release without operations would let them generate.
+   * `decodeAnnouncement` moves them to `models`.
    */
   otherModels: unparsedList.optional().catch(undefined),
-  /** The feature lists to which `lacks` of the models refers: most models of a worker lack the same features. */
+  /** The feature lists to which `lacks` of the models refers. Lists are shared because most models of a worker lack the same features. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: unparsedList.default([]),
   /**
-   * Content of MCP servers, in the encoded form only: a release that does not support content would list it as tools.
+   * Content of MCP servers, in the encoded form only, because a release that does not support content would list it as tools.
    * `decodeAnnouncement` moves it to `tools`.
    */
   contents: unparsedList.optional().catch(undefined),
-  /** Client formats in which the worker answers; jobs of other formats are never given to it. */
+  /** Client formats in which the worker answers; it never gets jobs of other formats. */
   formats: z.array(announcedName),
   slots: z
     .number()
@@ -139,14 +142,14 @@ const announcementSchema = z.object({
   busy: z.number().int().nonnegative(),
   /** False while the worker drains, while its engine does not answer, and while its circuit breaker stops new jobs. */
   accepting: z.boolean(),
-  /** True while the worker takes nothing new because an operator has drained it or because it stops. */
+  /** True while the worker takes no new jobs because an operator has drained it or because it stops. */
   draining: z.boolean().optional(),
   /**
-   * The reason why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
-   * `unhealthy` or `no_models`; `tools failing: <names>` if only these tools take no calls. Later releases may add others.
+   * The reason why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`, `unhealthy`
+   * or `no_models`. It is `tools failing: <names>` if only these tools take no calls. Later releases may add others.
    */
   reason: announcedText(100).optional().catch(undefined),
-  /** When the worker takes jobs again, if it can say so; absent while it accepts. */
+  /** When the worker takes jobs again, if it is known. Absent while the worker takes jobs. */
   resumesAt: z.number().optional().catch(undefined),
   /** The subject in the worker's inbox for offers of its pool's jobs. Absent from a worker that takes no offers. */
   offersAt: z
@@ -164,7 +167,7 @@ const announcementSchema = z.object({
   /** The version of the worker's release, for people. */
   version: announcedText(100),
   startedAt: z.number(),
-  /** The digest of everything but `busy`, see `digestOf`; later heartbeats name it. Absent from older releases. */
+  /** The digest of everything but `busy`, see `computeDigest`; later heartbeats name it. Absent from older releases. */
   digest: z
     .string()
     .regex(/^[\w-]{1,24}$/)
@@ -194,7 +197,7 @@ export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' 
 export const goodbye = 'gone';
 
 export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
-  /** Features of requests that the model does not take, see `featureKey`; absent for none. */
+  /** Features of requests that the model does not take, see `featureKey`. Absent if it takes all. */
   lacks?: readonly string[] | undefined;
 };
 export type Announcement = Omit<
@@ -262,14 +265,14 @@ export interface PoolTraits {
 }
 
 /**
- * Derives the pool token of a worker from what makes workers interchangeable: the same tier and kind, the same formats, models and
- * tools, and the same versions of the contract.
+ * Derives the pool token of a worker. Workers are interchangeable, and have the same token, if they have the same tier and kind, the same
+ * formats, models and tools, and the same versions of the contract.
  */
 export function derivePoolToken(facts: PoolTraits): string {
   return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${computePoolDigest(facts).slice(0, 12)}`;
 }
 
-/** Computes the digest of what the workers of one pool have in common: 64 hexadecimal digits. */
+/** Computes the digest of the traits that the workers of one pool have in common, as 64 hexadecimal digits. */
 export function computePoolDigest({
   tier,
   kind,

@@ -12,7 +12,7 @@ const schema = z.record(z.string(), z.string());
 /**
  * Encodes the headers of an upstream's answer that the client needs. They travel in the NATS headers of the first frame, which releases
  * that do not support them ignore.
- * @returns undefined for no headers, and for more than an answer may have
+ * @returns undefined if there are no headers, or more than `maxLength` allows
  */
 export function encodeAnswerHeaders(headers: Readonly<Record<string, string>>): MsgHdrs | undefined {
   const json = JSON.stringify(headers);

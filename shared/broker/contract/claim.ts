@@ -5,10 +5,10 @@ import { formatName, serverConnection } from './job-contract.ts';
 import { maxSubjectLength } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
-/** Maximum bytes of one part of a body: below NATS's payload limit, and short enough not to delay other jobs' frames. */
+/** Maximum bytes of one part of a body. It is below NATS's payload limit, and short enough not to delay other jobs' frames. */
 export const bodyPartBytes = 512 * 1024;
 
-/** Replaces the ack subject of a ticket that came straight from its dispatcher: such a ticket needs no ack. */
+/** Replaces the ack subject of a ticket that came straight from its dispatcher, because such a ticket needs no ack. */
 export const noAckSubject = '';
 
 const count = z.number().int().nonnegative();
@@ -40,8 +40,8 @@ const grantSchema = z.object({
   /** The id of the answer, if the dispatcher may begin the answer before a worker does. */
   answerId: z.string().optional(),
   /**
-   * Keys derived for the request's owner, for content that answers carry to later requests: the first key seals, all keys open. Each is
-   * 32 bytes as base64url; dots separate them.
+   * Keys derived for the request's owner, for content that answers carry to later requests. The first key seals, all keys open. Each is 32
+   * bytes as base64url; dots separate them.
    */
   ownerKey: z.string().optional(),
   /** The MCP account link of the person who calls a tool; absent for all other jobs. */
@@ -51,7 +51,7 @@ const grantSchema = z.object({
     .object({ lists: z.record(z.string(), count), inputTokens: count })
     .optional()
     .catch(undefined),
-  /** The attempt's place in a trace, if requests are traced. */
+  /** The attempt's trace context, if requests are traced. */
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** The subject of this attempt's frames, before kind and number. No other worker can guess it. */
   reply: z.string(),
@@ -71,7 +71,7 @@ const answerSchema = z.discriminatedUnion('answer', [
   /** The job has ended or is unknown. */
   z.object({ answer: z.literal('gone') }),
   z.object({ answer: z.literal('taken') }),
-  /** This worker has just failed on the job, or the dispatcher does not know it yet: the ticket is delivered again. */
+  /** This worker has just failed on the job, or the dispatcher does not know the worker yet. The ticket is delivered again. */
   z.object({ answer: z.literal('later') }),
 ]);
 

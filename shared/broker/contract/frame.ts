@@ -6,19 +6,19 @@ import { continuationFailures } from '#shared/core/cannot-continue.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
-/** What a worker says is a claim: a count that is not possible must not cost the answer its end. */
+/** A count that a worker reports. An impossible value is corrected, not refused, because the answer would otherwise lose its end. */
 const count = z
   .number()
   .transform((value) => Math.min(Math.max(Math.trunc(value), 0), Number.MAX_SAFE_INTEGER))
   .catch(0);
 
-/** A text of at most so many characters; what is longer is cut. */
+/** A text that is cut after this many characters. */
 const cut = (length: number) => z.string().transform((text) => text.slice(0, length));
 
-/** Seconds that a worker can have clients and batches wait for: limits of accounts may end after a week. */
+/** Maximum seconds for which a worker can make clients and batches wait. Limits of accounts may end after a week. */
 const maxRetryAfter = 7 * 24 * 3600;
 
-/** Errors that only a dispatcher finds out. */
+/** Errors that only a dispatcher can detect. If a worker sends one, it counts as `upstream_failed`. */
 export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_worker_available',
   'queue_timeout',
@@ -67,7 +67,7 @@ const errorSchema = z.object({
   hadEffects: z.boolean().optional().catch(undefined),
   /** The worker never began the job, so even a job with effects may go to another worker. */
   unbegun: z.boolean().optional().catch(undefined),
-  /** When the worker that does not have the job was started, in milliseconds since 1970. */
+  /** When the worker was started, in milliseconds since 1970. Present if the worker does not have the job. */
   startedAt: z.number().optional().catch(undefined),
   /** Why the worker cannot continue the answer of another worker. */
   cannotContinue: z.enum(continuationFailures).optional().catch(undefined),
@@ -76,8 +76,7 @@ const errorSchema = z.object({
 export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt' | 'cannotContinue'>;
 
 /**
- * Encodes the payload of an end frame: one line of JSON, then the last bytes of the answer. The last bytes of a short answer are all of
- * it.
+ * Encodes the payload of an end frame: one line of JSON, then the last bytes of the answer. For a short answer, they are the whole answer.
  */
 export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(end)}\n`), lastBytes]);
@@ -92,7 +91,7 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
 /** Encodes the payload of an error frame. The error's cause stays in the worker's log. */
 export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
   const { code, message, param, retryAfter, details, original, upstreamCode } = error;
-  // Most errors have no effects: the field is omitted then.
+  // The field is omitted for errors without effects, which most are.
   const hadEffects = error.hadEffects || undefined;
   return JSON.stringify({ code, message, param, retryAfter, details, original, upstreamCode, hadEffects, ...facts });
 }

@@ -6,8 +6,9 @@ import { encodeAnnouncement, type Announcement } from './announcement.ts';
  * short heartbeat of a few bytes. A short heartbeat means that nothing but the busy slots has changed since the last announcement.
  */
 
-/** Milliseconds between two announcements on request, and the milliseconds over which many workers spread their answers to one request. */
+/** Minimum milliseconds between two announcements on request. */
 export const minAnnounceIntervalMs = 250;
+/** The milliseconds over which many workers spread their answers to one request. */
 export const announceSpreadMs = 150;
 
 /** Milliseconds within which a worker announces itself on request, even if another dispatcher has requested it just before. */
@@ -51,7 +52,7 @@ export type AnnounceRequest =
    * `soonMs` milliseconds; large clusters use longer delays.
    */
   | { kind: 'short'; soonMs: number }
-  /** From an older release without short heartbeats: the worker must announce itself at once, and each second. */
+  /** A request from an older release without short heartbeats. The worker must announce itself at once, and each second. */
   | { kind: 'older' };
 
 export function encodeAnnounceRequest(request: Exclude<AnnounceRequest, { kind: 'older' }>): string {

@@ -8,7 +8,7 @@ import { parseJson } from './ticket.ts';
 
 export const maxEjected = 100;
 
-/** Maximum running turns of agent sessions in one message: some 25 kB. */
+/** Maximum running turns of agent sessions in one message, which have some 25 kB. */
 export const maxTurns = 100;
 
 const count = z.number().int().nonnegative();
@@ -29,8 +29,9 @@ const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
 const turn = z.object({
   request: z.string().max(200),
   key: z.string().max(200),
-  /** The person or team that owns the key; empty if the key has no owner of that kind. */
+  /** The person that owns the key; empty if no person does. */
   user: z.string().max(100),
+  /** The team that owns the key; empty if no team does. */
   team: z.string().max(100),
   program: z.string().max(32),
   session: z.string().max(128),
@@ -49,7 +50,7 @@ const lane = z.object({
   waiting: count,
 });
 
-/** A list of at most `most` entries, without those that this release cannot parse. */
+/** A list of at most `maxEntries` entries, without those that this release cannot parse. */
 function readable<T extends z.ZodType>(entry: T, maxEntries: number) {
   const read = (value: unknown): z.output<T>[] => {
     const { data } = entry.safeParse(value);
@@ -63,23 +64,26 @@ function readable<T extends z.ZodType>(entry: T, maxEntries: number) {
  * Each message has all counts of the last minute or hour, so a lost message does no harm. Times are milliseconds since 1970.
  */
 export const ingressStatsSchema = z.object({
-  /** The newest and the oldest version of the contract that the dispatcher speaks. */
+  /** The newest version of the contract that the dispatcher speaks. */
   v: contractVersion,
+  /** The oldest version of the contract that the dispatcher speaks; absent if it is also the newest. */
   oldest: contractVersion.optional(),
   /** Whether the dispatcher supports short heartbeats of workers, see `heartbeats.ts`. Absent from older releases. */
   beats: z.boolean().optional(),
   /** The end of the last second that is counted. */
   at: z.number(),
-  /** For each of the last 60 seconds: requests that ended, tokens of output, requests that failed. */
+  /** Requests that ended in each of the last 60 seconds. */
   requests: seconds,
+  /** Tokens of output in each of the last 60 seconds. */
   tokens: seconds,
+  /** Requests that failed in each of the last 60 seconds. */
   errors: seconds,
   /** The failed requests for which the router or an upstream is at fault, see `isFault`. Absent from older releases. */
   faults: seconds.optional(),
   /** How many requests of the last minute got their first byte within each bound of `firstTokenBoundsMs`, and beyond the last one. */
   firstToken: z.array(count).max(64),
   activeStreams: count,
-  /** In the last hour. */
+  /** Requests that each tier served in the last hour. */
   servedByTier: byTier,
   /** Waiting requests by lane. A request that waits in several lanes counts in each. */
   lanes: readable(lane, 500),
@@ -125,7 +129,7 @@ export type Failure = IngressStats['failures'][number];
 /** Upper bounds, in milliseconds, of the classes that count times to the first byte: up to about two minutes. */
 export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
 
-/** Publishes this dispatcher's counts. Without requests a message has a few hundred bytes: all nodes read it each second. */
+/** Publishes this dispatcher's counts. Without requests a message has only a few hundred bytes, because all nodes read it each second. */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
   const { requests, tokens, errors, faults, firstToken } = stats;
   const short = {

@@ -7,13 +7,13 @@ import type { Usage } from '#shared/core/usage.ts';
 export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 
 /**
- * A person's MCP account link, for one call of a tool of that MCP server. The token is the person's: it is never logged, and kept no
- * longer than the call takes.
+ * A person's MCP account link, for one call of a tool of that MCP server. The token belongs to the person. It is never logged, and not kept
+ * after the call.
  */
 export const serverConnection = z.object({
   /** The operator's name for the MCP server. */
   server: z.string(),
-  /** The address that the token is for, as the dispatcher knows it: the worker sends the token nowhere else. */
+  /** The MCP server's URL, as the dispatcher knows it. The worker sends the token only there. */
   url: z.string(),
   token: z.string(),
   /** The MCP server's name for the tool; absent to list the server's tools. */
@@ -27,11 +27,11 @@ export interface GrantedJob {
   /** The client's `x-request-id`, for every log line. */
   requestId: string;
   operation: Operation;
-  /** The client format, which is also the format of the answer: one that the worker announced. */
+  /** The client format, which is also the format of the answer. The worker has announced it. */
   format: string;
   /** Whether the client wants server-sent events. */
   stream: boolean;
-  /** The concrete model that serves the job: one that the worker announced. */
+  /** The concrete model that serves the job. The worker has announced it. */
   model: string;
   /** The client's headers that an upstream of the client's own format needs, names in lower case. Absent if the client sent none. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -65,12 +65,11 @@ export interface JobEnd {
   finishReason: string;
 }
 
-/** Takes the answer of a handler: bytes in the client's format, server-sent events if the job streams. */
+/** Receives the answer of a handler: bytes in the client's format, server-sent events if the job streams. */
 export interface Reply {
   /**
-   * Sends headers of the upstream's answer, names in lower case, with the first piece. The ingress passes on those that the client's
-   * format names, and `fittedLimitHeader`. Call it before the first piece, as often as there are more headers; an error has headers of
-   * its own.
+   * Sends headers of the upstream's answer, names in lower case, with the first piece. The ingress passes on those that the client's format
+   * names, and `fittedLimitHeader`. Call it before the first piece; further calls add headers. An error has its own headers.
    */
   head(headers: Readonly<Record<string, string>>): void;
   /**
@@ -79,7 +78,7 @@ export interface Reply {
    */
   write(piece: string | Uint8Array): void;
   /**
-   * Resolves when there is room for further pieces; undefined while there is. If the dispatcher is out of reach for long, the sent
+   * Resolves when there is room for further pieces. Undefined if there is room now. If the dispatcher is out of reach for long, the sent
    * pieces fill the memory that keeps them. A handler that can wait then stops reading its upstream.
    */
   room?(): Promise<void> | undefined;

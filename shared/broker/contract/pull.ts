@@ -4,8 +4,8 @@ import { isProbing, type Announcement } from './announcement.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * The number of tickets of each lane for which a worker with a free slot waits; when one comes, the worker pulls more. As many of its
- * slots take no offers: if offers could fill a worker, tickets would be delivered to one full worker after the other. A probing worker
+ * The number of tickets of each lane for which a worker with a free slot waits; when one comes, the worker pulls more. The same number of
+ * its slots takes no offers. If offers could fill a worker, tickets would be delivered to one full worker after the other. A probing worker
  * has one slot for new jobs, and an offer may take it.
  */
 export const ticketsPerLane = 1;

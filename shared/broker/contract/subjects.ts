@@ -3,8 +3,8 @@ import type { Tier } from '#shared/core/tier.ts';
 import { addressTokens, type WorkerAddress } from './worker-address.ts';
 
 /**
- * Characters of a subject that a worker names, at most. A server of NATS closes the connection of whoever publishes with subjects of more
- * than 4 KiB together (`max_control_line`), which is the ingress that answers there.
+ * Maximum characters of a subject that a worker names. A NATS server closes the connection of a publisher whose subjects have more than 4
+ * KiB together (`max_control_line`). Here the publisher is the dispatcher that answers at the worker's subject.
  */
 export const maxSubjectLength = 512;
 
@@ -24,8 +24,8 @@ export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
 
 /**
  * Replaces the number in the subject of a frame that carries its number as the message's reply subject. All data frames of a stream then
- * have one subject, and the broker looks up the subscribers once. Such a message cannot be answered: a number is not a subject of the
- * cluster.
+ * have one subject, and the broker looks up the subscribers once. Such a message cannot be answered, because a number is not a subject of
+ * the cluster.
  * See docs/decisions/0041-numbers-beside-subjects.md.
  */
 const noNumberToken = '_';
@@ -61,9 +61,12 @@ export function createSubjects(prefix: string) {
     stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
     allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
 
-    /** The tickets of all classes but the lowest: those of live requests. Batch runners subscribe, see `LiveTicketWatcher`. */
+    /** The tickets of all classes but the lowest, which are those of live requests. Batch runners subscribe, see `LiveTicketWatcher`. */
     liveJobs: priorityClasses.slice(0, -1).map((name) => `${prefix}.jobs.*.*.${name}`),
-    /** A live request waits for a slot of a pool in which the batch runner that got its ticket has no slot; no payload. */
+    /**
+     * A signal that a live request waits for a slot of a pool. The batch runner that got the request's ticket sends it if it has no slot
+     * there. No payload.
+     */
     slotsWanted: (tier: string, pool: string) => `${prefix}.slots-wanted.${tier}.${pool}`,
     allSlotsWanted: `${prefix}.slots-wanted.*.*`,
 
@@ -109,11 +112,11 @@ export function createSubjects(prefix: string) {
     /** Cancels a job. The payload is the reply subject of its grant. */
     cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
     /**
-     * Requests what did not arrive: frames, with the payload `<reply subject> <number of the first>`, or the announcement, with
+     * Requests frames that did not arrive, with the payload `<reply subject> <number of the first>`, or the announcement, with the payload
      * `announceAgain`.
      */
     retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
-    /** An operator's command, `drain` or `undrain`: a drained worker takes nothing new. */
+    /** An operator's command, `drain` or `undrain`. A drained worker takes no new jobs. */
     drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
     /** The prefix of all subjects at which a worker gets answers: tickets, answers to pulls, claims and keep-alives, and offers. */
     inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
@@ -165,7 +168,7 @@ export function subjectWithoutNumber(reply: string, kind: FrameKind): string {
  * @returns undefined for a subject that is no frame's, and for a frame without a valid number
  */
 export function parseFrameAddress(rest: string, message: { readonly reply?: string }): FrameAddress | undefined {
-  // This is the hot path: `split` takes twice as long.
+  // This is the hot path, and `split` takes twice as long.
   const end = rest.indexOf('.');
   const kind = rest[end + 1];
   if (end < 1 || !isFrameKind(kind) || rest[end + 2] !== '.') return undefined;
@@ -184,7 +187,7 @@ export function isOwnInbox(subjects: Subjects, worker: WorkerAddress | undefined
 }
 
 /**
- * Whether two subjects in a worker's inboxes belong to the same process: each process has an inbox of its own.
+ * Whether two subjects in a worker's inboxes belong to the same process. Each process has an inbox of its own.
  * @param worker the worker that owns both inboxes, see `isOwnInbox`
  */
 export function belongToSameProcess(subjects: Subjects, worker: WorkerAddress, one: string, other: string): boolean {
@@ -197,7 +200,7 @@ export function parseGrant(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);
 }
 
-/** Returns the token before the grant: the dispatcher that made the grant. */
+/** Returns the token before the grant, which names the dispatcher that made the grant. */
 export function parseDispatcher(reply: string): string {
   return reply.split('.').at(-2) ?? '';
 }

@@ -7,7 +7,7 @@ import { contractVersion } from './contract-range.ts';
  */
 const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
 
-/** One decoder for all messages: to make one takes longer than to decode a message. */
+/** One decoder for all messages, because creating a decoder takes longer than decoding a message. */
 const text = new TextDecoder();
 
 export type Ticket = z.infer<typeof ticketSchema>;

@@ -16,7 +16,7 @@ export interface WorkerAddress {
   worker: string;
 }
 
-/** An owner or worker, as in credentials and announcements. NATS refuses the subjects that a longer one makes. */
+/** The pattern for the name of an owner or worker in credentials and announcements. NATS refuses subjects with longer names. */
 const tokenPattern = /^[\w-]{1,64}$/;
 
 const addressLength = 3;

@@ -5,7 +5,7 @@ import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
 const retransmitIntervalMs = 500;
 
-/** Milliseconds after a request for frames in which the worker's answer shows that it lives now. */
+/** Milliseconds after a request for frames during which the worker's answer shows that it lives now. */
 const recentMs = 300;
 
 /** One grant of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
@@ -25,7 +25,7 @@ export class Attempt {
   #firstDataAt: number | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   #comparedAt = 0;
-  /** Whether the first token comes far later than those of the worker's peers. */
+  /** Whether the first token comes far later than that of the worker's peers. */
   isLate = false;
   answerHeaders: Readonly<Record<string, string>> | undefined;
   answerBytes = 0;
@@ -89,7 +89,10 @@ export class Attempt {
     if (kind === 'd') this.#lastDataAt = now;
   }
 
-  /** Records a request for missing frames. @returns false if the last request is less than half a second old */
+  /**
+   * Records a request for missing frames.
+   * @returns false if the last request is less than half a second old
+   */
   recordRetransmitRequest(now: number): boolean {
     if (now - this.#askedAt < retransmitIntervalMs) return false;
     this.#askedAt = now;
@@ -111,7 +114,7 @@ export class Attempt {
     return true;
   }
 
-  /** Counts the silence of the worker and of the stream from now on: frames that were sent before may be lost. */
+  /** Counts the silence of the worker and of the stream from now on, because frames that were sent before may be lost. */
   restartSilence(now: number): void {
     this.#lastFrameAt = now;
     this.#lastDataAt = now;

@@ -43,8 +43,8 @@ export interface DispatchSettings {
 }
 
 /**
- * The dispatcher's side of the broker contract. It owns every job from first byte to last: it offers the job or publishes tickets,
- * grants one claim at a time, passes frames to the sink, moves jobs whose worker is lost, and ends jobs that exceed a timeout.
+ * The dispatcher's side of the broker contract. It owns every job from first byte to last. It offers the job or publishes tickets, grants
+ * one claim at a time, and passes frames to the sink. It moves jobs whose worker is lost, and ends jobs that exceed a timeout.
  */
 export class Dispatcher {
   readonly #jobs = new JobTable();
@@ -137,7 +137,10 @@ export class Dispatcher {
     };
   }
 
-  /** Creates the streams of tickets. @throws if the broker has no JetStream or refuses */
+  /**
+   * Creates the streams of tickets.
+   * @throws if the broker has no JetStream, or refuses to create them
+   */
   prepare(): Promise<void> {
     return this.#queue.prepare();
   }
@@ -155,12 +158,12 @@ export class Dispatcher {
   }
 
   /**
-   * Takes a job. The sink gets its answer; `job.finished` resolves when the job has ended, whatever the outcome.
+   * Accepts a job. The sink gets its answer; `job.finished` resolves when the job has ended, whatever the outcome.
    * @param body released when the client has got a part of the answer. If the stream can continue, the body is kept and counts in
-   * `keptBytes`. The request lives as long as the job
+   * `keptBytes`. The request is kept until the job ends
    */
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Job {
-    // Unguessable, and much cheaper than separate random bytes: Node generates the randomness of many ids at once.
+    // The id is unguessable, and much cheaper than separate random bytes, because Node generates the randomness of many ids at once.
     const job = new Job(randomUUID(), request, body, sink, this.#memory);
     this.#jobs.add(job);
     const refusal = this.#deaths.checkRefused(request, body);
@@ -179,7 +182,7 @@ export class Dispatcher {
     this.#endings.abandon(job, error);
   }
 
-  /** Waits until all jobs have ended, for at most this many milliseconds. Then ends the rest with an error. */
+  /** Waits until all jobs have ended, for at most `ms` milliseconds. Then ends the remaining jobs with an error. */
   async drain(ms: number): Promise<void> {
     const timer = new AbortController();
     const over = Promise.all(Array.from(this.#jobs.values(), (job) => job.finished));
@@ -218,7 +221,10 @@ export class Dispatcher {
     this.#later.add(timer);
   }
 
-  /** Recovers what was on its way when the connection was lost: publishes tickets again and requests missing frames from the workers. */
+  /**
+   * Recovers messages that were under way when the connection was lost. Publishes tickets again and requests missing frames from the
+   * workers.
+   */
   #onReconnect(): void {
     this.#sweep.restartSilence();
     this.#queue.checkStreams();

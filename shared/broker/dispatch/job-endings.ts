@@ -14,8 +14,8 @@ import type { WorkerLink } from './worker-link.ts';
 import { classifyFault, type OutcomeJudge } from './workers/outcome-judge.ts';
 
 /**
- * Errors that end a stream that waits for another worker: they are not the failure of that worker. After any other error, the client
- * gets the error of the worker that was lost.
+ * Errors that a client gets as they are if they end a stream that waits for another worker, because they are not the failure of that
+ * worker. Instead of any other error, the client gets the error of the worker that was lost.
  */
 const sharedErrors: ReadonlySet<ErrorCode> = new Set([
   'workers_died',
@@ -80,7 +80,7 @@ export class JobEndings {
   }
 
   /**
-   * Handles the loss of the job's worker or frames: the job moves to another worker, unless its client has got a part of an answer that
+   * Handles the loss of the job's worker or frames. The job moves to another worker, unless its client has got a part of an answer that
    * cannot continue.
    */
   onWorkerLost(job: Job, message: string, unbegun = false): void {
@@ -93,9 +93,9 @@ export class JobEndings {
   }
 
   /**
-   * Handles the death of the job's worker: the job moves as in `lose`, without counting as an attempt. If a second worker has died with
-   * the job, the job ends, unless its stream has gone on for a while since the first death. A job that the worker can hardly have taken
-   * is offered to another worker.
+   * Handles the death of the job's worker. The job moves as in `onWorkerLost`, without counting as an attempt. If a second worker has died
+   * with the job, the job ends, unless its stream has gone on for a while since the first death. A job that the worker can hardly have
+   * taken is offered to another worker.
    * @param end the evidence of the death; undefined for silence alone
    */
   onWorkerDied(job: Job, end?: DeathEvidence, message = 'The worker was lost in the middle of the answer.'): void {
@@ -112,8 +112,8 @@ export class JobEndings {
   }
 
   /**
-   * Handles a worker that has sent no frame for long although it was asked for one: it counts as dead, unless its heartbeats show that
-   * it lived afterwards.
+   * Handles a worker that has sent no frame for long although it was asked for one. The worker counts as dead, unless its heartbeats show
+   * that it lived afterwards.
    */
   onWorkerSilent(job: Job): void {
     const { attempt } = job;
@@ -124,8 +124,8 @@ export class JobEndings {
   }
 
   /**
-   * Handles the death of a second worker with a job. The job stays with this worker until the check of the first death ends: if the
-   * first worker is dead, the job ends; otherwise this death counts as the first.
+   * Handles the death of a second worker with a job. The job stays with this worker until the check of the first death ends. If the first
+   * worker is dead, the job ends; otherwise this death counts as the first.
    */
   #check(job: Job, attempt: Attempt, death: Death, end: DeathEvidence): void {
     const { deaths, checks } = this.#parts;
@@ -173,9 +173,9 @@ export class JobEndings {
   }
 
   /**
-   * Handles an error that the worker reports: the job moves if another worker may do better. If the answer comes from another process
-   * than the job's, the job's process has died with it. The start times only need to differ: their order proves nothing, because clocks
-   * can be set.
+   * Handles an error that the worker reports. The job moves if another worker may do better. If the answer comes from another process than
+   * the job's, the job's process has died with it. The start times only need to differ; their order proves nothing, because clocks can be
+   * set.
    */
   onError(job: Job, error: RouterError, { unbegun, startedAt, cannotContinue }: ErrorFacts = {}): void {
     const { attempt } = job;
@@ -184,7 +184,7 @@ export class JobEndings {
       const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
       return isAnother ? this.onWorkerDied(job, 'replaced') : this.onWorkerLost(job, error.message, unbegun);
     }
-    // A worker that returns a job unbegun is not at fault: it stops, or has no memory for the body.
+    // A worker that returns a job unbegun is not at fault, because it stops, or has no memory for the body.
     const judged = unbegun ? undefined : attempt;
     const isMovable = judged ? this.#parts.judge.failed(job, judged, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
@@ -204,7 +204,7 @@ export class JobEndings {
     this.fail(job, new RouterError('worker_lost', message), failure);
   }
 
-  /** Handles a running job that has exceeded a timeout: the job moves if another worker may do better. */
+  /** Handles a running job that has exceeded a timeout. The job moves if another worker may do better. */
   onTimeout(job: Job, error: RouterError): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
@@ -213,9 +213,9 @@ export class JobEndings {
   }
 
   /**
-   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker
-   * serves. The job stays while the worker may have died with it: another worker has died with it before, or this one does not answer a
-   * request for a frame.
+   * Moves a streamed job away from an ejected worker whose first piece comes far later than those of its peers, if another worker can serve
+   * the job. The job stays while the worker may have died with it. That is so if another worker has died with it before, or if this one
+   * does not answer a request for a frame.
    */
   moveLateJob(job: Job, now: number): void {
     const { attempt } = job;
@@ -227,7 +227,7 @@ export class JobEndings {
     this.onTimeout(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }
 
-  /** Calls `act` for a job. What it throws fails this job and no other. */
+  /** Calls `act` for a job. An error that it throws fails this job and no other. */
   runGuarded<T>(job: Job, act: (job: Job, argument: T) => void, argument: T): void {
     try {
       act(job, argument);
@@ -268,7 +268,7 @@ export class JobEndings {
   }
 }
 
-/** Marks the error of a tool call that a worker may have begun: the tool may have had its effects. */
+/** Marks the error of a tool call that a worker may have begun, because the tool may have had its effects. */
 function markEffects({ request, attempt }: Job, error: RouterError): RouterError {
   return request.operation === 'execute_tool' && attempt ? error.afterEffects() : error;
 }

@@ -18,7 +18,7 @@ export interface JobReport {
   endedAt: number;
   /** The attempt that the job ended in; undefined if no worker had the job then. */
   attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
-  /** The attempts, refused offers among them, oldest first; of many, the first ones and the last. */
+  /** The attempts and refused offers, oldest first. If there were many, only the first ones and the last. */
   timeline: readonly AttemptTimes[];
   answerBytes: number;
   end: JobEnd | undefined;

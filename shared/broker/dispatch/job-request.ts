@@ -7,14 +7,17 @@ import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { McpAccountLink, UnreadLists } from '../contract/job-contract.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
-/** A turn of an agent session, with the key that it came with, and the person or team that owns the key; empty if it has none. */
+/**
+ * A turn of an agent session, with the key that sent it, and the person or team that owns the key. `user` or `team` is empty if the key has
+ * none.
+ */
 export interface RunningAgentTurn extends AgentTurn {
   key: string;
   user: string;
   team: string;
 }
 
-/** The job that a request's owner wants done. The body is separate because it is released earlier. */
+/** A request as the dispatcher gets it. The body is separate because it is released earlier. */
 export interface JobRequest {
   requestId: string;
   operation: Operation;
@@ -32,7 +35,7 @@ export interface JobRequest {
     /** The weight among the keys of the owner. */
     keyWeight?: number | undefined;
   };
-  /** The turn of an agent session, for displays of running work, and the key that it came with. */
+  /** The turn of an agent session, for displays of running work, with the key that sent it. */
   turn?: RunningAgentTurn | undefined;
   trace?: TraceSpan | undefined;
   /** The client's headers for the worker. They travel with the grant, so they must be few and short. */
@@ -45,7 +48,7 @@ export interface JobRequest {
   connection?: McpAccountLink | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
-  /** Whether its stream may continue on another worker after the loss of its worker. Default: it ends with an error. */
+  /** Whether the request's stream may continue on another worker after the loss of its worker. Default: the stream ends with an error. */
   continues?: boolean | undefined;
   /** A number of 32 bits. Requests with the same number share a prompt cache, so they are offered to the same worker while it has room. */
   affinity?: number | undefined;

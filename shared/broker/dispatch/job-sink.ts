@@ -8,8 +8,8 @@ export interface ServedJob {
 }
 
 /**
- * Receives a job's answer. Either `end` or `fail` is called, once, unless the job is cancelled before. A method that throws fails the
- * job: `fail` is called then, unless `fail` itself threw.
+ * Receives a job's answer. Either `end` or `fail` is called, once, unless the job is cancelled before. If a method throws, the job fails,
+ * and `fail` is called, unless `fail` itself threw.
  */
 export interface JobSink {
   /** Called once, before the first bytes of the answer, when it is certain which worker serves the job. */

@@ -32,7 +32,10 @@ const transitions: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
   cancelled: {},
 };
 
-/** Returns the state after an event. @throws Error for an event that the state does not allow, which is a bug */
+/**
+ * Returns the state after an event.
+ * @throws Error for an event that the state does not allow, which is a bug
+ */
 export function nextState(state: JobState, event: JobEvent): JobState {
   const next = transitions[state][event];
   if (next === undefined) throw new Error(`a ${state} job cannot ${event}`);

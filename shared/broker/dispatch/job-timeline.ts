@@ -16,7 +16,7 @@ export interface AttemptTimes {
   end: string;
 }
 
-/** Maximum attempts that are kept of one job: the first ones, and the last. */
+/** Maximum attempts that are kept of one job, namely the first ones and the last. */
 const maxAttempts = 8;
 
 /** The ended attempts of a job, oldest first. */

@@ -11,8 +11,8 @@ interface TracedJob {
 }
 
 /**
- * Traces a job within its request's trace: a span for each attempt, from the queue to the attempt's end, and in it a span for the wait
- * in the queue, the parent of the worker's own span. An attempt whose worker dies appears only through the dispatcher's span.
+ * Traces a job within its request's trace. Each attempt has a span from the queue to the attempt's end. In it is a span for the wait in the
+ * queue, which is the parent of the worker's own span. An attempt whose worker dies appears only through the dispatcher's span.
  */
 export class JobTrace {
   readonly #request: TraceSpan;
@@ -26,7 +26,10 @@ export class JobTrace {
     return this.#request.traceId;
   }
 
-  /** Begins the span of an attempt. @returns the trace context for the worker */
+  /**
+   * Begins the span of an attempt.
+   * @returns the trace context for the worker
+   */
   beginAttempt(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
     this.#attempt = this.#begin(job);
     const { tier, pool } = worker.pool;

@@ -69,8 +69,8 @@ export class Job {
   }
 
   /**
-   * The request's body. It is kept as long as another worker may need it: until the client has got a part of the answer, or until a kept
-   * stream cannot continue.
+   * The request's body. It is kept as long as another worker may need it, that is, until the client has got a part of the answer, or until
+   * a kept stream cannot continue.
    */
   get body(): Buffer | undefined {
     return this.#body ?? this.#continuation?.kept?.body;
@@ -89,7 +89,7 @@ export class Job {
     return this.#firstByteAt !== undefined;
   }
 
-  /** Whether another worker can take the job over: the client has got nothing of the answer, or the stream can continue. */
+  /** Whether another worker can take the job over, because the client has got nothing of the answer, or the stream can continue. */
   get canMove(): boolean {
     if (this.#state !== 'claimed' && this.#state !== 'streaming') return false;
     return !this.hasBegun || this.#continuation?.kept !== undefined;
@@ -125,7 +125,7 @@ export class Job {
     return this.#refusals;
   }
 
-  /** The last death of a worker that had the job: one of that worker's jobs may have killed it. */
+  /** The last death of a worker that had the job. One of that worker's jobs may have killed it. */
   get death(): Death | undefined {
     return this.#death;
   }
@@ -165,7 +165,10 @@ export class Job {
     else this.#noWorkerSince ??= performance.now();
   }
 
-  /** Records that the job is offered to a worker, or granted to a worker that claimed it. @returns the trace context for the worker */
+  /**
+   * Records that the job is offered to a worker, or granted to a worker that claimed it.
+   * @returns the trace context for the worker
+   */
   beginAttempt(attempt: Attempt): TraceContext | undefined {
     this.#on(attempt.isOffered ? 'offer' : 'claim');
     this.#noWorkerSince = undefined;

@@ -1,21 +1,21 @@
 import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 
-/** Bytes of one answer that is not streamed, at most. */
+/** Maximum bytes of one answer that is not streamed. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** One in so many bytes of the memory limit may be answers that are not whole yet. Each is copied once more when it is. */
+/** Incomplete answers may use the memory limit divided by this number. Each answer is copied once more when it is complete. */
 const answerParts = 8;
 
 /** Bytes that a part costs besides its content. */
 const partBytes = 128;
 
-/** The parts of one answer that have come, in order. */
+/** The received parts of one answer, in order. */
 export class PartialAnswer {
   #parts: Uint8Array[] = [];
   #bytes = 0;
   readonly #onBytes: (bytes: number) => void;
 
-  /** @param onBytes is called with the bytes that it takes, negative when it gives them back */
+  /** @param onBytes called with the number of added bytes, negative when they are released */
   constructor(onBytes: (bytes: number) => void) {
     this.#onBytes = onBytes;
   }
@@ -30,7 +30,7 @@ export class PartialAnswer {
     this.#count(part.length + partBytes);
   }
 
-  /** The parts and the last bytes, as one. */
+  /** Returns the parts and the last bytes in one array. */
   whole(lastBytes: Uint8Array): Uint8Array {
     return Buffer.concat([...this.#parts, lastBytes]);
   }
@@ -47,26 +47,26 @@ export class PartialAnswer {
   }
 }
 
-/** A job, with what is kept of its answer. */
+/** A job with the received parts of its answer. */
 interface AnsweredJob {
   readonly attempt: { partial: PartialAnswer | undefined } | undefined;
 }
 
-/** The answers that are not streamed and not whole yet, of all jobs of this process. They are bounded in sum. */
+/** The incomplete answers that are not streamed, of all jobs of this process. Their total size is bounded. */
 export class PartialAnswers<Job extends AnsweredJob> {
   readonly #maxBytes: number;
   readonly #open = new Map<PartialAnswer, Job>();
   #bytes = 0;
 
-  /** @param memoryBytes what this process may use; 0 without a limit */
+  /** @param memoryBytes the bytes that this process may use; 0 if it has no limit */
   constructor(memoryBytes: number) {
     this.#maxBytes = computeMemoryShare(answerParts, memoryBytes);
   }
 
   /**
    * Keeps a part of a job's answer.
-   * @returns the job whose answer is too large: this one, or the one with the largest if all together take too much; undefined if there
-   * is room
+   * @returns the job to end; undefined if there is room. It is this job if its answer is too large, or the job with the largest answer if
+   * all answers together are too large
    */
   keep(job: Job, part: Uint8Array): Job | undefined {
     const { attempt } = job;

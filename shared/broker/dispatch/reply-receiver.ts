@@ -23,7 +23,7 @@ export interface ReplyReceiverParts {
   endings: JobEndings;
   link: WorkerLink;
   judge: OutcomeJudge;
-  /** Holds answers that are not streamed until they are whole. */
+  /** Keeps the received parts of answers that are not streamed until the answers are complete. */
   answers: PartialAnswers<Job>;
   checks: Pick<DeathChecks, 'onAnswer'>;
 }
@@ -52,7 +52,7 @@ export class ReplyReceiver {
 
   #onFrame(job: Job, { kind, seq }: FrameAddress, message: Msg): void {
     const { attempt } = job;
-    // A retransmitted frame may have come already.
+    // A retransmitted frame may have arrived before.
     if (!attempt || seq < attempt.nextSeq) return;
     const { link, placer, endings, judge } = this.#parts;
     const now = performance.now();
@@ -86,7 +86,7 @@ export class ReplyReceiver {
     endings.complete(job, decoded.end);
   }
 
-  /** Answers a keep-alive for a grant that is not in use: the reply means that no client waits for the answer. */
+  /** Answers a keep-alive for a grant that is not in use. The reply means that no client waits for the answer. */
   #onUnwanted({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
     const { broker, checks } = this.#parts;
     if (kind === 'x' && seq === impossibleFrameNumber && grant !== undefined)

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Milliseconds of one part; then the event loop continues with other work. */
+/** Milliseconds of work after which the event loop continues with other work. */
 const partMs = 4;
 
 /**

@@ -1,16 +1,14 @@
 import { runInSlices } from './run-in-slices.ts';
 import type { Job } from './job.ts';
 
-/**
- * Minimum milliseconds between two looks, and the minimum pause as a multiple of a look's duration: looks take at most a tenth of the
- * time.
- */
+/** Minimum milliseconds between two reviews. */
 const everyMs = 20;
+/** The minimum pause as a multiple of the duration of a review, so that reviews take at most a tenth of the time. */
 const restFactor = 9;
 
 /**
- * Looks again at all waiting jobs after workers came, left or changed. Changes of one moment share a look. A look handles a few jobs at
- * a time, so that the loss of half a cluster does not delay the streams.
+ * Reviews all waiting jobs after workers came, left or changed. Changes at the same moment share a review. A review handles a few jobs at a
+ * time, so that the loss of half a cluster does not delay the streams.
  */
 export class WaitingJobReviewer {
   readonly #jobs: () => Iterable<Job>;
@@ -21,13 +19,13 @@ export class WaitingJobReviewer {
   #isClosed = false;
   #restUntil = 0;
 
-  /** @param jobs returns all jobs; only the waiting ones are looked at */
+  /** @param jobs returns all jobs; only the waiting ones are reviewed */
   constructor(jobs: () => Iterable<Job>, look: (job: Job) => void) {
     this.#jobs = jobs;
     this.#look = look;
   }
 
-  /** Schedules a look: at once if the last one was a while ago, otherwise in a moment. */
+  /** Schedules a review: at once if the last one was a while ago, otherwise in a moment. */
   schedule(): void {
     this.#isWanted = true;
     if (this.#timer || this.#isLooking) return;
@@ -43,7 +41,7 @@ export class WaitingJobReviewer {
     this.#timer = undefined;
     this.#isLooking = true;
     this.#isWanted = false;
-    // Jobs that come meanwhile have seen the change already.
+    // Jobs that arrive meanwhile are placed with the changed workers.
     const waiting = Array.from(this.#jobs()).filter(({ state }) => state === 'queued');
     const look = (job: Job): void => {
       if (job.state === 'queued') this.#look(job);

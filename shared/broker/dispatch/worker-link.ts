@@ -9,10 +9,10 @@ import type { LiveWorker } from './workers/live-pool.ts';
 
 const emptyBytes = Buffer.alloc(0);
 
-/** A number that no frame has: a worker that is asked for it answers that it does not have the frame. */
+/** A number that no frame has. A worker that gets a request for it answers that it does not have the frame. */
 export const impossibleFrameNumber = -1;
 
-/** Milliseconds before an ejected worker's claim is refused: less than the second after which a dispatcher counts as silent. */
+/** Milliseconds until an ejected worker's claim is refused. They are less than the second after which a dispatcher counts as silent. */
 const ejectedMs = 500;
 
 export class WorkerLink {
@@ -32,8 +32,8 @@ export class WorkerLink {
   }
 
   /**
-   * Refuses a claim of an ejected worker after a moment, during which the claim takes one of the worker's slots. Otherwise the worker
-   * would pull the same tickets again and again and keep them from its peers. A worker with more claims than slots is refused at once.
+   * Refuses a claim of an ejected worker after a moment, during which the claim uses one of the worker's slots. Otherwise the worker would
+   * pull the same tickets again and again and keep them from its peers. A worker with more claims than slots is refused at once.
    */
   refuseDelayed(replyTo: string, { id, announcement }: LiveWorker): void {
     const waiting = this.#refusals.get(id) ?? 0;
@@ -52,14 +52,14 @@ export class WorkerLink {
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const body = job.payload.bytes();
     this.#sendGrant(replyTo, this.#grantOf(job, attempt, v, trace), body, isWanted).catch((error: unknown) => {
-      // The connection was lost between two parts: the worker reports it, or falls silent.
+      // The connection was lost between two parts. The worker reports that, or falls silent.
       this.#log.warn({ err: error, requestId: job.request.requestId }, 'sending a body was interrupted');
     });
   }
 
   /**
-   * Offers a job, with a body of at most one part, to a worker that has not claimed it. A worker that does not take the job answers with
-   * an empty frame; so does the broker if the worker is gone.
+   * Offers a job, with a body of at most one part, to a worker that has not claimed it. A worker that does not take the job answers with an
+   * empty frame; so does the broker if the worker has no subscription.
    */
   offer(job: Job, attempt: Attempt, { v, at }: { v: number; at: string }, trace?: TraceContext): void {
     const grant = this.#grantOf(job, attempt, v, trace);
@@ -90,7 +90,7 @@ export class WorkerLink {
 
   /**
    * Asks a worker that counts as dead for an impossible frame of its former job. The worker answers with an error that says when it was
-   * started. If it still runs the job, it stops it.
+   * started. If it still runs the job, it stops the job.
    */
   sendDeathCheck({ worker, grant }: { worker: LiveWorker; grant: string }): void {
     this.#broker.publish(
@@ -100,10 +100,10 @@ export class WorkerLink {
   }
 
   /**
-   * Sends the answer with the body. If the body has several parts, sends the answer without any of them, which saves a copy, then the
-   * parts to the same subject, in order. After every two parts it waits for the connection to drain, so that a large body does not delay
-   * other jobs' frames.
-   * @param isWanted whether the rest is still to be sent, called after each such wait
+   * Sends the answer with the body. If the body has several parts, sends the answer without any of them, which saves a copy, then the parts
+   * to the same subject, in order. After every two parts it waits for the connection to drain, so that a large body does not delay other
+   * jobs' frames.
+   * @param isWanted returns whether the remaining parts must still be sent; called after each such wait
    */
   async #sendGrant(to: string, grant: Grant, body: Uint8Array, isWanted: () => boolean): Promise<void> {
     if (body.length <= bodyPartBytes) return this.#broker.publish(to, encodeClaimAnswer(grant, body));

@@ -10,17 +10,21 @@ import type { Broker } from '../connection/connect-broker.ts';
 import { isApiError } from '../connection/on-enough-nodes.ts';
 import { ObjectStream } from './object-stream.ts';
 
-/** Bytes of a chunk: a small part of NATS' maximum message, so that other messages on the connection wait for less than a millisecond. */
+/**
+ * Bytes of a chunk. It is a small part of NATS' maximum message, so that other messages on the connection wait for less than a millisecond.
+ */
 const chunkBytes = 256 * 1024;
 
 const windowChunks = 4;
 
-/** Milliseconds for one try, for one server to read a part, and between two tries. */
+/** Milliseconds within which the broker must answer one try. */
 const tryMs = 5_000;
+/** Milliseconds within which one server must answer a read. */
 const readMs = 2_000;
+/** Milliseconds between two tries. */
 const againMs = 250;
 
-/** Milliseconds for all tries: a restarted broker is back before. */
+/** Milliseconds after which a call is not tried again. A restarted broker is back earlier. */
 const defaultRetryForMs = 15_000;
 
 /** JetStream's errors for a stream, an account or a server without room, and for a message that could not be stored. */
@@ -35,13 +39,14 @@ type End = z.output<typeof endSchema>;
 export interface JetStreamObjectsOptions {
   maxBytes: number;
   log: Logger;
-  /** Milliseconds for which calls are retried while the broker is away. Default 15 s. */
+  /** Milliseconds after which a failing call is not tried again. Default: 15 s. */
   retryForMs?: number;
 }
 
 /**
- * Stores objects in JetStream, in files of the NATS servers: chunks of 256 KiB, each a message with a subject of its own, and the part
- * `end`, which is stored last. Chunks without an end are no object. At most a mebibyte of each object is in memory.
+ * Stores objects in JetStream, in files of the NATS servers. An object consists of chunks of 256 KiB, each a message with a subject of its
+ * own, and of the part `end`, which is stored last. Chunks without the part `end` do not count as an object. At most a mebibyte of each
+ * object is in memory.
  */
 export class JetStreamObjects {
   readonly #broker: Broker;
@@ -56,8 +61,8 @@ export class JetStreamObjects {
 
   /**
    * Stores a body under a new name. The object becomes visible when it is complete.
-   * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws. The stored parts are deleted then,
-   * unless the broker is away: `delete` removes these
+   * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws. The stored parts are deleted then; if
+   * the broker is unavailable, they stay until `delete` is called
    */
   async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
     assertName(name);
@@ -93,7 +98,7 @@ export class JetStreamObjects {
 
   /**
    * Reads the bytes of an object from one position up to another, which is not included; undefined if there is no such object.
-   * @throws RouterError `store_unavailable`, while the bytes are read, too
+   * @throws RouterError `store_unavailable`; the iterator throws it too
    */
   async get(
     name: string,
@@ -108,7 +113,10 @@ export class JetStreamObjects {
     return this.#chunks(name, end, { from, to: Math.min(to ?? end.bytes, end.bytes) }, signal);
   }
 
-  /** Deletes an object, or the parts of an object that was not stored completely. @throws RouterError `store_unavailable` */
+  /**
+   * Deletes an object, or the parts of an object that was not stored completely.
+   * @throws RouterError `store_unavailable`
+   */
   async delete(name: string): Promise<void> {
     assertName(name);
     await this.#retrying(async () => {
@@ -156,7 +164,7 @@ export class JetStreamObjects {
       try {
         await client.publish(subject, payload, { timeout: tryMs });
       } catch (error) {
-        // Without an answer, the stream may be missing.
+        // If the broker does not answer, the stream may be missing.
         if (!isApiError(error, ...fullCodes) && this.#broker.connected) await this.#stream.recreate();
         throw error;
       }
@@ -170,7 +178,7 @@ export class JetStreamObjects {
     );
   }
 
-  /** Reads from any server with a copy. The copy may not have the part yet: after undefined, the leader is asked. */
+  /** Reads from any server with a copy. A copy may not have the part yet, so after undefined the caller requests it from the leader. */
   async #readDirectly(subject: string): Promise<Uint8Array | undefined> {
     const { nc, subjects } = this.#broker;
     try {
@@ -183,7 +191,7 @@ export class JetStreamObjects {
     }
   }
 
-  /** Retries a call that fails while the broker is away, for `retryForMs`. */
+  /** Retries a failing call until `retryForMs` have passed. Fails at once if the storage is full. */
   async #retrying<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const begun = performance.now();
     for (;;) {

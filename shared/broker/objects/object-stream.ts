@@ -11,11 +11,12 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { isApiError, withReplicas } from '../connection/on-enough-nodes.ts';
 
-/** Milliseconds for the broker to answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
+/** Milliseconds within which the broker must answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerMs = 5_000;
 
-/** JetStream's errors for a stream that exists with other settings, and for a stream that does not exist. */
+/** JetStream's error for a stream that exists with other settings. */
 const streamNameInUse = 10058;
+/** JetStream's error for a stream that does not exist. */
 const streamNotFound = 10059;
 
 /** JetStream's errors for a stream that is larger than the limit of the servers or the account, or than the room of any server. */
@@ -42,7 +43,7 @@ export class ObjectStream {
 
   /**
    * Creates the stream, or updates it to these settings, unless that was done before.
-   * @returns when the stream was created: a stream of another time has none of the parts that were stored before
+   * @returns when the stream was created. If it was created at another time than before, it has none of the earlier parts
    */
   ensure(): Promise<string> {
     this.#made ??= this.#make().catch((error: unknown) => {
@@ -52,7 +53,10 @@ export class ObjectStream {
     return this.#made;
   }
 
-  /** Returns when the existing stream was created. @throws also if there is no stream */
+  /**
+   * Returns when the existing stream was created.
+   * @throws also if there is no stream
+   */
   async madeAt(): Promise<string> {
     const { streams } = await this.#manager();
     return (await streams.info(this.#broker.subjects.objectStream)).created;
@@ -63,14 +67,17 @@ export class ObjectStream {
     await this.ensure();
   }
 
-  /** Deletes all parts of an object. @returns the number of deleted parts */
+  /**
+   * Deletes all parts of an object.
+   * @returns the number of deleted parts
+   */
   async deleteObject(object: string): Promise<number> {
     const { objectStream, objectParts } = this.#broker.subjects;
     const { purged } = await (await this.#manager()).streams.purge(objectStream, { filter: objectParts(object) });
     return purged;
   }
 
-  /** Returns what the leader of the stream has stored under a subject; undefined for nothing. */
+  /** Returns what the leader of the stream has stored under a subject; undefined if nothing is stored there. */
   async find(subject: string): Promise<Uint8Array | undefined> {
     const { streams } = await this.#manager();
     try {
@@ -111,7 +118,7 @@ export class ObjectStream {
       allow_direct: true,
       num_replicas: copies,
     };
-    // The update comes first: if NATS has no room for a second stream, it refuses to add a stream even if that stream exists.
+    // The update comes first, because if NATS has no room for a second stream, it refuses to add a stream even if that stream exists.
     const updated = await updateStream(manager, config);
     if (updated) return updated.created;
     try {

@@ -11,7 +11,7 @@ import type { DispatcherContacts } from './dispatcher-contacts.ts';
 /** Milliseconds until a claim is given up if its dispatcher does not answer, or stops in the middle of a body. */
 const answerMs = 5_000;
 
-/** Maximum remembered claims that were given up without an answer, because a grant may still come. */
+/** Maximum claims that stay stored after they were given up without an answer. Their grant may still come. */
 const maxUnanswered = 1_000;
 
 /**
@@ -40,7 +40,7 @@ export interface ClaimerOptions {
   /** The subject prefix of the worker's own inbox for answers to claims. */
   inbox: string;
   contacts: DispatcherContacts;
-  /** The budget that bodies take their memory from. The receiver of a grant returns its share. */
+  /** The memory budget from which bodies are reserved. The receiver of a grant releases the memory of its body. */
   bodies: MemoryBudget;
   /** Called if a claim that was given up without an answer is granted after all, with the grant and the first part of its body. */
   onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
@@ -60,8 +60,9 @@ export class Claimer {
   /**
    * Claims the job of a ticket.
    * @param ackSubject JetStream's ack subject for the ticket; the dispatcher that answers the claim acks the ticket
-   * @param onNoDispatcher called once if no dispatcher subscribes: the caller must then ack the ticket
-   * @param onOutcome called once, in the same turn as the deciding message: a cancel right after a grant must find the job
+   * @param onNoDispatcher called once if the dispatcher has no subscriber; the caller must then ack the ticket
+   * @param onOutcome called once, in the same turn of the event loop as the deciding message, because a cancel right after a grant must
+   * find the job
    */
   claim(
     ticket: Ticket,
@@ -102,7 +103,7 @@ export class Claimer {
     if (id !== undefined) this.#finish(id, { kind: 'gone' });
   }
 
-  /** Gives up all claims after the connection was lost, and with it every answer and part on the way. */
+  /** Gives up all claims. Call it after the connection was lost, because all answers and parts under way were lost with it. */
   reset(): void {
     for (const id of this.#pending.keys()) this.#giveUp(id);
     this.#unanswered.clear();
@@ -130,7 +131,7 @@ export class Claimer {
     this.#addPart(id, pending, firstPart);
   }
 
-  /** Reads only the first message of an answer: the parts that follow a grant may be any bytes of a client. */
+  /** Reads only the first message of an answer, because the parts that follow a grant may be any bytes of a client. */
   #onLateAnswer(id: string, payload: Uint8Array): void {
     const ingress = this.#unanswered.get(id);
     if (ingress === undefined) return;

@@ -1,17 +1,18 @@
 /** Minimum milliseconds to keep a sent frame. A connection that dies loses what was sent shortly before. */
 const keptMs = 1_000;
 
-/** Milliseconds for the answer to an echo; after them, frames sent meanwhile may be lost. */
+/** Milliseconds within which a dispatcher should answer an echo. If it takes longer, the frames sent since may be lost. */
 const promptMs = 600;
 
-/** Milliseconds after an outage in which a dispatcher may still find out which frames it misses. */
+/** Milliseconds after an outage during which a dispatcher may still find out which frames it misses. */
 export const recoveryMs = 5_000;
 
 /**
  * A worker's view of its connection to one dispatcher. Times are milliseconds of `performance.now()`.
  *
  * An answered echo confirms the frames that were sent before it, because the broker keeps the order of a connection's messages. A
- * dispatcher that was away requests its missing frames when it is back; until then, and for a while after, nothing counts as confirmed.
+ * dispatcher that was out of reach requests its missing frames when it returns. Until then, and for a while after, no frame counts as
+ * confirmed.
  * See docs/decisions/0010-confirmed-frames.md.
  */
 export class DispatcherContact {
@@ -48,7 +49,10 @@ export class DispatcherContact {
     return this.#absentSince ?? this.#silentSince;
   }
 
-  /** Records that something is sent to the dispatcher. @param isAsked whether the dispatcher answers it at once */
+  /**
+   * Records that something is sent to the dispatcher.
+   * @param isAsked whether the dispatcher answers it at once
+   */
   recordSent(isAsked = false): void {
     this.#sentAt = performance.now();
     if (isAsked) this.#askedAt ??= this.#sentAt;
@@ -73,10 +77,13 @@ export class DispatcherContact {
     this.#silentSince = this.#askedAt;
   }
 
-  /** Records that something came from the dispatcher. @param echo the number of the echo that this answers */
+  /**
+   * Records that something came from the dispatcher.
+   * @param echo the number of the echo that this answers
+   */
   recordReceived(echo?: number): void {
     const now = performance.now();
-    // A dispatcher that is always late is slow, not away: its confirmations count again after a while.
+    // A dispatcher that is always late is slow, not out of reach, so its confirmations count again after a while.
     const wasAway = this.lostSince !== undefined || (this.#isLate(now) && now > this.#youngUntil + recoveryMs);
     if (wasAway) this.#youngUntil = now + recoveryMs;
     this.#cameAt = now;
@@ -86,7 +93,7 @@ export class DispatcherContact {
   }
 
   /**
-   * Records that the broker has no subscriber for the dispatcher: it has ended or lost its connection. It does not count as silent,
+   * Records that the broker has no subscriber for the dispatcher, because it has ended or lost its connection. It does not count as silent,
    * because the broker answers for it at once.
    */
   recordAbsent(): void {
@@ -95,7 +102,7 @@ export class DispatcherContact {
     this.#answered();
   }
 
-  /** Forgets open questions after the worker's own connection was lost. */
+  /** Stops waiting for answers. Call it after the worker's own connection was lost. */
   reset(): void {
     this.#answered();
     this.#absentSince = undefined;

@@ -22,17 +22,17 @@ export interface DispatcherContactsOptions {
   log: Logger;
   /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
-  /** Called when a dispatcher has fallen silent: whatever waits for it must be given up. */
+  /** Called when a dispatcher has fallen silent. The receiver must give up everything that waits for it. */
   onSilent: (ingress: string) => void;
 }
 
 /**
- * Detects within a second that a dispatcher hangs or its host has vanished while the broker still lists it as a subscriber, and finds
- * out which frames have arrived.
+ * Detects within a second that a dispatcher hangs, or that its host has vanished, while the broker still lists it as a subscriber. Also
+ * finds out which frames have arrived.
  *
- * A dispatcher that is sent something also gets an echo request, twice a second at most: a keep-alive for a grant that does not exist,
- * which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent. It
- * stops being silent when anything comes from it.
+ * A dispatcher that is sent something also gets an echo request, twice a second at most. The request is a keep-alive for a grant that does
+ * not exist, which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent.
+ * It stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
   readonly #options: DispatcherContactsOptions;
@@ -50,7 +50,7 @@ export class DispatcherContacts {
     clearInterval(this.#timer);
   }
 
-  /** Forgets all open questions after the connection was lost. */
+  /** Stops waiting for answers of all dispatchers. Call it after the connection was lost. */
   reset(): void {
     for (const contact of this.#contacts.values()) contact.reset();
   }
@@ -67,7 +67,10 @@ export class DispatcherContacts {
     return this.#contacts.peek(ingress)?.isSilent === true;
   }
 
-  /** Handles the answer to an echo. @returns false if the token is that of a grant */
+  /**
+   * Handles the answer to an echo.
+   * @returns false if the token is that of a grant
+   */
   onEcho(token: string, { headers }: Pick<Msg, 'headers'>): boolean {
     const [, number, ingress] = /^echo-(\d+)-(.+)$/.exec(token) ?? [];
     if (ingress === undefined) return false;
@@ -108,7 +111,7 @@ export class DispatcherContacts {
     return [...this.#contacts.values()].filter((contact) => contact.isOverdue(now, silentAfterMs));
   }
 
-  /** Marks overdue dispatchers as silent once the broker has answered: then neither the broker nor this process hangs. */
+  /** Marks overdue dispatchers as silent once the broker has answered, which shows that neither the broker nor this process hangs. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#options.broker.roundTripMs();

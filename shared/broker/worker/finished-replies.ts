@@ -1,12 +1,12 @@
 import type { ReplyWriter } from './reply-writer.ts';
 
-/** Maximum milliseconds to keep the end of an answer: as long as its dispatcher may be out of reach. */
+/** Maximum milliseconds to keep the end of an answer. That is as long as its dispatcher may be out of reach. */
 const maxKeptMs = 60_000;
 
-/** Minimum milliseconds to keep the end of an answer. With more, many answers would reach the old generation of the heap. */
+/** Minimum milliseconds to keep the end of an answer. With a larger value, many answers would reach the old generation of the heap. */
 const keptMs = 1_000;
 
-/** Maximum bytes of kept ends, over all answers; beyond it the oldest are dropped first. */
+/** Maximum bytes of kept frames over all finished answers. Beyond it, the oldest answers are dropped first. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
 /** Approximate bytes of one kept answer besides its frames. */
@@ -17,9 +17,9 @@ interface Finished {
   at: number;
 }
 
-/** Keeps answers for a moment after their end: their last frames may be lost and requested again. */
+/** Keeps answers for a moment after their end, because their last frames may be lost and requested again. */
 export class FinishedReplies {
-  /** By grant, oldest first. */
+  /** The ended answers by grant, oldest first. */
   readonly #finished = new Map<string, Finished>();
   #bytes = 0;
 
@@ -49,7 +49,7 @@ export class FinishedReplies {
     }
   }
 
-  /** Called only if there is something to drop: to find its first entry, a map steps over the places of deleted ones. */
+  /** Called only if an answer must be dropped, because a map steps over deleted entries to find its first one. */
   #dropBeyondBound(): void {
     for (const [grant, kept] of this.#finished) {
       if (this.#bytes <= maxKeptBytes) break;

@@ -7,8 +7,9 @@ const maxFreeBlocks = 16;
 
 const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** The share of the maximum from which there is no room for further frames, and the share below which there is room again. */
+/** The share of the maximum from which there is no room for further frames. */
 const fullShare = 0.75;
+/** The share of the maximum below which there is room again. */
 const roomyShare = 0.5;
 
 interface Block {
@@ -29,13 +30,13 @@ export interface KeptFrame {
 }
 
 /**
- * Keeps the sent frames of all answers for as long as dispatchers may request them again: about a second, or longer while a dispatcher
- * is out of reach. When the memory is full, handlers pause.
+ * Keeps the sent frames of all answers for as long as dispatchers may request them again. That is about a second, or longer while a
+ * dispatcher is out of reach. When the memory is full, handlers pause.
  *
- * Node's small buffers share memory with others of their time. A frame that is simply kept therefore keeps many times its own length
- * alive, long enough to reach the old generation of the heap, which only full collections clear. This class copies such frames into
- * blocks and fills the blocks again and again. It never hands out a block: `read` returns a copy, so that no answer can show bytes of a
- * later one.
+ * Node's small buffers share memory with other buffers that were allocated at about the same time. A frame that is simply kept therefore
+ * keeps many times its own length alive. It lives long enough to reach the old generation of the heap, which only full collections clear.
+ * This class copies such frames into blocks and fills the blocks again and again. It never hands out a block. `read` returns a copy, so
+ * that no answer can show bytes of a later one.
  * See docs/decisions/0004-frame-memory.md.
  */
 export class FrameMemory {
@@ -55,12 +56,12 @@ export class FrameMemory {
     return this.#bytes;
   }
 
-  /** Whether it keeps more than the maximum, so that the oldest frames must go. */
+  /** Whether it keeps more than the maximum, so that the oldest frames must be dropped. */
   get isOver(): boolean {
     return this.#bytes > this.#maxBytes;
   }
 
-  /** Resolves when there is room for further frames; undefined while there is. */
+  /** Resolves when there is room for further frames. Undefined if there is room now. */
   room(): Promise<void> | undefined {
     if (this.#bytes < this.#maxBytes * fullShare) return undefined;
     this.#roomy ??= Promise.withResolvers();

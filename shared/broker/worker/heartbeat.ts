@@ -12,22 +12,22 @@ import type { WorkerAddress } from '../contract/worker-address.ts';
 const heartbeatMs = 1_000;
 
 /**
- * Workers send short heartbeats at this many fixed moments of a second, by their clocks. Heartbeats of one moment share reads and
- * writes, which costs a dispatcher a third of the time of as many single ones. Clocks that disagree lose only this gain.
+ * Number of fixed moments of a second at which workers send short heartbeats, by their clocks. Heartbeats of one moment share reads and
+ * writes. They cost a dispatcher a third of the time that as many separate heartbeats cost. If clocks disagree, only this gain is lost.
  */
 const heartbeatMoments = 20;
 
-/** Milliseconds that a heartbeat for a small change waits for further changes, unless a dispatcher requests more. */
+/** Milliseconds that a heartbeat after a small change waits for further changes. A dispatcher may request a longer wait. */
 const defaultSoonMs = 50;
 
-/** Milliseconds for which a dispatcher's permission for short heartbeats holds. */
+/** Milliseconds for which a dispatcher's permission for short heartbeats is valid. */
 const shortForMs = 20_000;
 
 /** Milliseconds for which a dispatcher of an older release counts as present after it has requested announcements. */
 const olderForMs = 10_000;
 
 /**
- * Announces a worker on change and on request, and sends a heartbeat each second: a short one while every dispatcher supports it,
+ * Announces a worker on change and on request, and sends a heartbeat each second. It is a short one while every dispatcher supports it,
  * otherwise the whole announcement. Sends `goodbye` at the end.
  */
 export class Heartbeat {
@@ -98,7 +98,7 @@ export class Heartbeat {
     this.#broker.publish(this.#subject, goodbye);
   }
 
-  /** Schedules the next heartbeat for its moment of the second: within a second and a quarter, even if the clock is set. */
+  /** Schedules the next heartbeat for its moment of the second. It is sent within 1.25 seconds, even if the clock is changed. */
   #schedule(): NodeJS.Timeout {
     const sinceMs = (Date.now() + heartbeatMs - this.#moment) % heartbeatMs;
     const untilMs = heartbeatMs - sinceMs;

@@ -22,10 +22,10 @@ import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 /** Milliseconds without a frame after which a running job sends a keep-alive. */
 const quietMs = 2_500;
 
-/** The same limit shortly after a reconnect, when only the next frame reveals missing ones. */
+/** The same limit shortly after a reconnect, when only the next frame shows that earlier frames are missing. */
 const youngQuietMs = 400;
 
-/** Milliseconds after which even a job that sends frames all the time sends a keep-alive: the dispatcher answers it if no client waits. */
+/** Milliseconds between the keep-alives of a job that sends frames all the time. The dispatcher answers a keep-alive if no client waits. */
 const probeMs = 5_000;
 
 interface Running {
@@ -48,7 +48,7 @@ export interface JobRunnerOptions {
   /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
   memory: FrameMemory;
-  /** The budget that the bodies of jobs have taken their memory from. */
+  /** The memory budget from which the bodies of jobs are reserved. */
   bodies: MemoryBudget;
   contacts: DispatcherContacts;
   /** Milliseconds that jobs go on while the broker or their dispatcher is out of reach. Their frames are kept meanwhile. */
@@ -57,11 +57,11 @@ export interface JobRunnerOptions {
   onFreed: () => void;
 }
 
-/** Runs the jobs that a worker was granted: passes them to the handler, and their answers to their dispatchers. */
+/** Runs the jobs that were granted to a worker. Passes them to the handler, and their answers to their dispatchers. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
-  /** By grant. */
+  /** The running jobs by grant. */
   readonly #running = new ShortLivedMap<Running>();
   readonly #finished = new FinishedReplies();
 
@@ -76,8 +76,8 @@ export class JobRunner {
 
   /**
    * Runs a job. `onFreed` is called when the job has ended.
-   * @param isOffered whether the dispatcher does not know yet that the job is taken. A keep-alive confirms it before the handler is
-   * called, because the handler may kill this process
+   * @param isOffered whether the job was offered, so that the dispatcher does not know yet that the worker has taken it. A keep-alive
+   * confirms it before the handler is called, because the handler may kill this process
    */
   run(grant: Grant, body: Buffer, isOffered = false): void {
     const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =
@@ -154,7 +154,10 @@ export class JobRunner {
     });
   }
 
-  /** Cancels a job whose client has left. @returns false if there is no such job */
+  /**
+   * Cancels a job whose client has left.
+   * @returns false if there is no such job
+   */
   cancel(grant: string): boolean {
     const job = this.#running.get(grant);
     job?.controller.abort(cancelled);
@@ -181,7 +184,7 @@ export class JobRunner {
 
   /**
    * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If the
-   * dispatcher has no subscriber, it may have been killed or lost its connection: its jobs go on for `outOfReachMs`.
+   * dispatcher has no subscriber, it may have been killed or lost its connection. Its jobs go on for `outOfReachMs`.
    */
   onAliveAnswer(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
@@ -203,14 +206,14 @@ export class JobRunner {
     for (const job of this.#running.values()) {
       if (now - (job.contact.lostSince ?? now) > outOfReachMs) job.controller.abort(cancelled);
       const { sentMs, probedMs } = job.writer.silenceMs(now);
-      // The dispatcher may have offered the job without knowing whether it was taken.
+      // The dispatcher may have offered the job without knowing whether the worker took it.
       const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
       if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) job.writer.probe();
       if (!isYoung) job.writer.dropConfirmed(now);
     }
-    // A keep-alive reveals an end frame that was lost with the connection. Later ends are kept for a dispatcher that was away for longer
-    // and requests them.
+    // A keep-alive reveals an end frame that was lost with the connection. Later ends are kept for a dispatcher that was out of reach for
+    // longer and requests them.
     if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
     else this.#finished.dropOld(now);
   }

@@ -11,21 +11,27 @@ export const expiresMs = 30_000;
 export const heartbeatMs = 5_000;
 
 /**
- * Milliseconds without a heartbeat after which a waiting pull counts as lost: a cluster of servers drops a pull without an answer while
- * it elects the leader of the pull's lane.
+ * Milliseconds without a heartbeat after which a waiting pull counts as lost. A cluster of servers drops a pull without an answer while it
+ * elects the leader of the pull's lane.
  */
 const silentMs = heartbeatMs + 2_000;
 
 /** Milliseconds after which a waiting pull without heartbeats counts as lost. */
 const forgottenMs = expiresMs + 3_000;
 
-/** Milliseconds for the server to end a pull that does not wait. */
+/** Milliseconds within which the server must end a pull that does not wait. */
 const scanAnswerMs = 1_000;
 
-/** Milliseconds for a dispatcher to confirm a waiting pull; a dispatcher that hangs is left for another one. */
+/**
+ * Milliseconds within which a dispatcher must confirm a waiting pull. If it takes longer, the worker requests the lanes again, so that
+ * another dispatcher replaces one that hangs.
+ */
 const confirmMs = 1_000;
 
-/** Milliseconds for which an unreadable lane delays offers; not longer, because a cluster of servers may lack a leader for long. */
+/**
+ * Maximum milliseconds for which an unreadable lane keeps the worker from taking offers. The time is short because a cluster of servers may
+ * lack a leader for long.
+ */
 const unreadableMs = 500;
 
 /**
@@ -34,7 +40,7 @@ const unreadableMs = 500;
  * - `empty`: no pull is under way.
  * - `scanning`: a pull that does not wait is under way.
  * - `waiting`: pulls wait at the server.
- * - `broken`: the consumer is missing, and a dispatcher is asked to make it.
+ * - `broken`: the consumer is missing, and the worker has requested it from a dispatcher.
  */
 type LaneState = 'empty' | 'scanning' | 'waiting' | 'broken';
 
@@ -66,7 +72,7 @@ export class LanePull {
     return this.#state === 'waiting' && this.#isConfirmed;
   }
 
-  /** Whether no ticket of the lane waits for this worker: a pull waits, or the lane has been unreadable for a while. */
+  /** Whether no ticket of the lane waits for this worker, because a pull waits, or the lane has been unreadable for a while. */
   isDrained(now: number): boolean {
     return this.#state === 'waiting' || (this.#unreadSince !== undefined && now - this.#unreadSince > unreadableMs);
   }
@@ -79,7 +85,10 @@ export class LanePull {
     this.#deadline = performance.now() + (state === 'scanning' ? scanAnswerMs : confirmMs);
   }
 
-  /** Counts a ticket that has come. @returns whether the pulls have delivered all that they may */
+  /**
+   * Counts a delivered ticket.
+   * @returns whether the pulls have delivered all tickets that they may deliver
+   */
   recordTicket(): boolean {
     this.#unreadSince = undefined;
     // A ticket of an earlier pull, which may still wait at the server, does not count.
@@ -102,7 +111,7 @@ export class LanePull {
   /**
    * Records that the server has ended a pull.
    * @param undelivered tickets that the pull leaves undelivered, if the server reports them
-   * @returns whether the pulls deliver nothing more
+   * @returns whether the pulls will deliver no further ticket
    */
   ended(undelivered: number | undefined): boolean {
     this.#unreadSince = undefined;
@@ -128,8 +137,8 @@ export class LanePull {
 }
 
 /**
- * Returns the order in which one scan looks at the lanes: high first, but one scan in four begins with normal and one in sixteen with
- * low, so that no class starves behind a backlog of a higher one.
+ * Returns the order in which one scan goes through the lanes, high first. One scan in four begins with normal and one in sixteen with low,
+ * so that no class starves behind a backlog of a higher one.
  */
 export function scanOrder(scan: number): PriorityClass[] {
   if (scan % 16 === 0) return ['low', 'normal', 'high'];

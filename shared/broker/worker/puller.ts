@@ -11,7 +11,7 @@ import { scanOrder, expiresMs, heartbeatMs, LanePull } from './lane-pull.ts';
 /** The status of the server's heartbeat for a waiting pull. */
 const heartbeat = 100;
 
-/** Milliseconds before a dispatcher is asked again to make lanes that cannot be read. */
+/** Milliseconds until the worker requests unreadable lanes again. */
 const askAgainMs = 250;
 
 const sweepMs = 500;
@@ -22,18 +22,17 @@ export interface PullerOptions {
   worker: WorkerAddress;
   /** The subject prefix of the worker's own inbox for answers to pulls. */
   inbox: string;
-  /** Returns the slots that are free right now; 0 while the worker takes nothing. */
+  /** Returns the slots that are free right now; 0 while the worker takes no jobs. */
   free: () => number;
   onPull?: (ingress: string) => void;
 }
 
 /**
- * Pulls tickets for one worker. The library's consumer is not used: this class recovers from a broker restart at once, and never takes
- * more tickets than there are free slots.
+ * Pulls tickets for one worker. The library's consumer is not used, because this class recovers from a broker restart at once, and never
+ * takes more tickets than there are free slots.
  *
- * While a slot is free, it scans the lanes in which tickets came, in class order and with pulls that do not wait, so that a backlog
- * drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each, and takes whatever comes
- * first.
+ * While a slot is free, it scans the lanes in which tickets came, with pulls that do not wait. It scans in class order, so that a backlog
+ * drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each, and takes whatever comes first.
  */
 export class Puller {
   readonly #broker: PullerOptions['broker'];
@@ -68,8 +67,8 @@ export class Puller {
   }
 
   /**
-   * Pulls from another pool's lanes from now on. The worker must have announced that pool before. Tickets of the old pool that still
-   * come are given back.
+   * Pulls from another pool's lanes from now on. The worker must have announced that pool before. Tickets of the old pool that still arrive
+   * go back to the queue.
    */
   setPool(pool: string): void {
     const { tier } = this.#worker;
@@ -115,7 +114,10 @@ export class Puller {
     else this.#broker.publishUnhurried(subject, ack);
   }
 
-  /** Counts a ticket that came. @returns false if the ticket is of a lane that the worker does not serve any more */
+  /**
+   * Counts a delivered ticket.
+   * @returns false if the ticket is of a lane that the worker does not serve any more
+   */
   onTicket(subject: string): boolean {
     const [pool, name] = subject.split('.').slice(-2);
     const pull = pool === this.#pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
@@ -135,8 +137,9 @@ export class Puller {
   }
 
   /**
-   * Leaves a dispatcher that has fallen silent. Pulls that it had to pass on are lost; a pull that waits at the server still waits.
-   * @param next another dispatcher that passes pulls on from now on; without it the worker asks for one
+   * Stops using a dispatcher that has fallen silent. Pulls that it should have passed on are lost; a pull that waits at the server still
+   * waits.
+   * @param next another dispatcher that passes pulls on from now on; if undefined, the worker requests the lanes again to find one
    */
   replaceDispatcher(ingress: string, next: string | undefined): void {
     if (ingress !== this.#ingress) return;
@@ -246,7 +249,7 @@ export class Puller {
     return [...this.#lanes.values()].filter((pull) => pull.isOverdue(now));
   }
 
-  /** Repairs overdue pulls once the server has answered: then neither the server nor this process hangs. */
+  /** Repairs overdue pulls once the server has answered, which shows that neither the server nor this process hangs. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#broker.roundTripMs();

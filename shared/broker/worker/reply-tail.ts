@@ -10,8 +10,8 @@ export interface SentFrame {
 }
 
 /**
- * Keeps the last frames of one answer so that lost ones can be sent again: those that the dispatcher has not confirmed, a mebibyte at
- * most. While the dispatcher may be out of reach, only the memory shared by all answers limits them.
+ * Keeps the last frames of one answer so that lost ones can be sent again. It keeps the frames that the dispatcher has not confirmed, a
+ * mebibyte at most. While the dispatcher may be out of reach, only the memory shared by all answers limits them.
  */
 export class ReplyTail {
   readonly #memory: FrameMemory;

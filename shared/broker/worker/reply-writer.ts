@@ -13,7 +13,7 @@ import { ReplyTail } from './reply-tail.ts';
 /** Maximum bytes of a data frame, below NATS' payload limit. */
 const maxFrameBytes = 512 * 1024;
 
-/** Held pieces of a stream are sent at once when they have grown to this many bytes together. */
+/** Pieces of a stream that wait for the end of the coalescing window are sent at once when they reach this many bytes together. */
 const maxHeldBytes = 64 * 1024;
 
 const emptyBytes = new Uint8Array(0);
@@ -25,7 +25,7 @@ export interface ReplyWriterOptions {
   numbersBeside: boolean;
   /** The subject at which the dispatcher answers keep-alives if no client waits for this answer any more. */
   aliveInbox: string;
-  /** Whether the client gets the pieces as they come. */
+  /** Whether the client gets the pieces as they arrive. */
   stream: boolean;
   /** Milliseconds of a stream's coalescing window; 0 sends each piece by itself. */
   coalesceMs: number;
@@ -37,9 +37,9 @@ export interface ReplyWriterOptions {
  * Turns the pieces of one answer into numbered frames.
  *
  * The first piece of a stream leaves at once, ahead of waiting frames of other answers. Later pieces that follow each other within the
- * coalescing window travel together, which saves work of the broker and the dispatcher in bursts and delays no piece by more than that
- * window. Later frames also wait a few milliseconds to travel with those of other answers: waking the broker and the dispatcher for each
- * frame costs more than relaying it.
+ * coalescing window travel together. In bursts, this saves work of the broker and the dispatcher, and it delays no piece by more than that
+ * window. Later frames also wait a few milliseconds to travel with those of other answers, because waking the broker and the dispatcher for
+ * each frame costs more than relaying it.
  *
  * The pieces of an answer that is not streamed travel with its end, in one frame if they fit.
  */
@@ -95,7 +95,7 @@ export class ReplyWriter implements Reply {
     else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
-  /** Undefined while the dispatcher is in reach: it confirms frames within about a second, so they need little memory. */
+  /** Undefined while the dispatcher is in reach, because it confirms frames within about a second, so they need little memory. */
   room(): Promise<void> | undefined {
     return this.#isDoubtful(performance.now()) ? this.#memory.room() : undefined;
   }
@@ -108,7 +108,10 @@ export class ReplyWriter implements Reply {
     return this.#tail.bytes;
   }
 
-  /** Drops the frames that have arrived. @returns whether all have arrived */
+  /**
+   * Drops the frames that have arrived.
+   * @returns whether all have arrived
+   */
   dropConfirmed(now: number): boolean {
     const confirmed = this.#contact.confirmedBefore(now);
     this.#tail.dropBefore(confirmed);
@@ -131,7 +134,10 @@ export class ReplyWriter implements Reply {
     this.#publish('k', this.#seq, emptyBytes, this.#aliveInbox);
   }
 
-  /** Sends the frames again from a number on. @returns false if not all of them are kept any more */
+  /**
+   * Sends the frames again from a number on.
+   * @returns false if not all of them are kept any more
+   */
   retransmit(from: number): boolean {
     const frames = this.#tail.from(from);
     if (!frames) return false;
@@ -147,7 +153,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Sends the held pieces of a stream and the error that ended the answer. */
+  /** Sends the waiting pieces of a stream and the error that ended the answer. */
   fail(error: RouterError): void {
     if (this.#stream) this.#flush();
     const facts = error instanceof CannotContinue ? { cannotContinue: error.failure } : {};
@@ -155,7 +161,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Drops the held pieces; nothing is sent from here on. */
+  /** Drops the pieces that wait. Nothing is sent afterwards. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);

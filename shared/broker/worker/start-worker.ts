@@ -19,7 +19,7 @@ import { JobRunner } from './job-runner.ts';
 import { TicketClaimer } from './ticket-taker.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
 
-/** Milliseconds for handlers to end after a drain that took too long has aborted their jobs. */
+/** Milliseconds that handlers have to end after a drain that took too long has aborted their jobs. */
 const settleMs = 1_000;
 
 /**
@@ -37,7 +37,7 @@ export class Worker {
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
-  /** The subject of offers, before the pool that they are for. */
+  /** The subject of offers, without the pool at its end. */
   readonly #offers: string;
   #facts: WorkerFacts;
   #pool: string;
@@ -149,7 +149,10 @@ export class Worker {
     else this.#tickets.puller.pullIfFree();
   }
 
-  /** Takes nothing new and waits until its jobs have ended, for at most this many milliseconds. Then ends the rest with an error. */
+  /**
+   * Takes no new jobs and waits until the running ones have ended, for at most `ms` milliseconds. Then ends the remaining jobs with an
+   * error.
+   */
   async drain(ms: number): Promise<void> {
     this.#isStopping = true;
     this.#heartbeat.now();
@@ -246,20 +249,20 @@ export class Worker {
 
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
-    // The worker was full: dispatchers that still believe so would send requests to other tiers.
+    // The worker was full until now. Dispatchers that still count it as full would send requests to other tiers.
     if (this.busy === this.#facts.slots - 1) this.#heartbeat.sendSoon();
     this.#tickets.puller.pullIfFree();
   }
 
-  /** Cancels by grant, because the job itself may be here again for another attempt. */
+  /** Cancels a job by its grant, because the same job may run here again in another attempt. */
   #onCancel(payload: Uint8Array): void {
     const grant = parseGrant(Buffer.from(payload).toString());
     if (!this.#jobs.cancel(grant)) this.#tickets.claimer.drop(grant);
   }
 
   /**
-   * Answers a dispatcher that misses the announcement or frames, or has got no frame for long. While the body is still on its way there
-   * are no frames yet.
+   * Answers a dispatcher that misses the announcement or frames, or has received no frame for long. While the body is still under way there
+   * are no frames yet, so the answer is a keep-alive.
    */
   #onRetransmit(payload: Uint8Array): void {
     const text = Buffer.from(payload).toString();

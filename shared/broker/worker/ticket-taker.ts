@@ -23,13 +23,13 @@ export interface TicketTakerOptions {
   contract: ContractRange;
   bodies: MemoryBudget;
   meter: WorkerMeter;
-  /** Returns the slots that are free right now; 0 while the worker takes nothing. */
+  /** Returns the slots that are free right now; 0 while the worker takes no jobs. */
   free: () => number;
-  /** Called with a granted job and its complete body. The receiver returns the body's memory to `bodies` when the job has ended. */
+  /** Called with a granted job and its complete body. The receiver releases the body's memory in `bodies` when the job has ended. */
   onGrant: (grant: Grant, body: Buffer) => void;
-  /** Called when the number of claims under way changes; each claim takes a slot. */
+  /** Called when the number of claims under way changes; each claim uses a slot. */
   onClaiming: (count: number) => void;
-  /** Called when a claim has freed its slot, or its job has taken the slot over. */
+  /** Called when a claim has freed its slot, or its job uses the slot from now on. */
   onClaimed: () => void;
 }
 
@@ -54,7 +54,7 @@ export class TicketClaimer {
     this.puller.close();
   }
 
-  /** Starts over, because the connection was lost. */
+  /** Gives up all claims and pulls, and starts over. Call it after the connection was lost. */
   reset(): void {
     this.claimer.reset();
     this.puller.reset();
@@ -63,7 +63,7 @@ export class TicketClaimer {
   onTicket({ data, subject }: Msg, ackTo: string): void {
     const { contract, contacts, free } = this.#options;
     const isFree = free() > 0;
-    // The slot is taken before the puller counts the ticket, because the count may make the puller pull more.
+    // The slot is reserved before the puller counts the ticket, because the count may make the puller pull more.
     this.#addClaims(1);
     const isOwn = this.puller.onTicket(subject);
     const ticket = decodeTicket(data);
@@ -123,7 +123,7 @@ export class TicketClaimer {
     this.puller.pullIfFree();
   }
 
-  /** Runs a job whose claim was given up, if its whole body is here and a slot is still free: no other worker has it. */
+  /** Runs a job whose claim was given up, if its whole body is here and a slot is still free. No other worker has the job. */
   #onLateGrant(grant: Grant, body: Uint8Array): void {
     const { free, bodies, onGrant } = this.#options;
     const isRunnable = free() > 0 && body.length === grant.bodyBytes;

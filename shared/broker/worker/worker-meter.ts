@@ -16,7 +16,7 @@ export interface MeteredJob {
 
 /** Counts what a worker does. Each call costs no more than a few additions. */
 export interface WorkerMeter {
-  /** Counts the outcome of a ticket, and the milliseconds since the worker took it. */
+  /** Counts the outcome of a claim, and the milliseconds since the worker sent it. */
   claimed(outcome: ClaimOutcome['kind'], ms: number): void;
   offered(outcome: 'taken' | 'refused'): void;
   finished(job: MeteredJob): void;

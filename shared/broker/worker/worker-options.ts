@@ -15,9 +15,9 @@ export interface WorkerFacts {
   tools?: ToolInfo[];
   slots: number;
   accepting: boolean;
-  /** Why it takes no jobs, or few, see `Announcement`. */
+  /** Why the worker takes no jobs, or few, see `Announcement`. */
   reason?: string | undefined;
-  /** When a worker that takes no jobs takes them again, in milliseconds since 1970, if it can say so. It may try earlier. */
+  /** When the worker takes jobs again, in milliseconds since 1970; undefined if that is unknown. The worker may try earlier. */
   resumesAt?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface WorkerOptions extends WorkerFacts {
   /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
   id: string;
   tier: Tier;
-  /** The kind of upstream, such as `vllm`: workers of one kind with the same models and tools are interchangeable. */
+  /** The kind of upstream, such as `vllm`. Workers of one kind with the same models and tools are interchangeable. */
   kind: string;
   /** Client formats in which the handler answers. */
   formats: readonly string[];

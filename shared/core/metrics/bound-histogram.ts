@@ -1,11 +1,11 @@
 import { Histogram, type HistogramConfiguration, type LabelValues } from 'prom-client';
 
-/** In seconds. */
+/** Upper bounds of buckets, in seconds. */
 export const secondsBuckets: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
 ];
 
-/** In tokens per second. */
+/** Upper bounds of buckets, in tokens per second. */
 export const speedBuckets: readonly number[] = [1, 2.5, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2500];
 
 /** The histogram of one set of labels. `observe` costs a bucket look-up and three additions. */

@@ -2,8 +2,8 @@
 export const otherName = 'other';
 
 /**
- * Bounds the values of one label: the first names are kept, later ones become `other`. Names come from workers, which may announce
- * hundreds of them, or new ones every day; each would occupy memory for the life of the process.
+ * Bounds the values of one label. The first names are kept, later ones become `other`. Names come from workers, which may announce hundreds
+ * of them, or new ones every day; each would occupy memory for the life of the process.
  */
 export class BoundedNames {
   readonly #names = new Set<string>();

@@ -1,18 +1,18 @@
 /**
- * Sums per unit of time (second, minute) over a fixed number of past units, in a ring: an addition takes constant time, and a new unit
+ * Sums per unit of time (second, minute) over a fixed number of past units, in a ring. An addition takes constant time, and a new unit
  * overwrites the oldest.
  */
 export class RecentSums {
   readonly #sums: number[];
   readonly #units: number[];
 
-  /** @param length how many units are kept besides the current one */
+  /** @param length number of units that are kept besides the current one */
   constructor(length: number) {
     this.#sums = Array.from({ length: length + 1 }, () => 0);
     this.#units = Array.from({ length: length + 1 }, () => -1);
   }
 
-  /** Adds to a unit, numbered since 1970. Ignores a unit that is older than all kept ones. */
+  /** Adds an amount to a unit; units are numbered since 1970. Ignores a unit that is older than all kept ones. */
   add(unit: number, amount: number): void {
     const place = unit % this.#sums.length;
     const there = this.#units[place] ?? -1;
@@ -30,7 +30,7 @@ export class RecentSums {
     return Array.from({ length: kept }, (_, index) => this.#at(unit - kept + index));
   }
 
-  /** Returns the sum of this unit and those kept before it. */
+  /** Returns the sum of this unit and of the units kept before it. */
   total(unit: number): number {
     return this.before(unit).reduce((sum, value) => sum + value, this.#at(unit));
   }

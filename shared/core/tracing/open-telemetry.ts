@@ -39,7 +39,7 @@ const shutdownMs = 2_000;
 /** Minimum milliseconds between two log lines about spans that cannot be sent. */
 const quietMs = 60_000;
 
-/** Maximum characters of an attribute's value, except messages: clients choose model names of any length. */
+/** Maximum characters of an attribute's value, except messages, because clients choose model names of any length. */
 const maxValueLength = 256;
 
 const kinds: Readonly<Record<SpanKind, Kinds>> = {
@@ -51,8 +51,8 @@ const kinds: Readonly<Record<SpanKind, Kinds>> = {
 };
 
 /**
- * Starts tracing with OpenTelemetry. Spans go by OTLP over HTTP to the collector that OpenTelemetry's variables name. Contexts are
- * passed explicitly: no library is patched and no async context is kept.
+ * Starts tracing with OpenTelemetry. Spans go by OTLP over HTTP to the collector that OpenTelemetry's variables name. Contexts are passed
+ * explicitly, so no library is patched and no async context is kept.
  * @throws ConfigError for an unknown sampler
  */
 export function startOpenTelemetry({ service, instance, environment, log }: TracingOptions): Tracing {
@@ -123,7 +123,8 @@ function startSpan(
     end: (at) => {
       if (given) {
         const [messages, onOutcome] = given;
-        // Added at the end, right before the span enters the queue: earlier, another span could take its place there.
+        // The messages are added at the end, right before the span enters the queue. If they were added earlier, another span could take
+        // its place there.
         onOutcome(own.waiting.add(span, messages) ? 'queued' : 'full');
         given = undefined;
       }

@@ -14,7 +14,7 @@ export const maxWaitingMessageBytes = 16 * 1024 * 1024;
 export type MessagesOutcome = 'queued' | 'full' | 'late';
 
 /**
- * The attributes of a span. Undefined values are dropped, and strings are cut at 256 characters. Never add a prompt, an answer or a key:
+ * The attributes of a span. Undefined values are dropped, and strings are cut at 256 characters. Never add a prompt, an answer or a key;
  * see `TraceSpan.setMessages`.
  */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;

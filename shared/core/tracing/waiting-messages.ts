@@ -2,8 +2,8 @@ import type { Span } from '@opentelemetry/api';
 import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 
 /**
- * Limits the messages of all spans that wait to be sent. Messages take room from the end of their span until the span was sent, or could
- * not be sent. A full queue drops spans silently, so this class counts the queued spans as well: a span with messages is never dropped.
+ * Limits the messages of all spans that wait to be sent. Messages count from the end of their span until the span was sent or could not be
+ * sent. A full queue drops spans silently, so this class counts the queued spans as well. A span with messages is therefore never dropped.
  */
 export class WaitingMessages {
   readonly #most: { bytes: number; spans: number };
@@ -20,7 +20,10 @@ export class WaitingMessages {
     return this.#bytes;
   }
 
-  /** Adds messages to a span. Call it right before the span ends. @returns false if there is no room */
+  /**
+   * Adds messages to a span. Call it right before the span ends.
+   * @returns false if there is no room
+   */
   add(span: Span, messages: Readonly<Record<string, string>>): boolean {
     const bytes = Object.values(messages).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     if (this.#spans >= this.#most.spans || this.#bytes + bytes > this.#most.bytes) return false;
@@ -42,7 +45,7 @@ export class WaitingMessages {
     };
   }
 
-  /** Wraps an exporter so that it frees the room when the spans have been sent, or could not be. */
+  /** Wraps an exporter so that messages no longer count when their spans have been sent or could not be sent. */
   wrapExporter(exporter: SpanExporter): SpanExporter {
     return {
       export: (spans, done) => {

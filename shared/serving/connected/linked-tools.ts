@@ -23,11 +23,9 @@ import type { ToolRequest } from '../tool-request.ts';
 import type { PersonalTools, ServeCall } from './personal-tools.ts';
 import { TokenRetry } from './token-retry.ts';
 
-/**
- * Milliseconds for which a server's tools for a person are cached; after a failure, milliseconds for which lists of tools leave the
- * server out.
- */
+/** Milliseconds for which a server's tools for a person are cached. */
 const keptMs = 60_000;
+/** Milliseconds for which lists of tools leave a server out after it failed to list its tools. */
 const keptFailureMs = 10_000;
 
 const keptBytes = 64 * 1024 * 1024;
@@ -42,13 +40,16 @@ export interface PersonConnections {
   servers(): readonly LinkableServer[];
   /** Returns a text for each MCP server that the person has linked now; the text changes when they link it again. */
   versionsOf(person: string): Promise<ReadonlyMap<string, string>>;
-  /** @param refused a token that the server has just refused @throws RouterError `connection_required`, `upstream_failed` */
+  /**
+   * @param refused a token that the server has just refused
+   * @throws RouterError `connection_required`, `upstream_failed`
+   */
   tokenOf(person: string, server: LinkableServer, refused?: string): Promise<string>;
   /** Builds the error for a caller who cannot call a tool without a link to its MCP server. */
   required(server: string, why: 'no person' | 'none' | 'expired'): RouterError;
 }
 
-/** A call of a server's tool, or, without a tool, of the list of its tools. */
+/** A call of a server's tool; if `ownName` is undefined, a request for the list of its tools. */
 interface ConnectedCall extends ToolRequest {
   server: LinkableServer;
   ownName: string | undefined;
@@ -77,8 +78,8 @@ interface OwnedTool {
 }
 
 /**
- * The tools of MCP servers that people link: listed to people with a link, called with their token. The tools' names begin with the name
- * of their server, so that none can take the place of another tool.
+ * The tools of MCP servers that people link. They are listed for people with a link and called with the person's token. The tools' names
+ * begin with the name of their server, so that none can replace another tool.
  */
 export class LinkedTools implements PersonalTools {
   readonly #connections: PersonConnections;
@@ -99,7 +100,7 @@ export class LinkedTools implements PersonalTools {
     this.#parts = parts;
   }
 
-  /** Leaves out servers that do not answer. */
+  /** Lists the tools of the servers that the caller's person has linked. Leaves out servers that do not answer. */
   async list(caller: Caller): Promise<ListedTool[]> {
     const { workers } = this.#parts;
     const { identity } = caller;
@@ -111,7 +112,7 @@ export class LinkedTools implements PersonalTools {
     });
     if (person === undefined || reachable.length === 0) return [];
     const versions = await this.#connections.versionsOf(person).catch((error: unknown) => {
-      // Without Redis, keys in use get the shared tools only.
+      // While Redis is unavailable, keys in use get only the shared tools.
       if (error instanceof RouterError) return new Map<string, string>();
       throw error;
     });
@@ -182,7 +183,7 @@ export class LinkedTools implements PersonalTools {
     return tried.follow(await run(token, tried.first, caller));
   }
 
-  /** Returns the tools that a server has for a person. Callers at the same time share one listing. */
+  /** Returns the tools that a server has for a person. Concurrent callers share one listing. */
   #toolsOf(server: LinkableServer, key: string, caller: Caller): Promise<readonly OwnedTool[]> {
     const kept = this.#lists.get(key);
     if (kept) return Promise.resolve(kept);

@@ -3,7 +3,10 @@ import { listTools, type ListedTool } from '../list-tools.ts';
 import type { ToolComponents } from '../serve-tool.ts';
 import { readToolPermits } from '../tool-permits.ts';
 
-/** Lists the tools that a caller may use, sorted by name: the shared ones, and those of MCP servers that the caller's person has linked. */
+/**
+ * Lists the tools that a caller may use, sorted by name: the shared tools, and the tools of MCP servers that the caller's person has
+ * linked.
+ */
 export async function listAllTools(parts: ToolComponents, caller: Caller): Promise<ListedTool[]> {
   const shared = listTools(parts.workers.pools(), readToolPermits(caller.identity));
   const own = (await parts.connected?.list(caller)) ?? [];

@@ -4,10 +4,14 @@ import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
 import type { ToolRequest } from '../tool-request.ts';
 
-/** Serves a call of one tool. @returns the running call; undefined if the caller has left @throws RouterError */
+/**
+ * Serves a call of one tool.
+ * @returns the running call; undefined if the caller has left
+ * @throws RouterError
+ */
 export type ServeCall = (request: ToolRequest, sink: JobSink, caller: Caller) => Promise<RunningRequest | undefined>;
 
-/** The tools that depend on the person who asks. */
+/** The tools that depend on the person who sends the request. */
 export interface PersonalTools {
   list(caller: Caller): Promise<ListedTool[]>;
   /**

@@ -5,7 +5,7 @@ import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/c
 import type { InputFile } from '#shared/formats/file-inputs.ts';
 import { readInput } from './read-input.ts';
 
-/** The files that requests may name, and the limit of what they add. */
+/** The files that requests may name, and the size limit of a request with its files. */
 export interface InputFiles {
   files: Pick<Files, 'find' | 'read'>;
   /** Maximum bytes of a request with its files. */
@@ -25,10 +25,11 @@ export interface InlineOptions {
 }
 
 /**
- * Replaces file ids in a request with the files. Ids that are not of this router stay: an upstream of the same format may have them.
+ * Replaces file ids in a request with the files. Ids that are not of this router stay, because an upstream of the same format may have
+ * them.
  * @returns the same request if it names no file of this router
- * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read
- * there, `store_unavailable`, or as `read` of the format does
+ * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read there,
+ * `store_unavailable`, or as `read` of the format does
  */
 export async function inlineFiles(
   { files, maxBytes, store }: InputFiles,
@@ -48,7 +49,7 @@ export async function inlineFiles(
     }
     const file = await files.find(owner, parseFileId(id) ?? '');
     if (!file) throw request.files.notFound(id, param);
-    // The length before it is read, for base64; text may differ.
+    // The expected length before the file is read, as base64. The length of a text may differ.
     const expected = Math.ceil((file.bytes * 4) / 3);
     left = await take(left, expected, onBytes);
     contents.set(id, await readInput(files, file, { param, left: left + expected }));

@@ -16,7 +16,7 @@ const texts: ReadonlySet<string> = new Set([
   'application/javascript',
 ]);
 
-/** Bytes that are encoded at once. All pieces but the last have whole groups of three, so that base64 has no padding between them. */
+/** Bytes that are encoded at once. All pieces but the last have a multiple of three bytes, so that base64 has no padding between them. */
 const pieceBytes = 192 * 1024;
 
 /**

@@ -23,8 +23,9 @@ interface Racer {
 }
 
 /**
- * A streamed request that may get a second worker. If its first token is later than 95 of 100 of its pool, a second job is dispatched,
- * if a worker is free and the name's budget allows it. The first job that writes keeps the client's sink, and the other is cancelled.
+ * A streamed request that may get a second worker. If its first token is later than 95 % of the first tokens of its pool and model, a
+ * second job is dispatched. This requires a free worker, and a budget of the name that allows it. The first job that writes keeps the
+ * client's sink, and the other is cancelled.
  */
 export class HedgedJob {
   /** Resolves with the report of the job that served the client, once all jobs have ended. */
@@ -35,7 +36,7 @@ export class HedgedJob {
   readonly #racers: Racer[] = [];
   /** The job whose bytes, or whose error, the client gets. */
   #winner: Racer | undefined;
-  /** Kept as long as a second job may need it. */
+  /** The request's body, kept as long as a second job may need it. */
   #body: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -56,7 +57,7 @@ export class HedgedJob {
     for (const { job } of this.#racers) if (job) this.#parts.dispatcher.cancel(job);
   }
 
-  /** Fails all jobs because the answer cannot be taken. */
+  /** Fails all jobs because the answer cannot be processed. */
   fail(error: RouterError): void {
     this.#stopLooking();
     for (const { job } of this.#racers) if (job) this.#parts.dispatcher.fail(job, error);
@@ -87,7 +88,7 @@ export class HedgedJob {
     return racer.job;
   }
 
-  /** The job that sends keep-alives for the request: the winner, or, before there is one, the first that has not failed. */
+  /** The job that sends keep-alives for the request: the winner, or, until a job has won, the first that has not failed. */
   get #leader(): Racer | undefined {
     return this.#winner ?? this.#racers.find(({ hasFailed }) => !hasFailed);
   }
@@ -98,11 +99,11 @@ export class HedgedJob {
     for (const { job } of this.#racers) if (job && job !== racer.job) this.#parts.dispatcher.cancel(job);
   }
 
-  /** Dispatches the second job if the first one is late; otherwise schedules the next check for the moment when it would be. */
+  /** Dispatches the second job if the first one is late; otherwise schedules the next check for the moment when it would be late. */
   #look({ state, attempt, attempts }: Job): void {
     const isWaiting = state === 'queued' || state === 'claimed';
     const [first] = this.#racers;
-    // A job that moves has failed elsewhere before: it is not slow, and two more workers must not fail on it at once.
+    // A job that moves has failed at another worker before. It is not slow, and two more workers must not fail on it at once.
     if (!first?.job || this.#body === undefined || !isWaiting || attempts > 1) return this.#stopLooking();
     if (!attempt) return this.#lookIn(lookMs, first.job);
     const lateMs = this.#parts.hedges.lateAfterMs(attempt.placement);

@@ -1,8 +1,9 @@
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RecentTimes } from './recent-times.ts';
 
-/** The share of a name's requests that may be hedged, and the maximum of saved-up hedges. */
+/** The share of a name's requests that may be hedged. */
 const budgetShare = 0.05;
+/** Maximum hedges that a name can save up. */
 const maxSaved = 10;
 
 /** Maximum series of times, one for each pool and model; beyond it, the first-added one is dropped. */
@@ -23,7 +24,10 @@ export class Hedges {
     this.#left.set(name, Math.min(maxSaved, (this.#left.get(name) ?? 0) + budgetShare));
   }
 
-  /** Takes one hedge from a name's budget. @returns false if none is left */
+  /**
+   * Uses one hedge of a name's budget.
+   * @returns false if none is left
+   */
   spend(name: string): boolean {
     const left = this.#left.get(name) ?? 0;
     if (left < 1) return false;
@@ -44,7 +48,7 @@ export class Hedges {
     times.add(ms);
   }
 
-  /** Returns the milliseconds after which a first token is later than 95 of 100 others; undefined while too few are known. */
+  /** Returns the milliseconds after which a first token is later than 95 of 100 others; undefined while too few times are known. */
   lateAfterMs(placement: Placement): number | undefined {
     return this.#times.get(keyOf(placement))?.quantile(0.95);
   }

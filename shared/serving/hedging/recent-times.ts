@@ -1,5 +1,6 @@
-/** How many times are kept, and the minimum for a quantile. */
+/** The number of times that are kept. */
 const maxKept = 128;
+/** Minimum number of times for a quantile. */
 const minForQuantile = 20;
 
 /** The last 128 of a series of times in milliseconds. */

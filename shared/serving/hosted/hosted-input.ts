@@ -2,21 +2,21 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 
-/** Names of the field with the query or the address in tools in use, the clearest first. */
+/** Usual names of the field for the query or the URL in a tool's input, the clearest first. */
 const usualFields = {
   web_search: ['query', 'q', 'search_query', 'searchQuery', 'search', 'keywords', 'objective', 'question', 'text'],
   web_fetch: ['url', 'uri', 'link', 'address', 'urls'],
 };
 
-/** Returns the query of a search or the address of a fetch; '' if the model gave none. */
+/** Returns the query of a search or the URL of a fetch; '' if the model gave none. */
 export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'>): string {
   const asked = input[hosted.kind === 'web_search' ? 'query' : 'url'];
   return typeof asked === 'string' ? asked : '';
 }
 
 /**
- * Builds the input of the tool behind a hosted one from the call's query or address, the input that the registry adds, and the request's
- * fields of the hosted tool that the input's schema has, under the format's own names.
+ * Builds the input of the tool behind a hosted tool. It consists of the call's query or URL, the input that the registry adds, and those
+ * fields of the request's hosted tool that the input's schema has. The fields keep the names of the format.
  */
 export function buildHostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
   const { hosted, served, input } = call;
@@ -37,7 +37,7 @@ function fieldOf(properties: JsonObject, required: Json | undefined, usual: read
   return named ?? (typeof only === 'string' && others.length === 0 ? only : (usual[0] ?? ''));
 }
 
-/** Keeps the fields that the schema has and whose values it allows: a refused value would fail the call. */
+/** Keeps the fields that the schema has and whose values it allows, because a refused value would fail the call. */
 function takenFields(fields: JsonObject, properties: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => Object.hasOwn(properties, name) && takes(properties[name], value)),

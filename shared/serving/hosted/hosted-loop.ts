@@ -25,7 +25,7 @@ export interface HostedLoopParts {
   call: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
 }
 
-/** Maximum bytes of all turns of one answer, which is held in memory until it ends. */
+/** Maximum bytes of all turns of one answer, which is kept in memory until it ends. */
 const maxBytes = 64 * 1024 * 1024;
 
 interface Turn {
@@ -38,8 +38,9 @@ interface BoundedParts extends HostedLoopParts {
 }
 
 /**
- * Serves one request whose hosted tools the router runs: asks the model, runs its calls and asks again, until the model answers or calls
- * a tool of the client. When the calls or their time are used up, the model is asked to answer without further calls.
+ * Serves one request whose hosted tools the router runs. It requests a turn of the model, runs its calls and requests the next turn, until
+ * the model answers or calls a tool of the client. When the calls or their time are used up, the model is asked to answer without further
+ * calls.
  */
 export class HostedLoop implements RunningRequest {
   readonly finished: Promise<void>;

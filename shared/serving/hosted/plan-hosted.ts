@@ -16,14 +16,15 @@ export interface PlanParts {
   model: ResolvedModel;
   /** The tools of the MCP servers that the caller's person has linked. */
   connected?: readonly ListedTool[];
-  /** The lanes that the request would take unchanged. */
+  /** The placements that the request would get unchanged. */
   placements: readonly Placement[];
 }
 
 /**
  * Decides who runs the hosted tools of a request.
- * @returns the tools that the router runs; an empty list if the request can do without its hosted tools; undefined if the request passes
- * unchanged: to upstreams that run the tools, or, for a named model, to an upstream that may run them or explains why it cannot
+ * @returns the tools that the router runs; an empty list if the request can do without its hosted tools; undefined if the request is sent
+ * on unchanged. In that case it goes to upstreams that run the tools or, for a named model, to an upstream that may run them or explains
+ * why it cannot
  * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
  */
 export function planHostedTools(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
@@ -60,7 +61,7 @@ function planTool(
       if (name === undefined) return 'no tool is configured for it';
       if (isToolDenied(readToolPermits(identity), name, pools)) return `this key may not use the tool '${name}'`;
       const tool = listed.find((each) => hasToolName(each, name));
-      // A tool whose worker is away fails when it is called, and the model gets that error.
+      // A tool whose worker is not connected fails when it is called, and the model gets that error.
       return { hosted, served: [tool ? servedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }] };
     }
     case 'mcp': {

@@ -97,7 +97,7 @@ function textOf({ content, structured_content: data }: ToolResult): string {
   return texts.length > 0 || data === undefined ? texts.join('\n\n') : JSON.stringify(data);
 }
 
-/** Limits results to `most` bytes in sum: each gets an equal share for its text, and results that do not fit are dropped. */
+/** Limits results to `most` bytes in sum. Each result gets an equal share for its text, and results that do not fit are dropped. */
 function limitResults(results: readonly SearchResult[], most: number): SearchResult[] {
   let left = most;
   return results.flatMap((result, at) => {
@@ -109,7 +109,7 @@ function limitResults(results: readonly SearchResult[], most: number): SearchRes
   });
 }
 
-/** The beginning of a text, of so many bytes at most. */
+/** Returns the beginning of a text, at most `most` bytes. */
 function cut(text: string, most: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(most, bytes.length);

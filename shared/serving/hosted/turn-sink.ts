@@ -17,7 +17,7 @@ export interface TurnSinkParts {
 export class TurnSink implements ModelSink {
   /** How the turn ended; undefined while it runs, and after it was cancelled. */
   ending: 'complete' | RouterError | undefined;
-  /** The placement that serves the turn, once it is known. */
+  /** The placement that serves the turn; undefined until it is known. */
   servedBy: Placement | undefined;
   readonly #parts: TurnSinkParts;
   /** The error if the turn cannot be relayed. The job then fails with a router error. */

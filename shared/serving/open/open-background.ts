@@ -12,8 +12,8 @@ export interface OpenBackgroundOptions extends Omit<OpenServingOptions, 'config'
 }
 
 /**
- * Opens what responses in the background need besides their store: its limits, and a Redis connection of its own that is used only for
- * the changes of responses.
+ * Opens the dependencies of background responses: the limits of their store, and a Redis connection of its own that is used only for the
+ * changes of responses.
  */
 export function openBackground(options: OpenBackgroundOptions): {
   store: BackgroundResponsesParts;

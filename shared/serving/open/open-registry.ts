@@ -47,7 +47,7 @@ export async function openRegistry({ file, versions, broker, redis, log }: OpenR
   broker.onReconnect(() => void followed.refresh());
   const changed = async (): Promise<void> => {
     await followed.refresh();
-    // Not awaited: it never resolves without a broker, and the other processes poll for changes.
+    // The signal is not awaited, because it never resolves without a broker. The other processes poll for changes.
     announceRegistryChange(broker).catch((error: unknown) => log.debug({ err: error }, 'a change was not announced'));
   };
   return { ...followed, source: 'store', changed };

@@ -18,7 +18,10 @@ export interface OpenServingFilesOptions {
   releases: Releases;
 }
 
-/** Opens the files of the cluster for a process and sweeps them from then on. @throws as `connectBroker` does */
+/**
+ * Opens the files of the cluster for a process and sweeps them from then on.
+ * @throws as `connectBroker` does
+ */
 export async function openServingFiles(
   { config, name, log, releases }: OpenServingFilesOptions,
   { redis }: RedisConnection,
@@ -37,7 +40,7 @@ export async function openServingFiles(
   releases.add('file sweep', () => sweep.close());
   return opened;
 
-  /** Uses a connection of its own: a file may have hundreds of megabytes, for which jobs must not wait. */
+  /** Uses a connection of its own, because a file may have hundreds of megabytes, for which jobs must not wait. */
   async function openObjects(): Promise<JetStreamObjects> {
     const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
     releases.add('broker for files', () => broker.close());

@@ -70,7 +70,7 @@ const firstConnectMs = 1_000;
 /**
  * Connects to Redis and NATS, and opens everything that serves requests, for any kind of process: accounts, limits, ledger, prices,
  * registry, workers and dispatcher. Registers the release of each component.
- * @throws ConfigError for an invalid address, file or credential; an Error if no broker answers
+ * @throws ConfigError for an invalid URL, file or credential; an Error if no broker answers
  */
 export async function openServing(options: OpenServingOptions): Promise<OpenServing> {
   const { config, role, id, name, log, releases } = options;
@@ -78,7 +78,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   const ca = readCertificates('REDIS_CA', config.REDIS_CA);
   const redis = connectRedis(config.REDIS_URL, { log, name, ca });
   releases.add('redis', () => redis.close());
-  // A response, or a list of files, may have megabytes: keys and limits must not wait for it.
+  // A response, or a list of files, may have megabytes, and keys and limits must not wait for it.
   const storedRedis = connectRedis(config.REDIS_URL, {
     log: log.child({ connection: 'stored responses' }),
     name: `${name}-responses`,

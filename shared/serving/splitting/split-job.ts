@@ -61,10 +61,11 @@ export class SplitJob {
   readonly #resolve: (report: JobReport) => void;
   #state: 'running' | 'done' | 'failed' | 'cancelled' = 'running';
   #error: RouterError | undefined;
-  /** The first input that no part has yet, and the number of parts so far. */
+  /** The first input that no part has yet. */
   #next = 0;
+  /** The number of parts so far. */
   #count = 0;
-  /** The model that serves all parts; undefined until one is known. */
+  /** The model that serves all parts; undefined until it is known. */
   #model: Pick<Placement, 'model' | 'pool'> | undefined;
 
   constructor(parts: SplitParts, request: JobRequest, body: Buffer, sink: WholeSink) {
@@ -85,7 +86,7 @@ export class SplitJob {
     if (this.#state === 'running') this.#stop('cancelled');
   }
 
-  /** Ends the request with an error of the client's or of a part. */
+  /** Ends the request with an error of the client or of a part. */
   fail(error: RouterError): void {
     if (this.#state !== 'running') return;
     this.#error = error;
@@ -177,7 +178,9 @@ export class SplitJob {
     return this.#reports.reduce((sum, { end }) => (end ? addUsage(sum, end.usage) : sum), noUsage);
   }
 
-  /** Reports the end. A request that its client has left counts its complete parts; a failed request counts nothing, like any other. */
+  /**
+   * Reports the end. A request that its client has left counts its complete parts; a failed request counts nothing, like one without parts.
+   */
   #finish(): void {
     const reports = this.#reports;
     const state = this.#state === 'running' ? 'failed' : this.#state;

@@ -8,7 +8,7 @@ export function withOutageRetry(responses: AnswerStore['responses'], outages: Sh
     find: (...asked) => outages.retry(() => responses.find(...asked)),
     history: (...asked) => outages.retry(() => responses.history(...asked)),
     items: (...asked) => outages.retry(() => responses.items(...asked)),
-    // Not repeated: a repetition would find nothing to remove.
+    // This call is not repeated, because a repetition would find nothing to delete.
     delete: (...asked) => responses.delete(...asked),
   };
 }

@@ -6,7 +6,7 @@ import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 
 export interface AnswerStore {
   responses: Pick<StoredResponses, 'store' | 'find' | 'history' | 'items' | 'delete'>;
-  /** Whether answers are stored: an operator may have disabled it. */
+  /** Whether answers are stored. An operator may have disabled this. */
   stores: boolean;
   /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
   assertIntact: () => void;
@@ -37,7 +37,7 @@ const noItems: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
  * Replaces a request's references with the stored content: the answer that it continues, and single items.
- * @param owner the owner whose answers it may refer to
+ * @param owner the owner to whose answers the request may refer
  * @param seed see `StoreRequest.input`
  * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` if responses are not stored,
  * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or as `read` of the format does

@@ -20,7 +20,7 @@ export interface FinishedAnswer extends StorableAnswer {
   toStore: AnswerToStore;
 }
 
-/** Stores complete answers. An answer that cannot be stored, or not in time, is counted and logged, and reaches the client unchanged. */
+/** Stores complete answers. An answer that cannot be stored is counted and logged, and reaches the client unchanged. */
 export class AnswerStorer {
   readonly #responses: Pick<StoredResponses, 'store'>;
   readonly #log: Pick<Logger, 'warn'>;
@@ -32,7 +32,7 @@ export class AnswerStorer {
     this.#log = log;
   }
 
-  /** Resolves when the answer is stored, or will not be, and after a second at most. Never rejects. */
+  /** Resolves when the answer is stored or cannot be stored, and after a second at most. Never rejects. */
   async store(finished: FinishedAnswer): Promise<void> {
     await Promise.race([this.#store(finished), pause(maxWaitMs, undefined, { ref: false })]);
   }

@@ -1,6 +1,6 @@
 /**
- * Limits the memory of all answers together that wait to be stored: many may end at once while Redis is slow. An answer that finds no
- * room is sent on and not stored.
+ * Limits the memory of all answers together that wait to be stored, because many may end at once while Redis is slow. An answer that finds
+ * no room is sent on and not stored.
  */
 export class StoreQueueBudget {
   readonly #most: number;
@@ -15,7 +15,10 @@ export class StoreQueueBudget {
     return this.#taken;
   }
 
-  /** Takes room for `bytes`. @returns false if there is too little */
+  /**
+   * Reserves memory for `bytes`.
+   * @returns false if there is too little
+   */
   take(bytes: number): boolean {
     if (this.#taken + bytes > this.#most) return false;
     this.#taken += bytes;

@@ -16,7 +16,7 @@ const emptyBytes = Buffer.alloc(0);
 export interface StoringOptions {
   format: StoredAnswers;
   stream: boolean;
-  /** Whether the caller has left: its answer is not stored. */
+  /** Whether the caller has left. Then its answer is not stored. */
   isGone: () => boolean;
   /** Stores the answer. Never rejects, and waits for a bounded time. */
   store: (answer: StorableAnswer) => Promise<void>;
@@ -43,13 +43,13 @@ export interface StoredAnswerParts {
 export class StoringSink implements ModelSink {
   readonly #sink: ModelSink;
   readonly #options: StoringOptions;
-  /** The beginning of a line that was passed on without its end: the last event may begin in it. */
+  /** The beginning of a line that was passed on without its end. The last event may begin in it. */
   #line = emptyBytes;
   /** The part of the last event that was passed on already. */
   #begun = emptyBytes;
   #held: Buffer[] | undefined;
   #heldBytes = 0;
-  /** Whether the answer will not be stored, so that its last event passes. */
+  /** Whether the answer will not be stored, so that its last event is passed on at once. */
   #isGivenUp = false;
 
   constructor(sink: ModelSink, options: StoringOptions) {
@@ -139,7 +139,7 @@ export class StoringSink implements ModelSink {
     const isTooLarge = this.#heldBytes + bytes.length > maxBytes;
     if (!isTooLarge && room.take(bytes.length)) {
       this.#heldBytes += bytes.length;
-      // Copied, because the owner of the memory may reuse it.
+      // The bytes are copied, because the owner of the memory may reuse it.
       this.#held?.push(Buffer.from(bytes));
       return;
     }

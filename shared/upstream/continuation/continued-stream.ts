@@ -6,22 +6,22 @@ import type { Ending, StreamTranslation } from '#shared/translate/translation.ts
 import type { UpstreamText } from './upstream-text.ts';
 
 export interface ContinuedStreamParts {
-  /** The translation of a new stream of the same answer: with the answer's id and begin. */
+  /** The translation of a new stream of the same answer, with the answer's id and beginning. */
   translation: StreamTranslation;
   text: UpstreamText;
   /** The part of the answer that the client already has. */
   relayed: Pick<RelayedAnswer, 'pieces' | 'events'>;
-  /** The end of that part which the upstream generates again, because it did not get it. */
+  /** The end of that part, which the upstream generates again because it did not get that text. */
   again: string;
   /** Computes the usage of the whole answer from the upstream's. */
   usage: (reported: JsonObject) => JsonObject;
 }
 
 /**
- * Translates the stream of an upstream that continues an answer. First, the translation gets the client's text, and its output is
- * dropped, so that it is in the state in which the client's stream stopped: indices, open blocks, event numbers and the final events are
- * those of the whole answer. Then the repeated text is removed from the upstream's stream. If other text comes instead, the answer ends
- * with an error rather than be wrong.
+ * Translates the stream of an upstream that continues an answer. First, the translation gets the client's text, and its output is dropped.
+ * The translation is then in the state in which the client's stream stopped, so that indices, open blocks, event numbers and the final
+ * events are those of the whole answer. Then the repeated text is removed from the upstream's stream. If other text comes instead, the
+ * answer ends with an error, because it would be wrong.
  */
 export class ContinuedStream implements StreamTranslation {
   readonly #parts: ContinuedStreamParts;
@@ -29,7 +29,7 @@ export class ContinuedStream implements StreamTranslation {
   #again: string;
   #hasJoined = false;
 
-  /** @throws CannotContinue if the events so far would be different now */
+  /** @throws CannotContinue if the client's part would now have another number of events */
   constructor(parts: ContinuedStreamParts) {
     const { translation, text, relayed, again } = parts;
     this.#parts = parts;

@@ -10,7 +10,7 @@ export type AddedContent =
   | { kind: 'other' };
 
 export interface UpstreamText {
-  /** The data of the event that begins an answer; undefined for a format without one. */
+  /** The data of the event that begins an answer; undefined for a format without such an event. */
   opening: string | undefined;
   /** The data of an event with a piece of text. */
   chunk(text: string): string;

@@ -6,7 +6,6 @@ export type SchemaProblem = Pick<ErrorObject, 'instancePath' | 'keyword' | 'mess
   params: Readonly<Record<string, unknown>>;
 };
 
-/** A JSON Schema from an untrusted author. */
 export interface UntrustedSchema {
   schema: JsonObject;
   /** Whether the schema must be valid by its meta-schema; otherwise it must only compile. */
@@ -23,7 +22,7 @@ const unchecked = { ...settings, validateSchema: false, meta: false } as const;
  * @throws Error for an invalid schema, for example with a type that does not exist
  */
 export function compileSchema({ schema, isChecked }: UntrustedSchema): (value: Json) => SchemaProblem[] {
-  // One validator for each schema: ids of different schemas do not clash, and its memory is freed with it.
+  // Each schema has its own validator, so that ids of different schemas do not clash, and the validator's memory is freed with the schema.
   const { $schema: dialect } = schema;
   const isOlder = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
   const options = isChecked ? settings : unchecked;

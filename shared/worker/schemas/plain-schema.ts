@@ -11,8 +11,8 @@ const costly: Readonly<Record<string, (value: Json) => boolean>> = {
 };
 
 /**
- * Whether the check of a value against a JSON Schema takes no longer than a look at each part of the value with each part of the schema.
- * Regular expressions may take exponential time, unique items a quadratic one, and references may double the work with each level.
+ * Whether the check of a value against a JSON Schema takes time in proportion to the size of the value times the size of the schema, at
+ * most. Regular expressions may take exponential time, unique items a quadratic one, and references may double the work with each level.
  */
 export function isPlainSchema(schema: Json): boolean {
   const open: Json[] = [schema];

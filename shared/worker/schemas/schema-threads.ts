@@ -4,9 +4,11 @@ import type { SchemaOutcome, SchemaTask } from './schema-thread.ts';
 
 const maxThreads = 2;
 
-/** Milliseconds between two looks at a check, maximum looks, and maximum microseconds of CPU time after the first look. */
+/** Milliseconds between two measurements of a check's CPU time. */
 const lookMs = 500;
+/** Number of measurements after which a check is stopped. */
 const maxLooks = 40;
+/** Microseconds of CPU time after the first measurement at which a check is stopped. */
 const maxCore = 1_500_000;
 
 const maxHeapMb = 96;
@@ -21,7 +23,10 @@ export class SchemaThreads {
   readonly #waiting: (() => void)[] = [];
   #free = maxThreads;
 
-  /** Runs a task in a free thread, and waits for one. @throws CostlySchemaError */
+  /**
+   * Waits for a free thread and runs a task in it.
+   * @throws CostlySchemaError
+   */
   async run(task: SchemaTask): Promise<SchemaOutcome> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => void this.#waiting.push(resolve));

@@ -3,11 +3,9 @@ import { compileSchema, type SchemaProblem, type UntrustedSchema } from './compi
 import { isPlainSchema } from './plain-schema.ts';
 import { SchemaThreads } from './schema-threads.ts';
 
-/**
- * Maximum characters of a plain schema that this thread compiles, and maximum product of the characters of schema and value that this
- * thread checks.
- */
+/** Maximum characters of a plain schema that this thread compiles. */
 const maxSchema = 64 * 1024;
+/** Maximum characters of the schema times characters of the value for a check in this thread. */
 const maxProduct = 200e6;
 
 export class InvalidSchemaError extends Error {
@@ -23,8 +21,8 @@ export type SchemaCheck = (value: Json, length: number) => SchemaProblem[] | Pro
 const threads = new SchemaThreads();
 
 /**
- * Prepares the check of values against an untrusted schema. A check that takes no longer than reading the value runs in this thread; any
- * other runs in another thread, for at most two seconds of CPU time, because all other jobs would wait for it here.
+ * Prepares the check of values against an untrusted schema. The check of a short value against a plain schema runs in this thread. Any
+ * other check runs in another thread, for at most two seconds of CPU time, because all other jobs would wait for it here.
  * @throws InvalidSchemaError if the schema is compiled at once and is invalid
  */
 export function createSchemaCheck({ schema, isChecked }: UntrustedSchema): SchemaCheck {
@@ -34,7 +32,11 @@ export function createSchemaCheck({ schema, isChecked }: UntrustedSchema): Schem
     here && text.length * length <= maxProduct ? here(value) : inThread({ schema: text, isChecked, value });
 }
 
-/** Checks that a schema compiles; a costly one is compiled in another thread. @throws InvalidSchemaError, CostlySchemaError */
+/**
+ * Checks that a schema compiles, if it is too long or not plain. `createSchemaCheck` compiles all other schemas at once. Runs in another
+ * thread.
+ * @throws InvalidSchemaError, CostlySchemaError
+ */
 export async function assertSchema({ schema, isChecked }: UntrustedSchema): Promise<void> {
   const text = JSON.stringify(schema);
   if (text.length > maxSchema || !isPlainSchema(schema)) await inThread({ schema: text, isChecked });

@@ -11,13 +11,13 @@ export interface Offer {
 }
 
 /**
- * Chooses a worker to which a job can be offered without a ticket, in the pool that its ticket would go to or in an equally good one.
+ * Chooses a worker to which a job can be offered without a ticket. Its pool is the one that the ticket would go to, or an equally good one.
  * Returns undefined
  *
  * - for a new job, if jobs of this dispatcher wait for that pool already, because they come first;
- * - for a tool call: after an offer it is uncertain whether the call has begun, and it must not run twice.
+ * - for a tool call, because after an offer it is uncertain whether the call has begun, and it must not run twice.
  * See docs/decisions/0002-offers-beside-tickets.md.
- * @param mayTake whether a worker may be given the job, considering its other jobs
+ * @param mayTake whether a worker may get the job, considering its other jobs
  * @param hasWaited whether the job waits in the queue and is next in line
  */
 export function chooseOffer(

@@ -2,15 +2,15 @@ import type { Job } from '../job.ts';
 import { isLeftOut, isServing, noWorkers, type LiveWorker } from '../workers/live-pool.ts';
 
 export interface Recipient {
-  /** The worker's subject for offers, which takes tickets, too. */
+  /** The worker's subject for offers. Tickets can be sent there, too. */
   at: string;
   v: number;
 }
 
 /**
- * Chooses a worker to send a waiting job's ticket to: any worker with a free slot in a pool in which the job has a ticket. The choice is
- * random, so that a worker that does not answer is not chosen again and again.
- * @param mayTake whether a worker may be given the job, considering its other jobs
+ * Chooses the worker to which a waiting job's ticket is sent. It may be any worker with a free slot in a pool in which the job has a
+ * ticket. The choice is random, so that a worker that does not answer is not chosen again and again.
+ * @param mayTake whether a worker may get the job, considering its other jobs
  */
 export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boolean): Recipient | undefined {
   const now = performance.now();

@@ -6,7 +6,7 @@ import { rendezvousScore } from '../workers/rendezvous.ts';
 /** The share of its slots up to which a worker always takes the requests of its conversations, however idle the other workers are. */
 const affinityShare = 0.5;
 
-/** Above that share, a worker takes them while its load is at most this many times the mean. */
+/** Above that share, a worker takes these requests while its load is at most this many times the mean. */
 const maxOfMean = 1.25;
 
 /** The factor by which the first token may take longer at the conversation's worker than at the next one. */
@@ -16,13 +16,13 @@ const maxTimesLater = 3;
 const toleranceMs = 100;
 
 /**
- * Chooses the worker that a job is offered to, with its placement. A conversation's own worker comes first, because it has the prompt
- * cache, while it has room and is not slow; then the next worker in the conversation's order. A job without a conversation goes to the
- * better one of two random workers. A probing worker has the same chance as the others, and takes any job.
+ * Chooses the worker that a job is offered to, with its placement. A conversation's own worker comes first while it has room and is not
+ * slow, because it has the prompt cache. After it comes the next worker in the conversation's order. A job without a conversation goes to
+ * the better one of two random workers. A probing worker has the same chance as the others, and takes any job.
  * See docs/decisions/0009-conversations-stay-with-workers.md.
- * @param placements equally good ones
+ * @param placements placements that are equally good
  * @param affinity the job's conversation, a number of 32 bits
- * @param mayTake whether a worker may be given the job, considering its other jobs
+ * @param mayTake whether a worker may get the job, considering its other jobs
  */
 export function chooseWorker(
   placements: readonly Placement[],
@@ -50,7 +50,7 @@ export function chooseWorker(
     return recent && recent.firstTokens(now) >= 1 ? recent.firstTokenMs : undefined;
   };
   const maxLoad = Math.max(affinityShare, (maxOfMean * busy) / slots);
-  // A probing worker gets its share of the jobs, one at a time, even if other workers are better: its upstream may have recovered.
+  // A probing worker gets its share of the jobs, one at a time, even if other workers are better, because its upstream may have recovered.
   const probe = probing[Math.floor(Math.random() * (able.length + probing.length))];
   const own = affinity === undefined || probe ? undefined : chooseByAffinity(able, affinity, maxLoad, firstTokenMs);
   const worker = probe ?? own ?? betterOfTwo(able, firstTokenMs);
@@ -94,8 +94,8 @@ function chooseByAffinity(
 }
 
 /**
- * Draws two workers and returns the one with more free slots relative to its time to the first token. The best of all is not chosen: the
- * counts of a worker's other jobs are up to a second old, and several dispatchers would all choose the same worker.
+ * Draws two workers and returns the one with more free slots relative to its time to the first token. The best of all is not chosen. The
+ * counts of a worker's other jobs are up to a second old, so several dispatchers would all choose the same worker.
  */
 function betterOfTwo(able: readonly LiveWorker[], firstTokenMs: FirstTokenMs): LiveWorker | undefined {
   const at = Math.floor(Math.random() * able.length);

@@ -1,6 +1,8 @@
 import { noWorkers, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
 
-/** Milliseconds for which a job avoids a worker that failed on it, while there are others. After that it may have recovered. */
+/**
+ * Milliseconds for which a job avoids a worker that failed on it, if other workers can serve it. After that, the worker may have recovered.
+ */
 const avoidMs = 5_000;
 
 /**
@@ -13,7 +15,10 @@ export class FailedWorkers {
   #workers = noWorkers;
   #nextEnd = Number.POSITIVE_INFINITY;
 
-  /** Records a failure. @param hasAnswered whether the worker reported the failure, which its whole pool may share */
+  /**
+   * Records a failure.
+   * @param hasAnswered whether the worker reported the failure, which its whole pool may share
+   */
   add({ id, pool }: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean, now = performance.now()): void {
     this.#until.set(id, now + avoidMs);
     if (hasAnswered) this.#pools.set(pool, (this.#pools.get(pool) ?? 0) + 1);

@@ -18,13 +18,16 @@ import { chooseRecipient } from './choose-recipient.ts';
 import { judgeClaim, type Verdict } from './judge-claim.ts';
 import { placementsOf } from './placements.ts';
 
-/** Refused offers after which a job is not offered any more, and waits for its tickets to be claimed. */
+/** Number of refused offers after which a job is not offered any more and waits for its tickets to be claimed. */
 const maxRefusals = 2;
 
 /** Milliseconds until the next check whether a quarantined job may be offered. */
 const quarantineRetryMs = 20;
 
-/** Milliseconds for a worker to claim a job with a large body whose ticket it was sent, before the job's tickets are published. */
+/**
+ * Milliseconds that a worker has to claim a job with a large body after its ticket was sent straight to the worker. Then the job's tickets
+ * are published.
+ */
 const claimMs = 50;
 
 export interface JobPlacerParts {
@@ -35,12 +38,12 @@ export interface JobPlacerParts {
   link: WorkerLink;
   jetStreamProxy: JetStreamProxy;
   quarantine: Quarantine;
-  /** Schedules a new look at a job that has no tickets yet, after this many milliseconds. */
+  /** Schedules another search for a worker for a job that has no tickets yet, after this many milliseconds. */
   lookAgain: (job: Job, ms: number) => void;
 }
 
 /**
- * Finds a worker for each job: offers the job to a waiting worker, or lets workers claim its tickets. At most one worker has a job at a
+ * Finds a worker for each job. Offers the job to a waiting worker, or lets workers claim its tickets. At most one worker has a job at a
  * time.
  */
 export class JobPlacer {
@@ -63,7 +66,7 @@ export class JobPlacer {
   }
 
   /**
-   * Offers a job from the queue because nothing is claimed in its lane: JetStream may have no leader.
+   * Offers a job from the queue because no job of its lane is claimed; JetStream may have no leader.
    * @returns false if no worker is known to wait for a job
    */
   offerWaiting(job: Job): boolean {
@@ -78,7 +81,7 @@ export class JobPlacer {
     return true;
   }
 
-  /** Sends a ticket of a waiting job straight to a worker, which claims the job as with any other ticket. Once a second at most. */
+  /** Sends a ticket of a waiting job straight to a worker, which claims the job as with any other ticket. Does so at most once a second. */
   handOver(job: Job): void {
     const { broker, link, quarantine } = this.#parts;
     if (!broker.connected || !job.tickets.tryHandOver(performance.now())) return;
@@ -95,7 +98,7 @@ export class JobPlacer {
     lookAgain(job, claimMs);
   }
 
-  /** Handles a refused offer: the worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */
+  /** Handles a refused offer. The worker has filled up since its last heartbeat, must first check its lanes for tickets, or is lost. */
   onRefusal(job: Job): void {
     const { attempt } = job;
     // A worker that has begun the job cannot refuse it any more.
@@ -139,8 +142,8 @@ export class JobPlacer {
   }
 
   /**
-   * Finds the worker that claims; undefined if it is not known. A process other than the announced one may just have replaced it. Its
-   * claim is refused: a job granted to it under the old announcement would count as lost with the dead process.
+   * Finds the worker that claims; undefined if it is not known. A process other than the announced one may just have replaced it. Its claim
+   * is refused, because a job granted to it under the old announcement would count as lost with the dead process.
    */
   #claimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
     const { broker, workers } = this.#parts;
@@ -151,8 +154,8 @@ export class JobPlacer {
   }
 
   /**
-   * Chooses the job that gets a claim, and its placement: the next job in line in the ticket's lane, whether the ticket's own job still
-   * waits or has ended. Undefined if the claim is refused.
+   * Chooses the job that gets a claim, and its placement. It is the next job in line in the ticket's lane, whether the ticket's own job
+   * still waits or has ended. Undefined if the claim is refused.
    */
   #jobInTurn(
     claimed: Job | undefined,
@@ -176,14 +179,17 @@ export class JobPlacer {
     return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
   }
 
-  /** Whether the quarantine is the only reason not to offer the job to a worker. It lasts only a moment. */
+  /** Whether the quarantine is the only reason not to offer the job to a worker. The quarantine lasts only a moment. */
   #isKeptApart(job: Job, placements: readonly Placement[]): boolean {
     const { broker, quarantine } = this.#parts;
     if (!quarantine.isWaiting(job) || !broker.connected || job.refusals >= maxRefusals) return false;
     return chooseOffer(job, placements, () => true) !== undefined;
   }
 
-  /** Waits for the end of the quarantine without tickets: a claim for a ticket would take longer, and would delay the jobs behind it. */
+  /**
+   * Waits for the end of the quarantine without tickets, because a claim for a ticket would take longer, and would delay the jobs behind
+   * it.
+   */
   #waitApart(job: Job): void {
     job.recordWorkerSearch(true);
     this.#parts.lookAgain(job, quarantineRetryMs);

@@ -1,23 +1,27 @@
 import { KeptStream } from './kept-stream.ts';
 
-/** The share of the container's memory that kept streams may take by default, and the maximum of that default. */
+/** The share of the container's memory that kept streams may use by default. */
 const defaultShare = 1 / 8;
+/** Maximum bytes of that default. */
 const maxDefaultBytes = 256 * 1024 * 1024;
 
-/** The share of this memory that one stream may take, and the share that the copies of all answers may take together. */
+/** The share of this memory that one stream may use. */
 const shareOfOne = 1 / 4;
+/** The share of this memory that the copies of all answers may use together. */
 const shareOfAnswers = 1 / 4;
 
-/** Computes the default of `CONTINUE_BYTES`. @param memoryBytes the container's memory limit; 0 if it is not known */
+/**
+ * Computes the default of `CONTINUE_BYTES`.
+ * @param memoryBytes the container's memory limit; 0 if it is not known
+ */
 export function defaultContinueBytes(memoryBytes: number): number {
   return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));
 }
 
 /**
- * The bounded memory for what streams need to continue on another worker: the bodies of their requests, and copies of the relayed
- * answers. A stream that finds no room is not kept, and a stream that outgrows its share is dropped; such a stream ends with its worker.
- * If the copies exceed their share, the longest one is dropped, so that many clients that never read their answers leave room for all
- * others.
+ * The bounded memory for streams that may continue on another worker. It contains the bodies of their requests, and copies of the relayed
+ * answers. A stream that finds no room is not kept, and a stream that outgrows its share is dropped; such a stream ends with its worker. If
+ * the copies exceed their share, the longest one is dropped, so that many clients that never read their answers leave room for all others.
  */
 export class ContinuationMemory {
   readonly #maxBytes: number;
@@ -35,7 +39,10 @@ export class ContinuationMemory {
     return this.#bytes;
   }
 
-  /** Keeps a stream that begins. @returns undefined if there is no room for the body of its request */
+  /**
+   * Keeps a stream that begins.
+   * @returns undefined if there is no room for the body of its request
+   */
   keep(body: Buffer): KeptStream | undefined {
     const most = Math.floor(this.#maxBytes * shareOfOne);
     if (body.length > most || this.#bytes + body.length > this.#maxBytes) return undefined;
@@ -58,7 +65,7 @@ export class ContinuationMemory {
     return kept;
   }
 
-  /** Makes room for more of an answer's copy, at the cost of longer copies only. */
+  /** Makes room for further bytes of an answer's copy. Drops only longer copies for it. */
   #makeRoom(bytes: number, of: KeptStream): boolean {
     while (this.#answerBytes + bytes > this.#maxAnswerBytes) {
       const longest = this.#longest(of);

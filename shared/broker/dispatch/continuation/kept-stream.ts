@@ -1,14 +1,16 @@
 import type { Payload } from './payload.ts';
 
-/** Bytes of the first block of a copy, and of the largest. Each block is twice as large as the one before. */
+/** Bytes of the first block of a copy. Each further block is twice as large as the one before. */
 const firstBlock = 4 * 1024;
+/** Maximum bytes of a block. */
 const largestBlock = 128 * 1024;
 
 const maxRelayed = 4 * 1024 * 1024;
 
 /**
- * Keeps what one stream needs to continue on another worker: the body of its request, and a copy of all relayed bytes of the answer, in
- * the client's format. It copies because the pieces from the broker are views of its read buffers, which a kept view would keep alive.
+ * Keeps the data with which one stream can continue on another worker: the body of its request, and a copy of all relayed bytes of the
+ * answer in the client's format. It copies the bytes, because the pieces from the broker are views of its read buffers, which a kept view
+ * would keep alive.
  */
 export class KeptStream implements Payload {
   #body: Buffer | undefined;
@@ -21,8 +23,8 @@ export class KeptStream implements Payload {
   #isLetGo = false;
 
   /**
-   * @param take takes bytes of the memory for all answers; returns false if there is no room
-   * @param release returns all taken bytes
+   * @param take reserves bytes of the memory for all answers; returns false if there is no room
+   * @param release releases all reserved bytes
    */
   constructor(body: Buffer, take: (bytes: number) => boolean, release: () => void) {
     this.#body = body;

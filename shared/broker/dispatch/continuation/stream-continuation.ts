@@ -12,14 +12,14 @@ import type { KeptStream } from './kept-stream.ts';
  * - `mismatch`: the other worker's output did not follow on the text that was sent;
  * - `no_worker`: no worker that could continue it was present or free in time, or the job had used up its attempts;
  * - `failed`: the other worker failed, too;
- * - `not_kept`: there was no room to keep it.
+ * - `not_kept`: there was no memory for its copy.
  */
 export const continuationOutcomes = ['continued', 'refused', 'mismatch', 'no_worker', 'failed', 'not_kept'] as const;
 export type ContinuationOutcome = (typeof continuationOutcomes)[number];
 
 const noOutcomes: readonly ContinuationOutcome[] = [];
 
-/** Milliseconds for which a continued stream must put out text until it counts as not the cause of the earlier death. */
+/** Milliseconds for which a continued stream must run before it no longer counts as a possible cause of the earlier death. */
 const provenMs = 5_000;
 
 function continues({ pool, model }: Placement): boolean {
@@ -41,7 +41,7 @@ export class StreamContinuation {
     this.#memory = memory;
   }
 
-  /** Handles the begin of the stream. Keeps it if workers like its own continue answers. */
+  /** Handles the beginning of the stream. Keeps it if the model of its pool can continue answers. */
   begin(body: Buffer | undefined, placement: Placement): void {
     this.#model = placement.model;
     if (!body || !continues(placement)) return;
@@ -87,8 +87,8 @@ export class StreamContinuation {
 
   /**
    * Records that the stream ends with an error.
-   * @param failure as its worker reports it
-   * @param isQueued whether no worker has it
+   * @param failure the reason that its worker reports
+   * @param isQueued whether no worker has the job
    * @param isMovable whether streams continue after errors of this kind
    */
   failed(failure: ContinuationFailure | undefined, isQueued: boolean, isMovable: boolean): void {

@@ -5,11 +5,12 @@ import type { LiveWorker } from '../workers/live-pool.ts';
 /** Milliseconds without a frame of a worker that has jobs, after which the broker is asked whether the worker is connected. */
 const quietMs = 250;
 
-/** Milliseconds between two such questions, normally and while the broker says that the connection is closed. */
+/** Milliseconds between two such questions. */
 const askMs = 250;
+/** The same while the broker reports that the connection is closed. */
 const closedAskMs = 80;
 
-/** Milliseconds without an answer after which a worker counts as connected: the broker reports a closed connection at once. */
+/** Milliseconds without an answer after which a worker counts as connected. The broker reports a closed connection at once. */
 const answerMs = 200;
 
 const rememberedMs = 1_000;
@@ -21,28 +22,29 @@ const rememberedMs = 1_000;
 const closedMs = 150;
 
 /**
- * The same limit if another worker's connection closed less than `togetherMs` before or after: the workers may have lost their server,
- * and all workers of that server reconnect at the same time.
+ * The same limit if another worker's connection closed less than `togetherMs` before or after. The workers may have lost their server, and
+ * all workers of that server reconnect at the same time.
  */
 const closedTogetherMs = 450;
 const togetherMs = 500;
 
-/** Milliseconds after a reconnect of this dispatcher in which all workers may still be reconnecting. */
+/** Milliseconds after a reconnect of this dispatcher during which all workers may still be reconnecting. */
 const reconnectMs = 2_000;
 
 /** Times are milliseconds of `performance.now()`. */
 interface ConnectionState {
   askedAt: number;
   isAsking: boolean;
-  /** When the broker first and last reported that the connection is closed. */
+  /** When the broker first reported that the connection is closed; undefined while it is open. */
   closedSince: number | undefined;
+  /** When the broker last reported that the connection is closed. */
   closedAt: number;
 }
 
 /**
- * Detects workers that are not connected to the broker any more, long before their heartbeats are missed. It sends a quiet worker a
- * message that the worker ignores; the broker answers if nobody receives the message. A connected worker costs one message for each
- * question, and no timer, because nearly all workers are connected.
+ * Detects workers that are not connected to the broker any more, long before their heartbeats are missed. It sends a quiet worker a message
+ * that the worker ignores; the broker answers if nobody receives the message. A question about a connected worker costs one message and no
+ * timer, because nearly all workers are connected.
  */
 export class ClosedConnections {
   readonly #broker: Broker;
@@ -68,11 +70,11 @@ export class ClosedConnections {
 
   /**
    * Whether a worker's connection has been closed for long enough. Asks the broker when a question is due.
-   * @param cameAt when the last frame of one of the worker's jobs came, or when it was given the job
+   * @param cameAt when the last frame of one of the worker's jobs came, or when it got the job
    */
   isClosed(worker: LiveWorker, cameAt: number, now: number): boolean {
     const isQuiet = now - Math.max(cameAt, worker.lastFrameAt) >= quietMs;
-    // Workers that lost their server together with a worker found closed must be known before that worker's limit passes.
+    // If workers lost their server together, all of them must be found closed before the limit of the first one passes.
     if (!isQuiet && now - this.#closedAt > closedTogetherMs) return false;
     let contact = this.#contacts.get(worker);
     if (!contact)

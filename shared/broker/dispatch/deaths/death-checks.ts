@@ -8,17 +8,20 @@ import type { Death } from './death.ts';
 
 const askMs = 200;
 
-/** Milliseconds after its death in which a worker may still show that it lives: as long as a silent worker is not lost. */
+/**
+ * Milliseconds after a supposed death during which the worker may still show that it lives. A silent worker counts as lost after the same
+ * time.
+ */
 const doubtMs = 3_300;
 
-/** Minimum milliseconds for a worker to answer, during which the broker must be connected all the time. */
+/** Minimum milliseconds that a worker has to answer. The broker must be connected during all of them. */
 const answerMs = 1_000;
 
 export interface DeathCheck {
   isWanted: () => boolean;
   /** Whether other signs have shown that the worker lives. */
   isRefuted: () => boolean;
-  /** Called once, in a later turn, unless the verdict is not wanted any more. */
+  /** Called once, in a later turn of the event loop, unless the verdict is not wanted any more. */
   onVerdict: (hasDied: boolean) => void;
 }
 
@@ -31,16 +34,16 @@ interface Check extends Pick<DeathCheck, 'onVerdict'> {
  * Checks whether the first worker that died with a job is dead, before a second death ends the job. A worker that has only lost its
  * connection counts as dead, too, until its heartbeats show that it lived afterwards, which takes two seconds.
  *
- * The check asks the worker for a frame of the job that cannot exist. The process that gets the question answers that it does not have
- * the frame, and when it was started. If that is the same process, the worker lives; if another process has taken its place, or no
- * answer comes, it is dead.
+ * From the worker, the check requests a frame of the job that cannot exist. The process that gets the question answers that it does not
+ * have the frame, and when it was started. If that is the same process, the worker lives; if another process has replaced it, or no answer
+ * comes, it is dead.
  */
 export class DeathChecks {
   readonly #broker: Broker;
   readonly #workers: Pick<LiveWorkers, 'get'>;
   readonly #link: WorkerLink;
   readonly #log: Logger;
-  /** By the grant of the worker's attempt. */
+  /** The checks, by the grant of the dead worker's attempt. */
   readonly #checks = new Map<string, Check>();
 
   constructor(broker: Broker, workers: Pick<LiveWorkers, 'get'>, link: WorkerLink, log: Logger) {

@@ -10,21 +10,21 @@ export const maxHeartbeatIntervalMs = 1_100;
 export interface Death {
   worker: LiveWorker;
   grant: string;
-  /** In milliseconds of `performance.now()`. */
+  /** When the worker died, in milliseconds of `performance.now()`. */
   at: number;
   afterMs: number;
-  /** The digest of the job's body, see `digestOf`. */
+  /** The digest of the job's body, see `computeBodyDigest`. */
   digest: string;
 }
 
-/** The evidence of a worker's death besides its silence: its connection is closed, or another process has taken its place. */
+/** The evidence of a worker's death besides its silence: its connection is closed, or another process has replaced it. */
 export type DeathEvidence = 'closed' | 'replaced' | undefined;
 
 /**
- * Whether the dead worker may have had the job: it claimed the job, has sent a frame, or was alive when the job was offered. The broker
- * refuses an offer to a worker whose connection is closed, or loses it if it has not noticed that yet.
- * @param end evidence that the worker's connection is closed, or that another process has taken its place. Such a worker does not begin
- * later what it has not confirmed
+ * Whether the dead worker may have had the job, because it claimed the job, has sent a frame, or was alive when the job was offered. The
+ * broker refuses an offer to a worker whose connection is closed, or loses it if it has not noticed that yet.
+ * @param end evidence that the worker's connection is closed, or that another process has replaced it. Such a worker does not begin later
+ * what it has not confirmed
  */
 export function mayHaveTaken(attempt: Attempt, end?: DeathEvidence): boolean {
   const { isOffered, hasBegun, isConfirmed, claimedAt, worker } = attempt;

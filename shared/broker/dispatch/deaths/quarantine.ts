@@ -1,7 +1,10 @@
 import type { JobState } from '../job-state.ts';
 import type { Death } from './death.ts';
 
-/** Milliseconds added to the time after which the worker of a quarantined job died: a job that runs for longer has not caused the death. */
+/**
+ * Milliseconds by which a quarantined job must outlast the time after which its first worker died. A job that runs for longer has not
+ * caused the death.
+ */
 const marginMs = 500;
 
 export interface QuarantinedJob {
@@ -14,19 +17,17 @@ export interface QuarantinedJob {
 const maxWaitMs = 400;
 
 /**
- * Quarantines the jobs that a worker had when it died, because one of them may have killed it. A worker gets one quarantined job of a
- * death at a time, so that the next death shows which job caused it, and costs the others nothing. A quarantined job no longer keeps
- * others away once it has put out something, or has run for longer than its first worker lived with it. If there are more quarantined
- * jobs than workers, the last ones share workers after `maxWaitMs`: most deaths are not the fault of a job, and no job waits longer than
- * that.
+ * Quarantines the jobs that a worker had when it died, because one of them may have killed it. A worker gets one quarantined job of a death
+ * at a time, so that the next death shows which job caused it, and costs the others nothing. A quarantined job no longer keeps others away
+ * once it has produced output, or has run for longer than its first worker lived with it. If there are more quarantined jobs than workers,
+ * the last ones share workers after `maxWaitMs`, because most deaths are not the fault of a job. No job waits longer than that.
  */
 export class Quarantine {
-  /** The quarantined jobs that each worker was given, as long as others keep away from them. */
+  /** The quarantined jobs that each worker got, as long as other quarantined jobs must stay away from them. */
   readonly #given = new WeakMap<object, readonly QuarantinedJob[]>();
 
   /**
-   * Whether a worker may be given a job. Refuses a quarantined job beside another one of the same death, until it has waited for
-   * `maxWaitMs`.
+   * Whether a worker may get a job. Refuses a quarantined job beside another one of the same death, until it has waited for `maxWaitMs`.
    */
   mayTake(worker: object, job: QuarantinedJob, now = performance.now()): boolean {
     const { death } = job;
@@ -54,8 +55,8 @@ function isQuarantinedOn(worker: object, { attempt, state, death }: QuarantinedJ
 }
 
 /**
- * Sorts the jobs of a dead worker into the order in which they leave it: the latest first. A job that kills at once is among these, and
- * the first jobs to leave find workers without other quarantined jobs.
+ * Sorts the jobs of a dead worker into the order in which they leave it, the latest first. A job that kills at once is among the latest,
+ * and the first jobs to leave find workers without other quarantined jobs.
  */
 export function newestFirst<T extends Pick<QuarantinedJob, 'attempt'>>(jobs: readonly T[]): T[] {
   return jobs.toSorted((one, other) => (other.attempt?.claimedAt ?? 0) - (one.attempt?.claimedAt ?? 0));

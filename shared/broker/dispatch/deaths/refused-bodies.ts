@@ -17,7 +17,7 @@ const digestPattern = /^[\w-]{43}$/;
  */
 export class RefusedBodies {
   readonly #broker: Broker;
-  /** The entries purge themselves: while there are none, no body is hashed. */
+  /** Expired entries are removed at once. While there are none, no body is hashed. */
   readonly #digests = new LRUCache<string, true>({ max: maxRefused, ttl: refusedMs, ttlAutopurge: true });
   readonly #stop: () => void;
 

@@ -36,8 +36,8 @@ export class WorkerDeaths {
   }
 
   /**
-   * Whether a worker has died with this job. A worker whose connection was closed, or that was silent, may have come back: its
-   * heartbeats then show that it lived afterwards.
+   * Whether a worker has died with this job. A worker whose connection was closed, or that was silent, may have returned. Its heartbeats
+   * then show that it lived afterwards.
    */
   hasDeath({ death }: Job): boolean {
     if (!death) return false;
@@ -46,7 +46,7 @@ export class WorkerDeaths {
     return known?.announcement.startedAt !== announcement.startedAt || known.proofOfLife.provenAt <= death.at;
   }
 
-  /** Whether heartbeats of any worker arrive now: otherwise the silence of one worker proves nothing. */
+  /** Whether heartbeats of any worker arrive now. If none do, the silence of one worker proves nothing. */
   areHeartbeatsDelivered(now: number): boolean {
     for (const { lastHeartbeatAt } of this.#workers.workers()) if (now - lastHeartbeatAt < deliveredMs) return true;
     return false;
@@ -54,7 +54,7 @@ export class WorkerDeaths {
 
   /**
    * Counts the first death of a worker that had a job.
-   * @returns the error that the job ends with if it must not take another worker
+   * @returns the error that the job ends with if it must not go to another worker
    */
   count(job: Job, { worker, grant, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
     const { canMove, death, body, request, traceId } = job;
@@ -70,7 +70,10 @@ export class WorkerDeaths {
     return this.#refused.hasDigest(digest) ? refused() : undefined;
   }
 
-  /** Counts the second death: refuses the job's body from now on. @returns the error that the job ends with */
+  /**
+   * Counts the second death and refuses the job's body from now on.
+   * @returns the error that the job ends with
+   */
   countSecond({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
     const { requestId } = request;
     this.#refused.refuse(digest);

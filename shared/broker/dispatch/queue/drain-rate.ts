@@ -8,7 +8,7 @@ export class DrainRate {
   #since = 0;
   #claims = 0;
 
-  /** Restarts the measurement when the first job comes into an empty lane: an empty lane says nothing about its workers. */
+  /** Restarts the measurement when the first job comes into an empty lane, because an empty lane says nothing about its workers. */
   restart(now: number): void {
     this.#since = now;
     this.#claims = 0;

@@ -10,8 +10,9 @@ const minTickets = 2;
 
 const averagedSeconds = 5;
 
-/** Milliseconds after which a stalled lane gets more tickets although its pool has free slots, and the maximum of these tickets. */
+/** Milliseconds without a claim after which a lane gets more tickets if its pool has free slots. */
 const stuckMs = 250;
+/** Maximum tickets that such a lane gets at once. */
 const maxStuckTickets = 4;
 
 /** Milliseconds without a claim after which the jobs with tickets are offered, because workers may be unable to pull the tickets. */
@@ -42,16 +43,17 @@ interface KeyPlaces<Job extends QueuedJob> {
 type OwnerPlaces<Job extends QueuedJob> = WeightedOrder<KeyPlaces<Job>>;
 
 /**
- * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, regardless
- * of how many requests each has sent. Only a few jobs have a ticket: lanes are first come, first served, so tickets for all jobs would
- * put everybody else behind the longest queue. A claim goes to the next job in line, even if the ticket's own job has ended: its ticket
+ * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, regardless of
+ * how many requests each has sent. Only a few jobs have a ticket. Lanes are first come, first served, so tickets for all jobs would put
+ * everybody else behind the longest queue. A claim goes to the next job in line, even if the ticket's own job has ended. Such a ticket
  * stands for the next job, so that cancelled jobs do not fill the queue with tickets.
  */
 export class FairLane<Job extends QueuedJob> {
   readonly #publish: FairLaneOptions<Job>['publish'];
   readonly #onLeave: FairLaneOptions<Job>['onLeave'];
-  /** By owner and key, next in line first: owners that have just come, and owners that have had a claim. */
+  /** The keys of owners that have had no claim yet, by owner, next in line first. */
   readonly #newcomers = new WeightedOrder<OwnerPlaces<Job>>();
+  /** The keys of owners that have had a claim, by owner, next in line first. */
   readonly #regulars = new WeightedOrder<OwnerPlaces<Job>>();
   /** Whether the last claim went to a newcomer. If so, the next one does not, so that an owner gains nothing by leaving and coming back. */
   #wasNewcomer = false;
@@ -75,8 +77,8 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Estimates the milliseconds until the last job of a key is claimed, or until a new job of the key would be. For each of its jobs,
-   * other owners and keys have claims by their weights, if they have as many jobs.
+   * Estimates the milliseconds until the last job of a key is claimed. If the key has none, the estimate is for a new job. For each job of
+   * the key, other owners and keys get claims by their weights, if they have as many jobs.
    */
   expectedWaitMs({ request }: Job, now: number): number {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
@@ -90,7 +92,7 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Adds a job. If the job is not held, the caller publishes its ticket.
+   * Adds a job. If the result is not held, the caller publishes the job's ticket.
    * @param isUrgent whether the job gets a ticket in any case
    */
   add(job: Job, isUrgent: boolean): LanePlace<Job> {
@@ -146,8 +148,8 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up. @returns undefined if no job without
-   * a ticket may be taken
+   * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up.
+   * @returns undefined if the worker may take no job without a ticket
    */
   chooseJobForSpareTicket(mayTake: (job: Job) => boolean): Job | undefined {
     this.#spare = Math.max(0, this.#spare - 1);
@@ -169,7 +171,7 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Publishes more tickets if none was claimed for a while: the tickets in the lane may have gone to workers that are gone.
+   * Publishes more tickets if none was claimed for a while, because workers that were lost may have taken the tickets in the lane.
    * @param freeSlots returns the free slots of the lane's pool
    */
   maintain(now: number, freeSlots: () => number): void {
@@ -198,7 +200,7 @@ export class FairLane<Job extends QueuedJob> {
     this.#regulars.get(owner)?.count(key);
   }
 
-  /** Returns the first job without a ticket that may be taken. Returns the claimed job if its key comes first. */
+  /** Returns the first job without a ticket that the worker may take. Returns the claimed job if its key comes first. */
   #jobInTurn(claimed: Job | undefined, mayTake: (job: Job) => boolean): Job | undefined {
     if (this.#held === 0) return undefined;
     const sender = claimed?.request.sender;
@@ -221,7 +223,7 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * @param keyed the key whose ticket was used: it is served first, because a job without a ticket can get the claim of any key's ticket
+   * @param keyed the key whose ticket was used. It is served first, because a job without a ticket can get the claim of any key's ticket
    */
   #publishNext(keyed?: KeyPlaces<Job>): void {
     while (this.#held > 0 && this.#hasRoom()) if (!keyed || !this.#publishOf(keyed)) this.#publishOne();
@@ -233,7 +235,10 @@ export class FairLane<Job extends QueuedJob> {
     }
   }
 
-  /** Publishes a ticket for the key's job that has waited longest without one. @returns false if there is none */
+  /**
+   * Publishes a ticket for the key's job that has waited longest without a ticket.
+   * @returns false if there is none
+   */
   #publishOf(keyed: KeyPlaces<Job>): boolean {
     const [place] = keyed.held;
     if (!place) return false;

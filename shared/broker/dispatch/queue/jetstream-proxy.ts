@@ -14,9 +14,9 @@ import type { LiveWorkers } from '../workers/live-workers.ts';
 const withHeartbeats = 200;
 
 /**
- * Passes workers' pulls and acks on to JetStream. Workers have no permission for JetStream's API: the server publishes its answer to
- * whatever reply subject a request names, with its own rights, so a worker that may make requests could make it do what the worker may
- * not (purge another tier's stream, for example). Tickets go from the server straight to the worker.
+ * Passes workers' pulls and acks on to JetStream. Workers have no permission for JetStream's API. The server publishes its answer, with its
+ * own rights, to whatever reply subject a request names. A worker with the permission could thereby make the server do what the worker may
+ * not, such as purge another tier's stream. Tickets go from the server straight to the worker.
  * See docs/decisions/0003-proxied-pulls.md.
  */
 export class JetStreamProxy {

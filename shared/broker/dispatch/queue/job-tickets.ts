@@ -4,8 +4,9 @@ const handOverMs = 1_000;
 
 export interface PlacedTicket {
   placement: Placement;
-  /** The job's place in the lane, and the function that gives the place up. */
+  /** The job's place in the lane. */
   place: Readonly<{ isHeld: boolean }>;
+  /** Gives the job's place in the lane up. */
   leave: (leavesTicket: boolean) => void;
   /** The number of this ticket among the job's tickets, so that each of the broker's answers finds its ticket. */
   number: number;
@@ -20,7 +21,7 @@ const noTickets: ReadonlyMap<LivePool, PlacedTicket> = new Map();
 
 /** The tickets of one job. Each counts as waiting in its pool until it is withdrawn. */
 export class JobTickets {
-  /** Undefined until there is a ticket: most jobs are offered and have none. */
+  /** Undefined until the job has a ticket. Most jobs are offered and never have one. */
   #placed: Map<LivePool, PlacedTicket> | undefined;
   #count = 0;
   #isAdmitted = false;
@@ -35,7 +36,7 @@ export class JobTickets {
     return this.#count;
   }
 
-  /** Whether the broker has stored one of the tickets, or one is held. From then on the job waits, even if the queue is full. */
+  /** Whether the broker has stored one of the tickets, or one is held back. From then on the job waits, even if the queue is full. */
   get isAdmitted(): boolean {
     return this.#isAdmitted;
   }
@@ -45,7 +46,7 @@ export class JobTickets {
     return this.#overflowAt;
   }
 
-  /** Whether a ticket may be sent straight to a worker, because none was in the last second. If so, records that one is sent. */
+  /** Whether a ticket may be sent straight to a worker, because none was sent in the last second. If so, records that a ticket is sent. */
   tryHandOver(now: number): boolean {
     if (now - this.#handedAt < handOverMs) return false;
     this.#handedAt = now;
@@ -56,7 +57,7 @@ export class JobTickets {
     this.#overflowAt = time;
   }
 
-  /** Adds a ticket, which is held or published next. */
+  /** Adds a ticket, which is held back or published next. */
   place(placement: Placement, place: PlacedTicket['place'], leave: PlacedTicket['leave']): void {
     const { pool } = placement;
     pool.waiting += 1;
@@ -86,7 +87,10 @@ export class JobTickets {
     return ticket;
   }
 
-  /** Records the broker's answer to a ticket. @returns whether all tickets of a job that was never admitted are refused */
+  /**
+   * Records the broker's answer to a ticket.
+   * @returns whether all tickets of a job that was never admitted are refused
+   */
   recordAnswer(number: number, answer: 'stored' | 'full', seq?: number): boolean {
     if (answer === 'stored') this.#isAdmitted = true;
     const tickets = [...(this.#placed?.values() ?? [])];
@@ -100,7 +104,7 @@ export class JobTickets {
 
   /**
    * Removes the ticket of a pool. A claim for it is still answered correctly.
-   * @param isSpent whether the ticket was claimed, or can never be claimed: it does not stand for another job
+   * @param isSpent whether the ticket was claimed, or can never be claimed, so that it does not stand for another job
    */
   withdraw(pool: LivePool, isSpent = false): void {
     const ticket = this.#placed?.get(pool);

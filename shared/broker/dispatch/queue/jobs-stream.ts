@@ -15,21 +15,21 @@ import type { Tier } from '#shared/core/tier.ts';
 import { consumerName, type Lane } from '../../contract/subjects.ts';
 import { isApiError, withReplicas } from '../../connection/on-enough-nodes.ts';
 
-/** The same limits for all nodes of a cluster. */
+/** The limits of the queue, which are the same for all nodes of a cluster. */
 export interface QueueSettings {
   /** Maximum tickets that may wait in all lanes of a tier together. Further tickets are refused. */
   maxQueued: number;
-  /** Milliseconds after which a waiting ticket is dropped. Its dispatcher has given up before. */
+  /** Milliseconds after which a waiting ticket is dropped. Its dispatcher has given the job up before. */
   maxAgeMs: number;
 }
 
-/** The range of ticket numbers that a stream holds. */
+/** The range of ticket numbers that a stream has stored. */
 export interface StoredTicketRange {
-  /** When the stream was created: a stream of another time has none of the tickets that were published before. */
+  /** When the stream was created. If it was created at another time than before, it has none of the earlier tickets. */
   created: string;
   firstSeq: number;
   lastSeq: number;
-  /** When the broker was asked, in milliseconds of `performance.now()`. */
+  /** When the range was requested from the broker, in milliseconds of `performance.now()`. */
   askedAt: number;
 }
 
@@ -40,13 +40,14 @@ const ackWaitMs = 3_000;
 export const idleLaneMs = 10 * 60_000;
 
 /**
- * Milliseconds for the broker to answer. It answers in a few, or never: a question to a server that has just been lost, or to a cluster
- * without a leader, gets lost and is asked again.
+ * Milliseconds within which the broker must answer. It answers within a few milliseconds or never. A request to a server that has just been
+ * lost, or to a cluster without a leader, gets lost and is repeated.
  */
 const answerMs = 2_000;
 
-/** JetStream's errors for a stream that exists with other settings, and for a stream that does not exist. */
+/** JetStream's error for a stream that exists with other settings. */
 const streamNameInUse = 10058;
+/** JetStream's error for a stream that does not exist. */
 const streamNotFound = 10059;
 
 /** JetStream's errors for a cluster that is not available, and for a server that is not its leader. */
@@ -54,7 +55,7 @@ const leaderless = [10008, 10009];
 
 /**
  * Creates a tier's stream of tickets if there is none. Safe to call from many nodes at once, and often. The stream is a work queue in
- * memory: tickets are only hints, and their dispatcher publishes them again if the server has lost them.
+ * memory, because tickets are only hints, and their dispatcher publishes them again if the server has lost them.
  */
 export async function ensureJobsStream(
   broker: Broker,
@@ -78,7 +79,10 @@ function heldTickets({ created, state }: StreamInfo, askedAt: number): StoredTic
   return { created, firstSeq: state.first_seq, lastSeq: state.last_seq, askedAt };
 }
 
-/** Creates a tier's stream of tickets, or updates an existing one to these settings. @returns when the stream was created */
+/**
+ * Creates a tier's stream of tickets, or updates an existing one to these settings.
+ * @returns when the stream was created
+ */
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
   const manager = await openManager(broker);
   const config = jobsStream(broker, tier, settings);
@@ -104,19 +108,22 @@ function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSe
   };
 }
 
-/** Whether JetStream cannot answer yet: its servers have not elected a leader, or are not all there. A later try may succeed. */
+/** Whether JetStream cannot answer yet, because its servers have not elected a leader, or are not all there. A later try may succeed. */
 export function isLeaderless(error: unknown): boolean {
   return error instanceof TimeoutError || leaderless.some((code) => isApiError(error, code));
 }
 
-/** Creates the durable consumers of a pool's lanes. @throws if there is no stream, or no answer within two seconds */
+/**
+ * Creates the durable consumers of a pool's lanes.
+ * @throws if there is no stream, or no answer within two seconds
+ */
 export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
   const manager = await openManager(broker);
   await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));
 }
 
 /**
- * Creates the durable consumer of one lane. Deliveries are not limited: a ticket that workers give back is still valid, and its
+ * Creates the durable consumer of one lane. Deliveries are not limited, because a ticket that workers give back is still valid, and its
  * dispatcher limits the attempts of the job.
  */
 async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {

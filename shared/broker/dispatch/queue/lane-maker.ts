@@ -8,20 +8,21 @@ import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../co
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { OwnerRates, payerOf } from '../workers/owner-rates.ts';
 
-/** The queue group of all dispatchers: one of them answers each request. */
+/** The queue group of all dispatchers. One of them answers each request. */
 const queueGroup = 'ingress';
 
 /**
- * Pools whose lanes are made for an owner. Each lane takes memory and time of the broker, so lanes that it has not got yet are made for a
- * hundred pools at once and ten in each further minute. Lanes that were made before, and are lost with a restart of the broker, cost less.
+ * The rate at which lanes that the broker does not have yet are made for an owner. It is a hundred pools at once, and ten in each further
+ * minute. Each lane costs the broker memory and time.
  */
 const newRate = { burst: 100, perSecond: 10 / 60, minCost: 1 };
+/** The rate for lanes that were made before and were lost with a restart of the broker. They cost less. */
 const againRate = { burst: 500, perSecond: 2, minCost: 1 };
 
 /** Milliseconds for which lanes that were just made are not made again. */
 const freshMs = 1_000;
 
-/** Number of pools above which those are dropped whose lanes the broker may have removed. */
+/** Number of pools above which `#madeAt` drops the pools whose lanes the broker may have removed. */
 const sweepAt = 1_000;
 
 interface LaneMakerOptions {
@@ -33,9 +34,9 @@ interface LaneMakerOptions {
 }
 
 /**
- * Makes the queues of a pool when workers report that they cannot read them: the first worker of its kind, or all after a restart of the
- * broker. A worker has no permission to make queues, and gets only those of the pool that it announced. The answer names this
- * dispatcher: from then on the worker pulls through it, until it falls silent.
+ * Makes the queues of a pool when workers report that they cannot read them. The first worker of a pool does so, and all workers after a
+ * restart of the broker. A worker has no permission to make queues, and gets only those of the pool that it announced. The answer names
+ * this dispatcher. From then on, the worker pulls through it, until it falls silent.
  */
 export class LaneMaker {
   readonly #broker: Broker;
@@ -43,11 +44,14 @@ export class LaneMaker {
   readonly #ingress: string;
   readonly #log: Logger;
   readonly #onFailure: (tier: Tier) => void;
-  /** By tier and pool: workers that ask at once share one request. */
+  /** The creations under way, by tier and pool. Workers that request the same lanes at the same time share one creation. */
   readonly #making = new Map<string, Promise<void>>();
-  /** By tier and pool: when this process made the lanes last, in milliseconds of `performance.now()`. */
+  /** When this process last made the lanes, by tier and pool, in milliseconds of `performance.now()`. */
   readonly #madeAt = new Map<string, number>();
-  /** By payer: the last pool whose lanes are made. The pools of one payer follow each other, so that others need not wait for all of them. */
+  /**
+   * The last creation under way of each payer. The lanes of one payer's pools are made one after the other, so that other payers need not
+   * wait for all of them.
+   */
   readonly #lastOf = new Map<string, Promise<void>>();
   readonly #newRates = new OwnerRates(newRate);
   readonly #againRates = new OwnerRates(againRate);
@@ -68,7 +72,7 @@ export class LaneMaker {
     this.#stop();
   }
 
-  /** Makes the requested queues. Without an answer, the worker requests them again: its announcement may not have come yet. */
+  /** Makes the requested queues. If it gets no answer, the worker requests them again. Its announcement may not have arrived yet. */
   #onRequest({ subject, data, reply = '' }: Msg): void {
     const address = parseWorkerAddress(subject);
     const worker = address && this.#workers.at(address);
@@ -83,7 +87,7 @@ export class LaneMaker {
       });
   }
 
-  /** @returns whether there are lanes: not if the worker's owner has had too many made */
+  /** @returns whether the lanes exist; false if too many lanes were made for the worker's owner */
   async #lanesOf(worker: WorkerAddress, pool: string): Promise<boolean> {
     const key = `${worker.tier}.${pool}`;
     const madeAt = this.#madeAt.get(key) ?? -Infinity;
@@ -121,7 +125,7 @@ export class LaneMaker {
   }
 
   async #makeAfter(before: Promise<void> | undefined, { tier }: WorkerAddress, pool: string): Promise<void> {
-    // Whoever asked for that pool handles its failure.
+    // The caller that requested that pool handles its failure.
     await before?.catch(() => undefined);
     await ensurePoolConsumers(this.#broker, tier, pool);
     const now = performance.now();

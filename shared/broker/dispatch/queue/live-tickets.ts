@@ -15,7 +15,7 @@ export interface LiveTicketsOptions {
   workers: Pick<LiveWorkers, 'pools'>;
   /**
    * Called with the pool in which a job of a live request found no free slot.
-   * @returns false if this process cannot free a slot; other processes are asked then
+   * @returns false if this process cannot free a slot; the pool is then passed on to other processes
    */
   onWaiting: (pool: LivePool) => boolean;
 }

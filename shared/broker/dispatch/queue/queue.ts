@@ -37,8 +37,8 @@ export interface QueueOptions {
 }
 
 /**
- * The queue at the broker: the tickets of waiting jobs, and the streams and lanes that hold them, which are made again when they are
- * gone.
+ * The queue at the broker: the tickets of waiting jobs, and the streams and lanes that store them. Missing streams and lanes are made
+ * again.
  */
 export class Queue {
   readonly tickets: Tickets;
@@ -69,20 +69,23 @@ export class Queue {
     this.#stopListening = () => answers.unsubscribe();
   }
 
-  /** Creates the streams of tickets. @throws if the broker has no JetStream or refuses */
+  /**
+   * Creates the streams of tickets.
+   * @throws if the broker has no JetStream, or refuses to create them
+   */
   prepare(): Promise<void> {
     return this.#streams.prepare();
   }
 
   /**
-   * Checks all streams after the connection was lost, and with it the tickets on their way; the broker may have lost stored tickets,
-   * too.
+   * Checks all streams. Call it after the connection was lost: tickets under way were lost with it, and the broker may have lost stored
+   * tickets, too.
    */
   checkStreams(): void {
     this.#streams.checkAllNow();
   }
 
-  /** Maintains what a waiting job needs: its tickets, and the streams that they are in. Called at every sweep. */
+  /** Maintains the tickets of a waiting job, and the streams that store them. Called at every sweep. */
   maintain(job: Job, now: number): void {
     this.tickets.maintain(job, now);
     for (const { tier } of job.tickets.placed.keys()) this.#streams.maintain(tier, now);

@@ -12,8 +12,9 @@ import type { Tier } from '#shared/core/tier.ts';
 
 const checkMs = 2_000;
 
-/** Milliseconds for JetStream to elect a leader at the start, and milliseconds between two tries. */
+/** Milliseconds that JetStream has to elect a leader at the start. */
 const leaderMs = 30_000;
+/** Milliseconds between two tries. */
 const againMs = 500;
 
 export interface TicketStreamOptions {
@@ -21,13 +22,13 @@ export interface TicketStreamOptions {
   log: Logger;
   /** Called if the tickets in the stream were lost and the stream exists again. */
   onGone: () => void;
-  /** Called after any other check, with the tickets that the stream holds. */
+  /** Called after any other check, with the range of the tickets that the stream has stored. */
   onChecked: (held: StoredTicketRange) => void;
 }
 
 /**
- * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost: the broker was restarted, or
- * somebody deleted the stream.
+ * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost. That happens when the broker is
+ * restarted, or when somebody deletes the stream.
  */
 export class TicketStream {
   readonly #broker: Broker;
@@ -52,7 +53,7 @@ export class TicketStream {
 
   /**
    * Creates the stream, or updates it to these settings. Retries for 30 s while a cluster of NATS servers has no leader.
-   * @throws if the broker has no JetStream or refuses
+   * @throws if the broker has no JetStream, or refuses the stream
    */
   async prepare(): Promise<void> {
     const begun = performance.now();

@@ -6,7 +6,7 @@ import { TicketStream, type TicketStreamOptions } from './ticket-stream.ts';
 export interface TicketStreamsOptions extends Pick<TicketStreamOptions, 'queue' | 'log'> {
   /** Called if tickets of a tier were lost and its stream exists again. */
   onGone: (tier: Tier) => void;
-  /** Called after any other check, with the tickets that the tier's stream holds. */
+  /** Called after any other check, with the range of the tickets that the tier's stream has stored. */
   onChecked: (tier: Tier, held: StoredTicketRange) => void;
 }
 
@@ -28,7 +28,10 @@ export class TicketStreams {
     );
   }
 
-  /** Creates the streams, or updates them to these settings. @throws if the broker has no JetStream or refuses */
+  /**
+   * Creates the streams, or updates them to these settings.
+   * @throws if the broker has no JetStream, or refuses the streams
+   */
   async prepare(): Promise<void> {
     await Promise.all(Array.from(this.#streams.values(), (stream) => stream.prepare()));
   }

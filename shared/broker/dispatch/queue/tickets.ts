@@ -31,11 +31,12 @@ export interface TicketsOptions {
   onFull: (job: Job) => void;
 }
 
-/**
- * The number of lanes in which a job first waits if none has a free slot, and the maximum: beyond it, the job waits only in further
- * lanes with a free slot. A job in hundreds of lanes would cost hundreds of tickets, of which one is claimed.
- */
+/** The number of lanes in which a job first waits if none has a free slot. */
 const firstLanes = 8;
+/**
+ * Maximum lanes in which a job waits; beyond it, the job waits only in further lanes with a free slot. A job in hundreds of lanes would
+ * cost hundreds of tickets, of which one is claimed.
+ */
 const maxLanes = 16;
 
 /**
@@ -103,7 +104,10 @@ export class Tickets {
     this.#planOverflow(job, open, nextAt);
   }
 
-  /** Publishes a ticket into one more lane: the first with a free slot, otherwise the next lane, while the job waits in few. */
+  /**
+   * Publishes a ticket into one more lane: the first with a free slot, otherwise the next lane, while the job waits in fewer than
+   * `maxLanes`.
+   */
   overflow(job: Job): void {
     const { open, nextAt } = openPlacements(job, placementsOf(job));
     const { placed } = job.tickets;
@@ -114,7 +118,7 @@ export class Tickets {
     this.#planOverflow(job, open, nextAt);
   }
 
-  /** Looks again at a waiting job after workers came, left or changed. */
+  /** Updates the tickets of a waiting job after workers came, left or changed. */
   review(job: Job): void {
     const { tickets } = job;
     for (const pool of tickets.placed.keys()) if (pool.workers.size === 0) tickets.withdraw(pool);
@@ -125,8 +129,8 @@ export class Tickets {
 
   /**
    * Maintains a waiting job's tickets: lets one overflow into the next lane when it is due, and publishes tickets again that were not
-   * stored. JetStream may have no leader, or may have lost a ticket: if a lane has stalled, its jobs with tickets are offered, and an
-   * overdue ticket is sent straight to a worker. Each job that leaves makes the next one publish its ticket.
+   * stored. JetStream may have no leader, or may have lost a ticket. Therefore, if a lane has stalled, its jobs with tickets are offered,
+   * and an overdue ticket is sent straight to a worker. Each job that leaves makes the next one publish its ticket.
    */
   maintain(job: Job, now: number): void {
     if (now > job.tickets.overflowAt) this.overflow(job);
@@ -142,7 +146,7 @@ export class Tickets {
     }
   }
 
-  /** Publishes again those of a job's tickets that the broker had stored before a time, and does not hold any more. */
+  /** Publishes those tickets of a job again that the broker had stored before `askedAt` and does not have any more. */
   publishLost(job: Job, tier: Tier, { firstSeq, lastSeq, askedAt }: StoredTicketRange): void {
     for (const [pool, { answer, seq, publishedAt }] of job.tickets.placed) {
       if (pool.tier !== tier || answer !== 'stored' || seq === undefined || publishedAt >= askedAt) continue;
@@ -195,7 +199,7 @@ export class Tickets {
     return placements.every(({ pool }) => this.#waiting.get(pool.tier)?.areFull(job, this.#maxQueued));
   }
 
-  /** Adds a ticket. A job that was given to a worker before, or was refused, gets its ticket ahead of held jobs. */
+  /** Adds a ticket. A job that a worker had or refused before gets its ticket ahead of jobs without one. */
   #add(job: Job, placement: Placement, isFree: boolean): void {
     const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;

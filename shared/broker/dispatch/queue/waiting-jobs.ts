@@ -8,10 +8,13 @@ type CountedJob = { readonly request: Pick<Job['request'], 'sender'> };
  */
 export class WaitingJobs {
   #all = 0;
-  /** By key, without keys that have no job. */
+  /** The number of waiting jobs by key, without keys that have none. */
   readonly #ofKeys = new Map<string, number>();
 
-  /** Whether a key has no room for one more job. @param max the places of the whole tier */
+  /**
+   * Whether a key has no room for one more job.
+   * @param max the places of the whole tier
+   */
   areFull({ request }: CountedJob, max: number): boolean {
     return (this.#ofKeys.get(request.sender.key) ?? 0) >= max - this.#all;
   }

@@ -6,8 +6,8 @@ interface Entry<T> {
 }
 
 /**
- * Named items that share claims by weight: each item gets as many claims as its weight, then goes behind the others. This is deficit
- * round robin with claims of equal cost.
+ * Named items that share claims by weight. Each item gets as many claims as its weight, then goes behind the others. This is deficit round
+ * robin with claims of equal cost.
  */
 export class WeightedOrder<T> {
   readonly #entries = new Map<string, Entry<T>>();

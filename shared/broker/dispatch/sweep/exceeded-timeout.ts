@@ -5,17 +5,17 @@ import { computeRetryAfter } from '../queue/drain-rate.ts';
 
 /** Maximum milliseconds of each kind of wait. */
 export interface Timeouts {
-  /** In the queue, until a worker claims the job. */
+  /** The wait in the queue until a worker claims the job. */
   queueMs: number;
-  /** In the queue while no live worker can serve the job (a worker may be starting). */
+  /** The wait in the queue while no live worker can serve the job (a worker may be starting). */
   noWorkerMs: number;
-  /** From the claim or offer to the first piece of a streamed answer. */
+  /** The time from the claim or offer to the first piece of a streamed answer. */
   firstTokenMs: number;
   idleMs: number;
   totalMs: number;
-  /** Without any frame, keep-alives included, until the worker counts as lost. */
+  /** The time without any frame, keep-alives included, after which the worker counts as lost. */
   silenceMs: number;
-  /** Without a connection to the broker. */
+  /** The time without a connection to the broker. */
   brokerMs: number;
 }
 

@@ -10,12 +10,12 @@ import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
 const sweepMs = 100;
 
 /**
- * Milliseconds without a frame after which a worker is asked for a sign of life. A worker sends a frame every three seconds while a job
- * runs; a worker that does not have the job, because its grant was lost, reports that.
+ * Milliseconds without a frame after which the dispatcher requests a frame from the worker as a sign of life. A worker sends a frame every
+ * three seconds while a job runs; a worker that does not have the job, because its grant was lost, reports that.
  */
 const askAfterMs = 4_000;
 
-/** Milliseconds for a worker to answer an offer with its first frame, which may be a keep-alive. */
+/** Milliseconds that a worker has to answer an offer with its first frame, which may be a keep-alive. */
 const offerBegunMs = 1_500;
 
 /** Milliseconds after which a broker that has not answered a ping must itself have been blocked. */
@@ -94,7 +94,7 @@ export class JobSweep {
     if (this.#silent.size > 0 && !this.#isJudging && !this.#isOver) await this.#judge();
   }
 
-  /** Reports silent workers as lost only if the broker answers promptly: otherwise the broker itself was blocked. */
+  /** Reports silent workers as lost only if the broker answers promptly; otherwise the broker itself was blocked. */
   async #judge(): Promise<void> {
     this.#isJudging = true;
     const answerMs = await this.#options.broker.roundTripMs();

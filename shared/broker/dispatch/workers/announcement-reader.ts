@@ -7,7 +7,7 @@ import { OwnerRates } from './owner-rates.ts';
 import type { ToolClaims } from './tool-claims.ts';
 
 /**
- * Bytes of announcements that are parsed for an owner: at once, what a dispatcher parses within 0.4 s; after that, 5 % of its time. An
+ * Bytes of announcements that are parsed for an owner. A dispatcher parses `burst` within 0.4 s, and `perSecond` in 5 % of its time. An
  * announcement that is not parsed now is requested again after a later heartbeat. A thousand workers of one owner may come at once.
  */
 export const announcementRate = { burst: 4 * 1024 * 1024, perSecond: 512 * 1024, minCost: 4 * 1024 };
@@ -20,7 +20,7 @@ export interface Claims {
   tools: Pick<ToolClaims, 'mayServe'>;
 }
 
-/** Reads announcements, within bounds for each owner, and checks what they say of their worker's address, models and tools. */
+/** Reads announcements, within bounds for each owner, and checks their worker's address, models and tools. */
 export class AnnouncementReader {
   readonly #subjects: Subjects;
   readonly #log: Logger;
@@ -34,8 +34,8 @@ export class AnnouncementReader {
   }
 
   /**
-   * Parses the announcement of the worker at an address; `late` if its owner has announced too much lately, undefined if it cannot be
-   * parsed.
+   * Parses the announcement of the worker at an address; `late` if the workers of its owner have announced too much lately, undefined if it
+   * cannot be parsed.
    */
   read(payload: Uint8Array, address: WorkerAddress): Announcement | 'late' | undefined {
     const worker = formatWorkerId(address);
@@ -84,7 +84,7 @@ export class AnnouncementReader {
   }
 }
 
-/** Those that are accepted, and the others. */
+/** Splits a list into the accepted elements and the others. */
 function partition<Each>(all: readonly Each[], accepts: (each: Each) => boolean): [Each[], Each[]] {
   const parts: [Each[], Each[]] = [[], []];
   for (const each of all) parts[accepts(each) ? 0 : 1].push(each);

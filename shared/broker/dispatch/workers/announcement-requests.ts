@@ -4,16 +4,16 @@ import { formatWorkerId, type WorkerAddress } from '../../contract/worker-addres
 
 const everyMs = 1_000;
 
-/** Milliseconds over which requests to many workers are spread: half of the cluster may have become known at once. */
+/** Milliseconds over which requests to many workers are spread, because half of the cluster may have become known at once. */
 const spreadMs = 250;
 
-/** Maximum workers with a request under way; the others are asked after a later heartbeat. */
+/** Maximum workers with a request under way; other workers get a request after a later heartbeat. */
 const maxAsked = 10_000;
 
 /** Requests the announcements that this dispatcher has missed from their workers, at most once a second from each. */
 export class AnnouncementRequests {
   readonly #broker: Broker;
-  /** Timers by worker id: of requests that will be sent, or were sent lately. */
+  /** Timers of requests that will be sent, or were sent lately, by worker id. */
   readonly #asked = new Map<string, NodeJS.Timeout>();
 
   constructor(broker: Broker) {
@@ -21,7 +21,8 @@ export class AnnouncementRequests {
   }
 
   /**
-   * Requests a worker's announcement. @param isWanted whether it is still missing when the request is sent: another dispatcher may have
+   * Requests a worker's announcement.
+   * @param isWanted returns whether the announcement is still missing when the request is sent, because another dispatcher may have
    * requested it meanwhile
    */
   ask(worker: WorkerAddress, isWanted: () => boolean): void {

@@ -1,11 +1,12 @@
 import type { LiveWorker } from './live-pool.ts';
 import type { Fault, OutcomeAverage } from './outcome-average.ts';
 
-/** Minimum faults in a row for a comparison, and the probability below which so many in a row are not an accident. */
+/** Minimum faults in a row for a comparison. */
 const minRow = 3;
+/** The probability below which so many faults in a row are not an accident. */
 const maxChance = 1e-5;
 
-/** Minimum share of faults assumed for every worker: a few good jobs do not prove that a peer never fails. */
+/** Minimum share of faults assumed for every worker, because a few good jobs do not prove that a peer never fails. */
 const minPeerShare = 0.02;
 
 /**
@@ -26,8 +27,8 @@ export function needsComparison(average: OutcomeAverage, fault: Fault, now: numb
 }
 
 /**
- * Whether a worker has faults that its peers do not have: so many in a row as a peer has with a probability of less than 1 in 100,000,
- * or in more than half of its jobs.
+ * Whether a worker has faults that its peers do not have. That is so if a peer would have as many in a row with a probability of less than
+ * 1 in 100,000. It is also so if at least half of the worker's jobs are faults and few of its peers' jobs are.
  */
 export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: number): boolean {
   const average = worker.health.find(model)?.outcomes;

@@ -13,7 +13,7 @@ export interface LiveWorker {
   address: WorkerAddress;
   announcement: Announcement;
   pool: LivePool;
-  /** The announcement's bytes: an identical one need not be parsed. */
+  /** The announcement's bytes. An identical announcement need not be parsed. */
   raw: Buffer;
   /** Slots in use when it was announced; `announcement.busy` is as of the last heartbeat. */
   announcedBusy: number;
@@ -25,13 +25,16 @@ export interface LiveWorker {
   /** When its last heartbeat came, or its silence was reset. */
   lastHeartbeatAt: number;
   proofOfLife: ProofOfLife;
-  /** When the last frame of a job came from it: a worker that sends frames is alive. */
+  /** When the last frame of a job came from it. A worker that sends frames is alive. */
   lastFrameAt: number;
   /** Jobs that this dispatcher has granted or offered to the worker and that have not ended. */
   held: number;
   /** Its jobs of other dispatchers, as of its last heartbeat. */
   otherJobs: number;
-  /** Whether it gets no offers until its next heartbeat: it has refused an offer since the last one, or the next one is late. */
+  /**
+   * Whether it gets no offers until its next heartbeat, because it has refused an offer since the last heartbeat, or the next heartbeat is
+   * late.
+   */
   hasRefused: boolean;
   /** The record of its jobs' outcomes: the models with which it is ejected, and its times to the first token. */
   health: WorkerHealth;
@@ -39,7 +42,7 @@ export interface LiveWorker {
 
 /** A group of interchangeable workers: the unit from which a request's lanes are chosen. */
 export interface LivePool {
-  /** Identifies the pool in this process, see `LivePools.poolFor`. */
+  /** Identifies the pool in this process, see `LivePools.keyFor`. */
   key: string;
   tier: Tier;
   /** The token of its lanes. Another pool whose workers claim the same token has the same lanes. */
@@ -65,7 +68,7 @@ export interface Placement {
   rule?: string | undefined;
 }
 
-/** How a worker was lost: it sent `goodbye`, another process has taken its place, or no heartbeats came. */
+/** How a worker was lost: it sent `goodbye`, another process has replaced it, or no heartbeats came. */
 export type Loss = 'left' | 'replaced' | 'silent';
 
 export const lossTexts: Record<Loss, string> = {
@@ -74,7 +77,6 @@ export const lossTexts: Record<Loss, string> = {
   silent: 'worker is lost',
 };
 
-/** An empty set: no workers to avoid. */
 export const noWorkers: ReadonlySet<string> = new Set();
 
 /**
@@ -95,8 +97,8 @@ export function countOtherJobs({ announcement, held }: LiveWorker): number {
 }
 
 /**
- * Whether the choice for a model leaves a worker out: it is ejected, no probe is due, and its pool has another worker that takes jobs.
- * An ejected worker is better than none.
+ * Whether the choice for a model leaves a worker out. That is so if it is ejected, no probe is due, and its pool has another worker that
+ * takes jobs. An ejected worker is better than none.
  */
 export function isLeftOut({ health, pool }: LiveWorker, model: string, now = performance.now()): boolean {
   if (health.mayTake(model, now)) return false;

@@ -5,11 +5,12 @@ import type { Tier } from '#shared/core/tier.ts';
 import { KnownNames } from './known-names.ts';
 import type { LivePool, LiveWorker } from './live-pool.ts';
 
-/** Milliseconds for which a lost pool may come back, as after a restart. */
+/** Milliseconds after its loss during which a pool may come back, for example after a restart. */
 const lostForMs = 60_000;
 
-/** Maximum announcement bytes of the lost pools of one owner: its oldest are dropped. Each announcement counts as so many at least. */
+/** Maximum announcement bytes of the lost pools of one owner. Beyond it, the owner's oldest lost pools are dropped. */
 const maxLostBytes = 2 * 1024 * 1024;
+/** Minimum bytes as which each announcement counts. */
 const minLostBytes = 4 * 1024;
 
 interface LostPool {
@@ -24,11 +25,11 @@ interface LostPool {
 /** The pools that live workers form, and the names that lost pools have served. Times are milliseconds of `performance.now()`. */
 export class LivePools {
   readonly #contract: ContractRange;
-  /** By what they serve, see `getPool`. */
+  /** The pools by the key that `keyFor` computes from what they serve. */
   readonly #pools = new Map<string, LivePool>();
-  /** Oldest first. */
+  /** The lost pools by key, oldest first. */
   readonly #lost = new Map<string, LostPool>();
-  /** The names that lost pools have served: a request for such a name waits instead of a response with 404. */
+  /** The names that lost pools have served. A request for such a name waits instead of failing with status 404. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
 
@@ -72,7 +73,7 @@ export class LivePools {
   }
 
   /**
-   * Computes the key of the pool of a worker with this announcement. The announced pool token is only a claim: a worker that claims the
+   * Computes the key of the pool of a worker with this announcement. The announced pool token is only a claim. A worker that claims the
    * token of others but serves something else gets a pool of its own.
    */
   keyFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): string {
@@ -109,7 +110,7 @@ export class LivePools {
       this.#lostTools.add(givenName, pool.tier);
     }
   }
-  /** Drops what is too much, so that workers which come, change and go cannot fill the memory. */
+  /** Drops the oldest lost pools of an owner with too many, so that workers that come, change and go cannot fill the memory. */
   #forgetOldestOf(owner: string): void {
     let left = maxLostBytes;
     for (const [key, lost] of [...this.#lost].toReversed()) {

@@ -23,10 +23,10 @@ import { rendezvousPoint } from './rendezvous.ts';
 import { ToolClaims } from './tool-claims.ts';
 import { WorkerHealth } from './worker-health.ts';
 
-/** Milliseconds without a heartbeat after which a worker counts as lost: three missed heartbeats and a margin. */
+/** Milliseconds without a heartbeat after which a worker counts as lost, which is three missed heartbeats and a margin. */
 const lostAfterMs = 3_300;
 
-/** Milliseconds without a heartbeat after which a worker gets no offers until the next one: it may be dead. */
+/** Milliseconds without a heartbeat after which a worker gets no offers until the next heartbeat, because it may be dead. */
 const lateAfterMs = 1_500;
 
 /** Maximum workers; further ones on the broker are ignored, with a log line. */
@@ -38,15 +38,16 @@ const promptMs = 500;
 const announceWaitMs = maxAnnounceMs + 50;
 
 /**
- * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker is blocked,
- * no worker counts as lost: its silence then proves nothing.
+ * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker is blocked, no
+ * worker counts as lost, because its silence then proves nothing.
  */
 export class LiveWorkers {
   readonly #broker: Broker;
   readonly #log: Logger;
   readonly #contract: ContractRange;
-  /** By id, and by the subject of its heartbeats. */
+  /** The workers by id. */
   readonly #workers = new Map<string, LiveWorker>();
+  /** The workers by the subject of their heartbeats. */
   readonly #bySubject = new Map<string, LiveWorker>();
   readonly #shares = new OwnerUsage(process.constrainedMemory());
   readonly #claims = { models: new CredentialModelRules(), tools: new ToolClaims() };
@@ -118,7 +119,7 @@ export class LiveWorkers {
     return this.#workers.values();
   }
 
-  /** See `LivePools`, which implements all of these. */
+  /** See `LivePools`, which implements this method and the following ones. */
   pools(): Iterable<LivePool> {
     return this.#pools.all();
   }
@@ -147,7 +148,7 @@ export class LiveWorkers {
     this.#lostListeners.add(listener);
   }
 
-  /** Calls the listener when a pool, or what it accepts, has changed: waiting requests may have another pool to go to. */
+  /** Calls the listener when a pool, or what it accepts, has changed, because waiting requests may then go to another pool. */
   onChange(listener: () => void): void {
     this.#changeListeners.add(listener);
   }
@@ -185,7 +186,7 @@ export class LiveWorkers {
     if (announcement) this.#record(address, { ...announcement, busy }, raw);
   }
 
-  /** Handles a short heartbeat whose announcement has not come. A known worker whose announcement has changed is alive as well. */
+  /** Handles a short heartbeat whose announcement has not arrived. A known worker whose announcement has changed is alive as well. */
   #onUnknownBeat({ digest }: ShortHeartbeat, address: WorkerAddress, known: LiveWorker | undefined): void {
     if (known) this.#isAlive(known, known.announcement.busy);
     this.#requests.ask(address, () => this.at(address)?.announcement.digest !== digest);
@@ -212,7 +213,7 @@ export class LiveWorkers {
       return this.#log.error({ worker: id }, why);
     }
     const pool = this.#pools.getPool(key, read);
-    // Replicas announce the same, which is kept once.
+    // Replicas announce the same models and tools, which are stored once.
     const announcement = { ...read, models: pool.models, tools: pool.tools };
     // The console shows such a worker, and it gets no jobs.
     if (pool.contract === undefined) announcement.accepting = false;
@@ -303,8 +304,8 @@ export class LiveWorkers {
   }
 
   /**
-   * Resets the silence of all workers. Announcements are not requested: each worker's next heartbeat shows whether its announcement has
-   * changed.
+   * Resets the silence of all workers. Announcements are not requested, because each worker's next heartbeat shows whether its announcement
+   * has changed.
    */
   #restartSilence(): void {
     const now = performance.now();

@@ -12,8 +12,8 @@ const maxNames = 10_000;
 
 /**
  * Decides which models a worker may serve, by its credential. A credential with an entry in the registry may serve the models in that
- * entry. A credential without an entry may not take the names of another tier: names that workers with that tier's own credential, or
- * with an entry, serve or have served since this process started. See docs/decisions/0042-models-of-credentials.md.
+ * entry. A credential without an entry may not use the names of another tier. These are the names that workers with that tier's own
+ * credential, or with an entry, serve or have served since this process started. See docs/decisions/0042-models-of-credentials.md.
  */
 export class CredentialModelRules {
   #granted: CredentialEntries = {};
@@ -65,7 +65,7 @@ export function entryOf(entries: CredentialEntries, owner: string): CredentialEn
   return Object.hasOwn(entries, owner) ? entries[owner] : undefined;
 }
 
-/** Whether one of the patterns of an entry is for this name. */
+/** Whether one of the patterns of an entry matches this name. */
 export function isNamed(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }

@@ -1,19 +1,19 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 import { OutcomeAverage } from './outcome-average.ts';
 
-/** Milliseconds from an ejection to the first probe, doubled with each failed probe up to the maximum. */
+/** Milliseconds from an ejection to the first probe. They double with each failed probe, up to `maxProbeMs`. */
 const firstProbeMs = 1_000;
 const maxProbeMs = 30_000;
 
-/** Milliseconds after a recovery in which a new ejection continues the old one's backoff. */
+/** Milliseconds after a recovery during which a new ejection continues the old one's backoff. */
 const relapseMs = 60_000;
 
 /** The reason of an ejection: the code of the errors with which it stands out among its peers, or `slow`. */
 export type EjectionReason = ErrorCode | 'slow';
 
 /**
- * The ejection of a worker with one model: it gets no jobs of this dispatcher with the model, except for one probe at a time. Times are
- * milliseconds of `performance.now()`.
+ * The ejection of a worker with one model. The worker gets no jobs of this dispatcher with the model, except for one probe at a time. Times
+ * are milliseconds of `performance.now()`.
  */
 export interface Ejection {
   model: string;
@@ -39,19 +39,19 @@ export class ModelHealth {
     this.model = model;
   }
 
-  /** Undefined unless it is ejected. */
+  /** Undefined unless the worker is ejected. */
   get ejection(): Readonly<Ejection> | undefined {
     return this.#ejection;
   }
 
-  /** Whether the worker may be given a job now: it is not ejected, or a probe is due. */
+  /** Whether the worker may get a job now, because it is not ejected, or a probe is due. */
   mayTake(now: number): boolean {
     const ejection = this.#ejection;
     return !ejection || (ejection.probe === undefined && now >= ejection.probeAt);
   }
 
   /**
-   * Ejects the worker: it gets no more jobs with this model until a probe is due.
+   * Ejects the worker, which gets no more jobs with this model until a probe is due.
    * @param isOwn whether this dispatcher ejects it by itself, rather than because of another dispatcher's list
    */
   eject(reason: EjectionReason, now: number, isOwn: boolean): void {
@@ -71,7 +71,10 @@ export class ModelHealth {
     if (this.#ejection) this.#ejection.probeAt = now;
   }
 
-  /** Delays the next probe after a failed one. @returns false if the grant is not the probe's */
+  /**
+   * Delays the next probe after a failed one.
+   * @returns false if the grant is not the probe's
+   */
   recordProbeFailure(grant: string, now: number): boolean {
     if (!this.#ejection || this.#ejection.probe !== grant) return false;
     this.#ejection.probeAt = now + this.#backoffMs();
@@ -79,7 +82,7 @@ export class ModelHealth {
     return true;
   }
 
-  /** Records that the worker is given a job. If it is ejected, the job is the probe. */
+  /** Records that the worker gets a job. If it is ejected, the job is the probe. */
   recordJob(grant: string): void {
     if (this.#ejection) this.#ejection.probe ??= grant;
   }
@@ -89,7 +92,7 @@ export class ModelHealth {
     if (this.#ejection?.probe === grant) this.#ejection.probe = undefined;
   }
 
-  /** Partly random, so that many dispatchers do not probe at the same moment. */
+  /** The backoff is partly random, so that many dispatchers do not probe at the same moment. */
   #backoffMs(): number {
     const ms = Math.min(maxProbeMs, firstProbeMs * 2 ** this.#relapses);
     this.#relapses = Math.min(this.#relapses + 1, 10);

@@ -15,8 +15,8 @@ interface FaultCount {
 }
 
 /**
- * Averages of the recent jobs of one worker with one model: a few numbers, whose weight halves every ten seconds. Times are milliseconds
- * of `performance.now()`.
+ * Averages of the recent jobs of one worker with one model. They are a few numbers, whose weight halves every ten seconds. Times are
+ * milliseconds of `performance.now()`.
  */
 export class OutcomeAverage {
   #good = 0;
@@ -112,7 +112,7 @@ export class OutcomeAverage {
     return this.#firstTokens;
   }
 
-  /** Mean milliseconds to the first token of recent jobs; undefined without any. */
+  /** Mean milliseconds to the first token of recent jobs; undefined if there are none. */
   get firstTokenMs(): number | undefined {
     return this.#firstTokens < 0.01 ? undefined : this.#firstTokenMs / this.#firstTokens;
   }

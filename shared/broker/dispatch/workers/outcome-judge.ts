@@ -7,7 +7,7 @@ import type { LiveWorker } from './live-pool.ts';
 import type { EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
 
-/** Milliseconds for which the result of a comparison with the peers holds: each comparison goes through the whole pool. */
+/** Milliseconds for which the result of a comparison with the peers is reused, because each comparison goes through the whole pool. */
 const comparedMs = { faults: 100, firstTokens: 1_000 };
 
 const lateMs = 2_000;
@@ -23,8 +23,8 @@ export function classifyFault(code: ErrorCode): Fault | 'none' {
 
 /**
  * Finds workers that are faulty with a model by comparing the outcomes of their jobs with those of the other workers of their pool, and
- * ejects them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject no worker,
- * because one client's bad requests may all have gone to the same worker: another worker must serve a refused request first. See
+ * ejects them. It ejects at most half of a pool's workers that take jobs. A probe that is served ends an ejection. Refusals alone eject no
+ * worker, because one client's bad requests may all have gone to the same worker. Another worker must serve a refused request first. See
  * docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
@@ -54,7 +54,7 @@ export class OutcomeJudge {
     const { outcomes, ejection } = health;
     // A late job has already counted as a failure, and does not end a row of failures.
     if (!isLate) outcomes.countGood(now);
-    // A job that was given before the ejection shows nothing new.
+    // A job that the worker got before the ejection shows nothing new.
     if (!ejection || claimedAt < ejection.at) return;
     if (ejection.reason === 'slow') {
       const { firstTokenMs } = job;
@@ -70,8 +70,8 @@ export class OutcomeJudge {
 
   /**
    * Counts an attempt that has failed with this error.
-   * @returns whether another worker may serve the job: after a failure; after a refusal only if this worker stands out with refusals
-   * among its peers, and only once, because a request that two workers refuse is itself bad
+   * @returns whether another worker may serve the job. After a failure, it may. After a refusal, it may only if this worker stands out with
+   * refusals among its peers, and only once, because a request that two workers refuse is itself bad
    */
   failed(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
     const blame = classifyFault(code);
@@ -122,7 +122,7 @@ export class OutcomeJudge {
     return true;
   }
 
-  /** Handles a job that a worker serves after another one refused it: the other worker is ejected if it stands out with its refusals. */
+  /** Handles a job that a worker serves after another worker refused it. The other worker is ejected if it stands out with its refusals. */
   #disprove(job: Job, server: LiveWorker, now: number): void {
     const refused = this.#refused.get(job);
     if (!refused) return;
@@ -133,7 +133,10 @@ export class OutcomeJudge {
     this.#eject(worker, placement.model, refused.code, now);
   }
 
-  /** Counts a fault of the attempt's worker. @returns whether the worker is ejected with the model, or stands out among its peers */
+  /**
+   * Counts a fault of the attempt's worker.
+   * @returns whether the worker is ejected with the model, or stands out among its peers
+   */
   #standsOut({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
     const { model } = placement;
     const health = worker.health.getOrCreate(model);

@@ -6,29 +6,32 @@ const reportMs = 60_000;
 /** Number of owners above which those without recent use are dropped. */
 const sweepAt = 1_000;
 
-/** What the workers of an owner may use together. */
+/** The amounts that the workers of an owner may use together. */
 export interface OwnerRateSettings {
-  /** At once. */
+  /** The amount that may be used at once. */
   burst: number;
-  /** In each further second. */
+  /** The amount that is added in each further second. */
   perSecond: number;
-  /** The minimum that one use counts as. */
+  /** The minimum amount as which each use counts. */
   minCost: number;
 }
 
 interface Rate {
-  /** At the time `at` of `performance.now()`. */
+  /** The amount that is left at the time `at`, in milliseconds of `performance.now()`. */
   left: number;
   at: number;
   reportedAt: number;
 }
 
-/** Returns who pays for what a worker costs: its owner. A worker without a credential pays for itself. */
+/** Returns whose budget a worker uses, which is that of its owner. A worker without a credential pays for itself. */
 export function payerOf(address: WorkerAddress): string {
   return address.owner === openOwner ? formatWorkerId(address) : `${address.owner}.`;
 }
 
-/** Limits what the workers of one owner cost this process, so that an owner whose workers ask all the time delays only them. */
+/**
+ * Limits what the workers of one owner cost this process, so that an owner whose workers send requests all the time delays only these
+ * workers.
+ */
 export class OwnerRates {
   readonly #settings: OwnerRateSettings;
   readonly #rates = new Map<string, Rate>();
@@ -37,7 +40,10 @@ export class OwnerRates {
     this.#settings = settings;
   }
 
-  /** Takes an amount from the budget of the worker's owner: `allowed` if it is there. If not: `report` if that must be logged, otherwise `late`. */
+  /**
+   * Uses an amount of the budget of the worker's owner.
+   * @returns `allowed` if the budget has the amount; otherwise `report` if that must be logged, or `late`
+   */
   take(address: WorkerAddress, amount: number, now = performance.now()): 'allowed' | 'late' | 'report' {
     const { burst, minCost } = this.#settings;
     const key = payerOf(address);
@@ -54,13 +60,13 @@ export class OwnerRates {
     return 'report';
   }
 
-  /** Returns an amount that was taken and not used. */
+  /** Returns an amount to the budget that `take` has used and that was not needed. */
   give(address: WorkerAddress, amount: number): void {
     const rate = this.#rates.get(payerOf(address));
     if (rate) rate.left += amount;
   }
 
-  /** Drops owners whose budget is full again: they begin as new ones do. */
+  /** Drops owners whose budget is full again, because they are treated like new ones. */
   #sweep(now: number): void {
     for (const [key, rate] of this.#rates) {
       if (this.#leftAt(rate, now) >= this.#settings.burst) this.#rates.delete(key);

@@ -3,24 +3,25 @@ import { openOwner } from '../../contract/worker-address.ts';
 
 const maxWorkers = 1_000;
 
-/** Maximum pools of a credential's workers: each has lanes, and every request looks at it. */
+/** Maximum pools of a credential's workers. Each pool has lanes, and every request checks it. */
 const maxPools = 100;
 
-/** Maximum models of a credential's pools, in sum: `auto` and lists of models go through all of them. */
+/** Maximum models of all pools of a credential together. `auto` and lists of models go through all of them. */
 const maxModels = 5_000;
 
-/** The part of this process' memory that a credential's announcements may take, and the maximum if there is no limit, or a large one. */
+/** A credential's announcements may use the memory limit of this process divided by this number. */
 const memoryParts = 8;
+/** Maximum bytes of a credential's announcements if the process has no memory limit, or a large one. */
 const maxBytes = 256 * 1024 * 1024;
 
-/** A parsed announcement takes so many times its bytes. It is kept once for a pool, the bytes for each worker. */
+/** The memory of a parsed announcement as a multiple of its bytes. The parsed form is kept once for a pool, the bytes for each worker. */
 const parsedFactor = 8;
 
 export interface WorkerShare {
   /** The key of its pool. */
   pool: string;
   models: number;
-  /** Of its announcement. */
+  /** Bytes of its announcement. */
   bytes: number;
 }
 
@@ -28,19 +29,19 @@ interface OwnerShare {
   workers: number;
   models: number;
   bytes: number;
-  /** By key; `bytes` are those of the parsed announcement. */
+  /** The owner's pools by key; `bytes` are those of the parsed announcement. */
   pools: Map<string, { workers: number; models: number; bytes: number }>;
 }
 
 /**
- * Counts what the workers of each owner take of a process that knows them, so that a stolen credential cannot crowd out all others.
+ * Counts the workers, pools, models and memory of each owner in this process, so that a stolen credential cannot crowd out all others.
  * Workers without credentials share one owner, which only the limit of the whole table bounds.
  */
 export class OwnerUsage {
   readonly #maxBytes: number;
   readonly #shares = new Map<string, OwnerShare>();
 
-  /** @param memoryBytes the limit of this process; 0 without one */
+  /** @param memoryBytes the memory limit of this process; 0 if it has none */
   constructor(memoryBytes: number) {
     this.#maxBytes = Math.min(maxBytes, computeMemoryShare(memoryParts, memoryBytes));
   }
@@ -48,7 +49,7 @@ export class OwnerUsage {
   /**
    * Counts a worker that comes, changes or goes.
    * @param before its share until now; undefined for a new worker
-   * @param after its share from now on; undefined for a worker that is gone
+   * @param after its share from now on; undefined for a worker that was lost
    * @returns false if the owner has no room for it; nothing has changed then
    */
   change(owner: string, before: WorkerShare | undefined, after: WorkerShare | undefined): boolean {

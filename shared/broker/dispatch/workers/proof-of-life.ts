@@ -2,8 +2,8 @@
 const apartMs = 500;
 
 /**
- * Computes when a worker was certainly alive. A single heartbeat does not prove it: a server that was blocked delivers a dead worker's
- * earlier messages all at once. Two heartbeats that come apart prove it.
+ * Computes when a worker was certainly alive. A single heartbeat does not prove it, because a server that was blocked delivers a dead
+ * worker's earlier messages all at once. Two heartbeats with enough time between them prove it.
  */
 export class ProofOfLife {
   #provenAt = Number.NEGATIVE_INFINITY;

@@ -6,9 +6,9 @@ export function rendezvousPoint(workerId: string): number {
 }
 
 /**
- * Scores how well a worker suits a conversation, by weighted rendezvous hashing: each conversation has its own order of workers, and
- * each worker comes first for a share of conversations in proportion to its weight. If a worker joins or leaves, only its own
- * conversations move.
+ * Scores how well a worker suits a conversation, by weighted rendezvous hashing. Each conversation has its own order of workers. Each
+ * worker comes first for a share of conversations in proportion to its weight. If a worker joins or leaves, only its own conversations
+ * move.
  * @param affinity the conversation, a number of 32 bits
  */
 export function rendezvousScore(affinity: number, point: number, weight: number): number {

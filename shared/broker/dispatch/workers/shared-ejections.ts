@@ -22,8 +22,8 @@ export class SharedEjections {
   }
 
   /**
-   * Lists the workers that this dispatcher has ejected by itself. It leaves out those taken from other lists: two dispatchers would
-   * otherwise take them from each other again and again.
+   * Lists the workers that this dispatcher has ejected by itself. It leaves out workers that it has ejected because of other lists, because
+   * two dispatchers would otherwise copy them from each other again and again.
    */
   own(): EjectedWorker[] {
     const ejected: EjectedWorker[] = [];

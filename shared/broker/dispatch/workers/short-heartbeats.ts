@@ -3,7 +3,7 @@ import { encodeAnnounceRequest } from '../../contract/heartbeats.ts';
 import type { IngressStats } from '../../contract/ingress-stats.ts';
 import type { LiveWorkers } from './live-workers.ts';
 
-/** Milliseconds between two permissions; a permission holds for four times as long. */
+/** Milliseconds between two permissions; a permission is valid for four times as long. */
 const permissionMs = 5_000;
 
 /** Milliseconds after which a component that publishes no stats counts as gone. */
@@ -12,7 +12,7 @@ const goneAfterMs = 3_300;
 const maxComponents = 1_000;
 
 /**
- * Maximum messages a second, from all workers to all dispatchers, for heartbeats of workers with a freed slot: as many as fifty
+ * Maximum messages a second, from all workers to all dispatchers, for heartbeats of workers with a freed slot. These are as many as fifty
  * dispatchers and 2,000 workers exchange anyway.
  */
 const freedDeliveries = 100_000;
@@ -49,7 +49,7 @@ export class ShortHeartbeats {
   #allow(): void {
     const oldest = performance.now() - goneAfterMs;
     for (const [id, { at }] of this.#parts) if (at < oldest) this.#parts.delete(id);
-    // Its own stats have not come back, so it cannot know the others.
+    // This dispatcher has not received its own stats, so it may have missed those of others.
     if (!this.#parts.has(this.#ingress)) return;
     const parts = [...this.#parts];
     if (parts.some(([id, { understands }]) => !understands || id < this.#ingress)) return;

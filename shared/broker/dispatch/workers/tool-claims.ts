@@ -5,15 +5,14 @@ import { KnownNames } from './known-names.ts';
 import type { LiveWorker } from './live-pool.ts';
 import { entryOf, isNamed, type CredentialEntries } from './model-claims.ts';
 
-/** Names that are remembered. */
 const maxNames = 10_000;
 
 type NamedTool = Pick<ToolInfo, 'name' | 'givenName' | 'server'>;
 
 /**
- * Decides which tools, and which content of MCP servers, a worker may announce, by its credential. Only workers of the tools tier have
- * any. One with an entry in the registry may announce what that names. Without an entry, it may not take a name that workers of the
- * tier's own credential, or of one with an entry, announce or have announced since this process started. See
+ * Decides which tools, and which content of MCP servers, a worker may announce, by its credential. Only workers of the tools tier may
+ * announce any. A worker whose credential has an entry in the registry may announce the names in that entry. A worker without an entry may
+ * not use a name that workers with the tier's own credential, or with an entry, announce or have announced since this process started. See
  * docs/decisions/0042-models-of-credentials.md.
  */
 export class ToolClaims {
@@ -35,8 +34,8 @@ export class ToolClaims {
   }
 
   /**
-   * Notes what a worker announces, if it may announce that whatever others do.
-   * @returns the workers that may announce less from now on
+   * Records the names that a worker announces, if its credential is the tier's own or has an entry.
+   * @returns the workers that may announce fewer tools from now on
    */
   served<Other extends Pick<LiveWorker, 'address' | 'pool'>>(
     address: WorkerAddress,
@@ -54,7 +53,7 @@ export class ToolClaims {
     return [...workers].filter((other) => other.pool.tools.some((tool) => !this.mayServe(other.address, tool)));
   }
 
-  /** Whether it is the name of another tool, or begins with that of a server: the tools of a person's own connections do. */
+  /** Whether a name belongs to another tool, or begins with the prefix of an MCP server, as the tools of MCP account links do. */
   #isTaken(name: string): boolean {
     if (this.#names.has(name)) return true;
     for (let at = name.indexOf('_'); at !== -1; at = name.indexOf('_', at + 1))
@@ -67,12 +66,15 @@ export class ToolClaims {
   }
 }
 
-/** What a tool is called by, and the content of the MCP server that it belongs to: keys permit a server's tools by that name. */
+/** Returns the names of a tool, and the name of the content of its MCP server, by which keys permit all tools of that server. */
 function namesOf({ name, givenName = name, server }: NamedTool): string[] {
   return [...new Set([name, givenName, ...(server === undefined ? [] : [contentName(server)])])];
 }
 
-/** What the names of a server's tools begin with where they are not unique, and always those of a person's own connection to it. */
+/**
+ * Returns the prefix of a server's tool names. Shared tools have it if their names are not unique; tools of MCP account links always have
+ * it.
+ */
 function prefixOf(server: string): string {
   return `${server.replaceAll(/[^\w-]/g, '-')}_`;
 }

@@ -20,7 +20,7 @@ export class WorkerHealth {
     return this.#lastEjection;
   }
 
-  /** Oldest first. */
+  /** Yields the current ejections, oldest first. */
   *ejections(): Iterable<Readonly<Ejection>> {
     for (const { ejection } of this.#ejected) if (ejection) yield ejection;
   }
@@ -31,7 +31,7 @@ export class WorkerHealth {
     return model === undefined || this.#models.get(model)?.ejection !== undefined;
   }
 
-  /** Whether it may be given a job with a model now: it is not ejected, or a probe is due. */
+  /** Whether the worker may get a job with a model now, because it is not ejected, or a probe is due. */
   mayTake(model: string, now: number): boolean {
     return this.#ejected.size === 0 || (this.#models.get(model)?.mayTake(now) ?? true);
   }
@@ -55,7 +55,7 @@ export class WorkerHealth {
   }
 
   /**
-   * Ejects it: it gets no more jobs with a model until a probe is due.
+   * Ejects the worker, which gets no more jobs with a model until a probe is due.
    * @param isOwn whether this dispatcher ejects it by itself, rather than because of another dispatcher's list
    */
   eject(model: string, reason: EjectionReason, now: number, isOwn = true): void {
