@@ -16,7 +16,7 @@ export interface Actor extends Person {
   tokenEpoch?: number | undefined;
 }
 
-/** Returns the sender of this request. Works only behind `requireSession` or `requireAdminToken`. */
+/** Returns the sender of this request. Works only after `requireSession` or `requireAdminToken`. */
 export function actorOf(response: Response): Actor {
   return response.locals['actor'] as Actor;
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-/** The number of small records that are given names and written at once. */
+/** The number of records, if they are small, whose names are looked up and which are written at once. */
 const defaultAtOnce = 200;
 
-/** Milliseconds without progress after which a client that does not read is disconnected. */
+/** Milliseconds after which a client that reads nothing is disconnected. */
 const stalledMs = 30_000;
 
 export interface ExportFile<T> {
@@ -68,7 +68,7 @@ export async function exportRecords<Stored, Answer>(
   }
 }
 
-/** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `unreadMs`. */
+/** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `stalledMs`. */
 async function waitForDrain(response: Response): Promise<void> {
   const over = new AbortController();
   const { signal } = over;

@@ -7,7 +7,7 @@ import { pagesAreBuilt } from './pages-stamp.ts';
 const buildMs = 120_000;
 
 /**
- * Builds the console's pages unless they are up to date, in a process of its own that ends with the signal.
+ * Builds the console's pages unless they are up to date. The build runs in a process of its own, which ends when the signal aborts.
  * @returns undefined, or a sentence that says why they are not built
  */
 export async function ensurePages(root: string, signal: AbortSignal): Promise<string | undefined> {

@@ -48,7 +48,7 @@ export interface SignInSession {
     email: string;
     role: UserRole;
     teams: { id: string; name: string; role: TeamRole }[];
-    /** Absent where the person signs in only at a provider. */
+    /** Absent if the person signs in only at a provider. */
     hasPassword?: true;
     makesPersonalKeys: boolean;
     alertEmails: boolean;
@@ -129,10 +129,10 @@ export const keySchema = keySettingsSchema
   .meta({ id: 'Key' });
 
 /**
- * `GET /keys`: the keys that the signed-in person may see: their own and those of their teams; all for an admin. `POST /keys` with a NewKey
- * answers `{ key, raw }`. `PATCH /keys/<id>` with a part of KeySettings answers the key; null removes `expiresAt`, `models`, `tiers` or
- * `tools`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same settings, lets the old key expire after that time,
- * and answers `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
+ * `GET /keys`: the person's own keys and those of their teams; for an admin, all keys. `POST /keys` with a NewKey answers `{ key, raw }`.
+ * `PATCH /keys/<id>` with a part of KeySettings answers the key; null removes `expiresAt`, `models`, `tiers` or `tools`.
+ * `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same settings, lets the old key expire after that time, and answers
+ * `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
  */
 export type Key = z.output<typeof keySchema>;
 
@@ -141,8 +141,8 @@ export const createdKeySchema = z
   .meta({ id: 'CreatedKey' });
 
 /**
- * The body of `POST /keys`. Admins may create router keys and keys for everybody, the owners of a team its keys. Members may choose the
- * class `high` where the ceiling of the owner allows it.
+ * The body of `POST /keys`. Admins may create router keys and keys for everybody, and the owners of a team may create its keys. Members may
+ * choose the class `high` if the ceiling of the owner allows it.
  */
 export interface NewKey extends Omit<KeySettings, 'class'> {
   /** Absent: `normal`. */
@@ -265,7 +265,7 @@ export const auditEntrySchema = z
 
 /**
  * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of actions as `key.*`, `target=<id>`, `from=<ms>` and
- * `to=<ms>`: the newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` asks for earlier entries.
+ * `to=<ms>`: the newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` requests earlier entries.
  * `GET /audit/export?format=csv|json` with the same filters is a file of all entries (admins).
  */
 export type AuditEntry = z.output<typeof auditEntrySchema>;

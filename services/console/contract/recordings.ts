@@ -31,7 +31,9 @@ export const recordingSwitchSchema = recordingStateSchema
   })
   .meta({ id: 'RecordingSwitch' });
 
-/** `GET /recording-switches`: what is recorded of the person: their keys, their teams, and single keys of these teams. */
+/**
+ * `GET /recording-switches`: those of the person's keys, of their teams, and of single keys of these teams, whose requests are recorded.
+ */
 export type RecordingSwitchAnswer = z.output<typeof recordingSwitchSchema>;
 
 export const recordingSchema = recordingFactsSchema

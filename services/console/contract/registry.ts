@@ -46,7 +46,7 @@ export interface RegistryInput {
 }
 
 export interface RegistryChange extends RegistryInput {
-  /** The number of the version that was edited; 0 for none. Absent where `If-Match` names it. */
+  /** The number of the version that was edited; 0 for none. Absent if `If-Match` names it. */
   basedOn?: number;
   note?: string;
 }

@@ -32,7 +32,7 @@ export type SecondStep = { code: string } | { passkey: AuthenticationResponseJSO
  *   `DELETE /second-factor/app` `{ password }`
  * - `POST /second-factor/passkeys/options` `{ password }` answers the options; `POST /second-factor/passkeys` `{ name, response }`
  *   answers RecoveryCodes; `DELETE /second-factor/passkeys/<id>` `{ password }`
- * - `POST /second-factor/recovery-codes` `{ password }` answers RecoveryCodes: all earlier codes are void
+ * - `POST /second-factor/recovery-codes` `{ password }` answers RecoveryCodes, which make all earlier codes void
  * - `DELETE /users/<id>/second-factor` removes all second factors of a person (admins)
  */
 export interface SecondFactors {
@@ -51,7 +51,7 @@ export interface NewApp {
 }
 
 export interface RecoveryCodes {
-  /** Empty where the person has recovery codes already. */
+  /** Empty if the person has recovery codes already. */
   codes: string[];
 }
 

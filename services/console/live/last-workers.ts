@@ -32,7 +32,7 @@ export function lastWorkers(pools: Iterable<LivePool>): Map<string, string[]> {
   return names;
 }
 
-/** Returns the names that clients can use: models, and tools without the content of MCP servers. */
+/** Returns the names of models and tools that clients can use. An entry that stands for the content of an MCP server is left out. */
 function namesOf({ models, tools }: LivePool): Set<string> {
   return new Set([...models.map(({ id }) => id), ...tools.flatMap(({ name, passes }) => (passes ? [] : [name]))]);
 }

@@ -3,11 +3,10 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import type { GoneWorker } from '../contract/live.ts';
 import { busySlots, since1970, stateOf } from './worker-facts.ts';
 
-/**
- * The number of workers that are remembered at most, and how often the same one: a worker that restarts again and again must not push out
- * the others.
- */
+/** At most this many times at which a worker has gone are remembered. */
 const maxGone = 1_000;
+
+/** The same worker is remembered at most this often, because one that restarts again and again must not push out the others. */
 const maxOfOne = 5;
 
 /** Milliseconds for which a worker is remembered. */

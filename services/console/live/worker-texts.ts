@@ -1,6 +1,6 @@
 import type { LiveWorkerFacts } from '../contract/live.ts';
 
-/** The workers as they were last sent to pages, each as JSON. A change is found by comparing texts, and each worker is serialized once. */
+/** The workers as they were last sent to pages, each as JSON. Changes are found by comparing texts, and each worker is serialized once. */
 export class SentWorkers {
   #texts = new Map<string, string>();
 

@@ -11,7 +11,7 @@ import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
 import { locksSettings, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 
-/** The number of times that a change is checked and stored at most while others change the key. */
+/** A change is tried at most this many times. Each time it is checked and stored, which fails if others have changed the key meanwhile. */
 const maxAttempts = 5;
 
 interface WantedChange {
@@ -23,8 +23,8 @@ interface WantedChange {
 }
 
 /**
- * Changes the settings of a key, if the actor may. The change is stored only at the revision that was checked: when others have changed the
- * key since it was read, it is read and checked again. Returns the changed key.
+ * Changes the settings of a key, if the actor may. The change is stored only if the key still has the revision that was checked. When
+ * others have changed it since it was read, the key is read and checked again. Returns the changed key.
  * @throws ApiFailure 403, 404, 409, 412
  */
 export async function changeKey(
@@ -59,8 +59,8 @@ export async function changeKey(
 }
 
 /**
- * Returns whether a change would leave a key as it is: the key has all values already, and those that an administrator sets are marked as
- * theirs.
+ * Returns whether a change would leave a key as it is. It does if the key already has all values, and those that an administrator sets are
+ * marked as set by one.
  */
 export function isUnchangedBy(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
   if (!changesNothing(key, wanted)) return false;

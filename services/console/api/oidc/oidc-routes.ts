@@ -26,8 +26,8 @@ export interface OidcParts {
 
 /**
  * A path of the console. Refuses the address of another host, which browsers also read from `//host` and `/\host`. Accepts only the
- * characters of an address, which JSON does not make longer, and at most 300 of them: the path is kept in a cookie, and a link of any site
- * can name it.
+ * characters of an address, which JSON does not make longer, and at most 300 of them, because the path is kept in a cookie and a link of
+ * any site can name it.
  */
 const ownPath = z
   .string()
@@ -151,7 +151,8 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
 
 /**
  * Returns whether the refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11). If
- * so, the end of a refresh token ends the person's access. Refresh tokens of other providers end in the evening.
+ * so, the end of a refresh token ends the person's access. Refresh tokens of other providers end with the session there, for example in the
+ * evening.
  */
 function givesOffline({ scopes }: SignInProvider): boolean {
   return scopes.includes('offline_access');

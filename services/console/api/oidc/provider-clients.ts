@@ -66,8 +66,8 @@ export class ProviderClients {
 const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'access_denied']);
 
 /**
- * Returns whether a provider that was asked about a person has refused them. Its other errors may pass, or concern the router, such as
- * `invalid_client` once the router's secret has expired.
+ * Returns whether a provider that was asked about a person has refused them. Its other errors may be temporary, or concern the router, such
+ * as `invalid_client` once the router's secret has expired.
  */
 export function refusesPerson(error: unknown): boolean {
   if (!(error instanceof oidc.ResponseBodyError)) return false;

@@ -3,7 +3,7 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 
-/** Renames a person and announces it. @throws ApiFailure 404 */
+/** Renames a person, and tells every ingress. @throws ApiFailure 404 */
 export async function changeName(
   parts: ApiParts,
   actor: Actor,
@@ -18,7 +18,7 @@ export async function changeName(
 }
 
 /**
- * Changes the address of a person, which ends all their sign-in sessions. An address that somebody else sets is confirmed.
+ * Changes the address of a person, which ends all their sign-in sessions. An address that somebody else sets counts as confirmed.
  * @throws ApiFailure 404, or 409 for an address of somebody else
  */
 export async function changeAddress(
@@ -60,7 +60,7 @@ export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRe
 }
 
 /**
- * Refuses to give more rights to a person who is named by an address that they have typed in and nobody has confirmed.
+ * Refuses to give more rights to a person whose address was typed in by themselves and is not confirmed.
  * @throws ApiFailure 409
  */
 export function requireConfirmedEmail(user: UserRecord): void {

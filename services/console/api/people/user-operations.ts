@@ -181,7 +181,7 @@ export function userOperations(parts: ApiParts): Operation[] {
         const address = resolveRouterAddress(request, parts.publicUrl);
         const user = await found(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
-        // Whoever has such a link becomes that person: administrators may not become people whose files they may not read.
+        // Whoever has such a link can become that person, and administrators may not become people whose files they may not read.
         const token = await links.issueFirstPassword(user);
         if (token === undefined) {
           const message =

@@ -28,7 +28,7 @@ const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId:
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
-  // POST, because it counts as a try of a code: no other origin may send it.
+  // POST, because the request counts as a try of a code, and no other origin may send a POST.
   routes.post('/devices/:code/find', async (request, response) => {
     response.json(await findWaitingSignIn(signedInOf(response), request.params.code));
   });

@@ -89,7 +89,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       files: ['application/json'],
       handle: async ({ actor, query, response }) => {
         const filter = filterOf(actor, query);
-        // Recorded before anything is written: nobody reads recordings without an entry in the audit trail.
+        // The export is recorded before anything is written, so that nobody reads recordings without an entry in the audit trail.
         await record(parts, actor, {
           action: 'recording.export',
           target: { kind: 'recording', id: query.owner ?? 'all', name: '' },

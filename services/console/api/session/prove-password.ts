@@ -35,8 +35,8 @@ export async function provePassword(
 }
 
 /**
- * Notes that a person has signed in with their address. Also marks the address as confirmed where the record does not say so yet and the
- * address counts as confirmed.
+ * Records that a person has signed in with their address. Also records that the address is confirmed, if it counts as confirmed and the
+ * record does not say so yet.
  */
 async function noteAddress({ accounts }: ApiParts, user: UserRecord, isSignIn: boolean): Promise<void> {
   const { id, email, confirmedEmail, usedEmail } = user;

@@ -14,7 +14,7 @@ export interface AdminTokenParts extends Pick<ApiParts, 'accounts' | 'secondFact
 }
 
 /**
- * Creates the middleware that lets only requests with a valid admin token pass. The token's person must exist, must not be blocked, must be
+ * Creates the middleware that refuses requests without a valid admin token. The token's person must exist, must not be blocked, must be
  * admitted by their provider, and must have the second factor that may be demanded of them.
  */
 export function requireAdminToken(parts: AdminTokenParts) {
@@ -70,10 +70,10 @@ async function actorOfToken(
   const found = await users.find(ownerId);
   if (!isIn(found)) return undefined;
   if ((await parts.confirmHolder(found)) === 'unknown') throw new UnconfirmedError();
-  // Read again: the provider may have changed the role or ended the token.
+  // The person is read again, because the provider may have changed the role or ended the token.
   const user = found.passwordHash === '' ? await users.find(ownerId) : found;
   if (!isIn(user)) return undefined;
-  // A person without a password has a second factor at the identity provider, if anywhere.
+  // A person without a password can have a second factor only at the identity provider.
   if (user.passwordHash !== '' && (await lacksSecondFactor(parts, user.id))) throw secondFactorDemanded();
   const { role, tokenEpoch } = user;
   return { id: user.id, name: user.name, role, teams: await teams.teamsOf(user.id), address, token, tokenEpoch };

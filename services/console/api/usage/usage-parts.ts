@@ -11,8 +11,8 @@ import type { Actor } from '../actor.ts';
 export interface LimitedParty extends PartyLimits {
   name: string;
   /**
-   * The id as people know it, as `key:<id>`; absent: the party itself. The use of a rotated key counts for the first of the keys in its
-   * place.
+   * The id under which people see the use, for example `key:<id>`; absent: the party's own. The use of a rotated key counts for the first
+   * of the keys that have replaced one another.
    */
   shownAs?: string;
 }

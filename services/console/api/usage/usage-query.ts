@@ -4,7 +4,7 @@ import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { findBeginning, nextBeginning } from '#shared/accounts/periods.ts';
 
-/** The number of steps of a report at most: more than a year of days. */
+/** A report has at most this many steps, which are more days than a year has. */
 const maxSteps = 400;
 
 const hourMs = 3_600_000;

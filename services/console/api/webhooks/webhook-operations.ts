@@ -90,7 +90,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         const before = await find(id, actor);
         if (!(await endpoints.change(before.id, body))) throw notFound();
         const { url, events, enabled } = body;
-        // Only the host of an address is recorded: the rest may be a secret of its receiver.
+        // Only the host of an address is recorded, because the rest may be a secret of its receiver.
         await note('webhook.change', actor, before, {
           changed: Object.keys(body),
           before: {
@@ -216,7 +216,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     return { webhook: await answer(endpoint), secret };
   }
 
-  /** Records a change. Only the host of the address is recorded: the rest may be a secret of its receiver. */
+  /** Records a change. Only the host of the address is recorded, because the rest may be a secret of its receiver. */
   function note(action: string, actor: Actor, { id, url, owner }: WebhookEndpoint, details: Record<string, unknown>) {
     const target = { kind: 'webhook', id, name: new URL(url).host };
     return record(parts, actor, { action, target, details, ofTeam: owner.startsWith('team:') });

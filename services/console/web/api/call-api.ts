@@ -85,7 +85,7 @@ export async function readFailure(response: Response): Promise<ApiFailure> {
     ?.error;
   const message =
     typeof error?.['message'] === 'string' ? error['message'] : `The router answered with status ${status}.`;
-  // Some sentences contain the wait already, in minutes.
+  // Some messages contain the waiting time already, in minutes.
   const wait = message.includes('Try again in') ? null : headers.get('retry-after');
   return new ApiFailure(
     status,

@@ -4,7 +4,7 @@ import type { Piece, Settings, Turn } from './conversation.ts';
 export interface Snippet {
   id: string;
   name: string;
-  /** The place where the code goes. */
+  /** The place where the code is put, such as a file. */
   about: string;
   code: string;
 }
@@ -24,7 +24,7 @@ export interface WebBatches {
   creation: (wanted: WantedBatch) => JsonObject;
 }
 
-/** A client format, as far as the pages speak it and show example code. The pages contain no other knowledge of formats. */
+/** What the pages know of a client format, to speak it and to show example code for it. They contain no other knowledge of formats. */
 export interface WebFormat {
   /** As in `About`. */
   name: string;
