@@ -80,7 +80,10 @@ export interface Person {
   teams: ReadonlyMap<string, TeamRole>;
 }
 
-/** Returns the relation of a person to a resource. @param owner the person or team that owns the resource; undefined: nobody does */
+/**
+ * Returns the relation of a person to a resource.
+ * @param owner the person or team that owns the resource; undefined: nobody does
+ */
 export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: string }): Relation {
   if (person.role === 'admin') return 'admin';
   if (owner?.kind === 'user') return owner.id === person.id ? 'self' : 'nobody';
@@ -95,7 +98,10 @@ export function mayDo(action: Action, person: Person, owner?: { kind: 'user' | '
   return verdict === 'yes';
 }
 
-/** Refuses an action that the person may not do. @throws ApiFailure 403, or 404 where the resource is hidden from them */
+/**
+ * Refuses an action that the person may not do.
+ * @throws ApiFailure 403, or 404 where the resource is hidden from them
+ */
 export function requireAccess(action: Action, person: Person, owner?: { kind: 'user' | 'team'; id: string }): void {
   const verdict: Verdict = access[action][relationTo(person, owner)];
   if (verdict === 'hidden') throw notFound();

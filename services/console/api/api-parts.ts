@@ -26,7 +26,7 @@ export interface ApiParts {
   signIn: () => SignInSettings;
   /** Returns the address of the page that signs a person out at a provider; undefined when the provider has none or does not answer. */
   signOutPage: (request: Request, provider: string) => Promise<string | undefined>;
-  /** The address at which people reach the router, as `https://llm.example.com`; undefined: the host of the request. */
+  /** The address at which people reach the router, for example `https://llm.example.com`; undefined: the host of the request. */
   publicUrl: string | undefined;
 }
 

@@ -9,7 +9,7 @@ const stalledMs = 30_000;
 
 export interface ExportFile<T> {
   type: string;
-  /** The name of the file, as `usage.csv`. */
+  /** The name of the file, for example `usage.csv`. */
   name: string;
   head: string;
   piece: (each: T, index: number) => string;

@@ -264,7 +264,7 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 
 /**
- * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of actions as `key.*`, `target=<id>`, `from=<ms>` and
+ * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of actions such as `key.*`, `target=<id>`, `from=<ms>` and
  * `to=<ms>`: the newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` requests earlier entries.
  * `GET /audit/export?format=csv|json` with the same filters is a file of all entries (admins).
  */

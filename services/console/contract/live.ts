@@ -205,7 +205,7 @@ export type ServedModel = z.output<typeof servedModelSchema>;
 /** `GET /about`: the router's release, the client formats that it serves, and what this ingress can do. */
 export interface RouterFacts {
   version: string;
-  /** Each format with its name and its base path, as `/api/openai`. */
+  /** Each format with its name and its base path, for example `/api/openai`. */
   formats: { name: string; path: string }[];
   /** Whether administrators make credentials for workers here, see `credentials.ts`. */
   managesCredentials: boolean;

@@ -23,7 +23,7 @@ const heartbeatMs = 5_000;
 /** All sign-in sessions together may have this many open streams. */
 const maxStreams = 500;
 
-/** One sign-in session may have this many open streams. The tabs of a browser share a stream if they can. */
+/** One sign-in session may have this many open streams. Each visible page has one. */
 const maxStreamsOfSession = 8;
 
 /** Bytes that may wait for a page that reads too slowly. If there are more, its stream is cut, and the page connects again. */

@@ -28,7 +28,10 @@ export class WorkerHistory {
     workers.onLost((worker, loss) => this.#add(worker, loss));
   }
 
-  /** Returns the workers that have gone, newest first. @param now milliseconds since 1970 */
+  /**
+   * Returns the workers that have gone, newest first.
+   * @param now milliseconds since 1970
+   */
   list(now = Date.now()): GoneWorker[] {
     this.#gone = this.#gone.filter(({ goneAt }) => now - goneAt <= rememberedMs);
     return this.#gone

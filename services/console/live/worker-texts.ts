@@ -4,7 +4,10 @@ import type { LiveWorkerFacts } from '../contract/live.ts';
 export class SentWorkers {
   #texts = new Map<string, string>();
 
-  /** Replaces the workers with the current ones. @returns a WorkersChange in JSON; undefined when nothing has changed */
+  /**
+   * Replaces the workers with the current ones.
+   * @returns a WorkersChange in JSON; undefined when nothing has changed
+   */
   next(workers: readonly LiveWorkerFacts[]): string | undefined {
     const texts = new Map<string, string>();
     const changed: string[] = [];

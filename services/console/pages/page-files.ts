@@ -12,7 +12,7 @@ export interface PageFile {
 }
 
 export interface Pages {
-  /** By path, as `/assets/index-a1b2.js`. */
+  /** The files by path, for example `/assets/index-a1b2.js`. */
   files: ReadonlyMap<string, PageFile>;
   /** The HTML page of every path of the console. */
   index: string;

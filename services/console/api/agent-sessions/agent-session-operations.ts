@@ -153,7 +153,10 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   }
 }
 
-/** Returns the owner that a query names; undefined if it asks for the sessions of all owners. @throws ApiFailure 400 for several owners */
+/**
+ * Returns the owner that a query names; undefined if it asks for the sessions of all owners.
+ * @throws ApiFailure 400 for several owners
+ */
 function ownerIn({ user, team, key }: z.output<typeof ownerQuery>): SessionOwner | undefined {
   const owners: SessionOwner[] = [
     ...(user === undefined ? [] : [`user:${user}` as const]),

@@ -63,7 +63,10 @@ function pageOf(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'pu
   return new URL(connectionsPath, resolveRouterAddress(request, publicUrl)).href;
 }
 
-/** Turns a ConnectError into a failure of the API. @throws ApiFailure 422 with the sentence of a ConnectError */
+/**
+ * Turns a ConnectError into a failure of the API.
+ * @throws ApiFailure 422 with the sentence of a ConnectError
+ */
 async function toApiFailure<T>(connect: () => Promise<T>): Promise<T> {
   try {
     return await connect();

@@ -73,7 +73,10 @@ function isProlonged({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.out
   return wanted === null || wanted > expiresAt;
 }
 
-/** Checks a change and returns what is to be stored. @throws ApiFailure 403 */
+/**
+ * Checks a change and returns what is to be stored.
+ * @throws ApiFailure 403
+ */
 function judge(
   { recordings: { isOn } }: Pick<ApiParts, 'recordings'>,
   actor: Actor,
@@ -97,7 +100,10 @@ function judge(
   };
 }
 
-/** Checks that the actor may record the requests of a key. Only the person of a personal key may. @throws ApiFailure 403 */
+/**
+ * Checks that the actor may record the requests of a key. Only the person of a personal key may.
+ * @throws ApiFailure 403
+ */
 function requireSwitch(actor: Actor, { kind, ...key }: FoundKey): void {
   if (kind !== 'user') return requireAccess('key.record', actor, ownerOf({ kind, ...key }));
   if (key.ownerId !== actor.id) throw forbidden('Only its person may have the requests of a personal key recorded.');

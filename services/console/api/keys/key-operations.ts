@@ -183,7 +183,10 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return changeKey(parts, actor, key, { wanted, ifRevision, again: () => find(key.id, 'key.change', actor) });
   }
 
-  /** Returns the usable keys with this name that an owner has. @throws ApiFailure 403 or 404 when the actor may not change them */
+  /**
+   * Returns the usable keys with this name that an owner has.
+   * @throws ApiFailure 403 or 404 when the actor may not change them
+   */
   async function liveKeysOf(
     actor: Actor,
     kind: KeyKind,
@@ -199,7 +202,10 @@ export function keyOperations(parts: ApiParts): Operation[] {
     );
   }
 
-  /** Returns a key on which a person may do an action. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns a key on which a person may do an action.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(id: string, action: Action, actor: Actor): Promise<FoundKey> {
     const key = isKeyId(id) ? await keys.find(id) : undefined;
     if (!key) throw notFound();

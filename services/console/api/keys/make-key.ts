@@ -13,7 +13,10 @@ import type { newKey } from './key-inputs.ts';
 
 export type KeyOwnerId = { kind: 'user' | 'team'; id: string };
 
-/** Creates a key, if the actor may. @throws ApiFailure 403, 404 for an owner that does not exist, 409 for too many keys */
+/**
+ * Creates a key, if the actor may.
+ * @throws ApiFailure 403, 404 for an owner that does not exist, 409 for too many keys
+ */
 export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys } = parts.accounts;
   const { kind, userId = actor.id, teamId, ...facts } = wanted;

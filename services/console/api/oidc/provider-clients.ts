@@ -35,7 +35,10 @@ export class ProviderClients {
     this.#environment = environment;
   }
 
-  /** Returns the client of a provider. @throws an Error when the provider cannot be reached, or its secret is not set */
+  /**
+   * Returns the client of a provider.
+   * @throws an Error when the provider cannot be reached, or its secret is not set
+   */
   async of(provider: SignInProvider): Promise<oidc.Configuration> {
     // A provider with another setting is another client.
     const key = JSON.stringify(provider);

@@ -71,7 +71,10 @@ export class SignInStates {
     return true;
   }
 
-  /** Clears the cookies of all but the newest sign-ins. @param kept the number of sign-ins that the browser keeps */
+  /**
+   * Clears the cookies of all but the newest sign-ins.
+   * @param kept the number of sign-ins that the browser keeps
+   */
   clearOldest(request: Request, response: Response, kept = maxAtOnce): void {
     // Browsers send older ones first (RFC 6265, section 5.4).
     const names = cookiesLike(request, nameForm);

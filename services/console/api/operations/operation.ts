@@ -42,7 +42,7 @@ export interface Operation {
   summary: string;
   /** The scopes of admin tokens that suffice; `admin` always does. */
   scopes: readonly AdminScope[];
-  /** The command of `rtr` that does the same, as `keys create`. */
+  /** The command of `rtr` that does the same, for example `keys create`. */
   command: string;
   query: z.ZodObject | undefined;
   body: z.ZodType | undefined;

@@ -3,7 +3,10 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 
-/** Renames a person, and tells every ingress. @throws ApiFailure 404 */
+/**
+ * Renames a person, and tells every ingress.
+ * @throws ApiFailure 404
+ */
 export async function changeName(
   parts: ApiParts,
   actor: Actor,
@@ -40,7 +43,10 @@ export async function changeAddress(
   await record(parts, actor, { action: 'user.email', target, details: { before, after: email } });
 }
 
-/** Returns the 409 for an address that is taken. @param holder the person who has it; shown to administrators only */
+/**
+ * Returns the 409 for an address that is taken.
+ * @param holder the person who has it; shown to administrators only
+ */
 export function emailTaken(holder?: UserRecord): ApiFailure {
   const message =
     holder && !hasConfirmedEmail(holder)
@@ -49,7 +55,10 @@ export function emailTaken(holder?: UserRecord): ApiFailure {
   return new ApiFailure(409, 'email_taken', message, { field: 'email' });
 }
 
-/** Confirms that the address that a person has typed in is theirs. @throws ApiFailure 403 for one's own address */
+/**
+ * Confirms that the address that a person has typed in is theirs.
+ * @throws ApiFailure 403 for one's own address
+ */
 export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRecord): Promise<void> {
   const { id, name, email } = user;
   if (hasConfirmedEmail(user)) return;

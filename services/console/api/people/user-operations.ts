@@ -260,7 +260,10 @@ function readEmail(text: string): string {
   return data;
 }
 
-/** Returns a person as administrators see them. @param provider the identity provider of their account, if they have one */
+/**
+ * Returns a person as administrators see them.
+ * @param provider the identity provider of their account, if they have one
+ */
 function userAnswer(user: UserRecord, provider: string | undefined): User {
   const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {

@@ -66,7 +66,10 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   });
   return routes;
 
-  /** Returns the sign-in that waits for a code. @throws ApiFailure 404, and 429 after too many wrong codes */
+  /**
+   * Returns the sign-in that waits for a code.
+   * @throws ApiFailure 404, and 429 after too many wrong codes
+   */
   async function findWaitingSignIn({ id, address }: SignedIn, code: string) {
     const unknown = new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', {
       field: 'code',

@@ -151,7 +151,10 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names), traced: isTraced }));
   }
 
-  /** Returns a recording that a person may see. @throws ApiFailure 404 */
+  /**
+   * Returns a recording that a person may see.
+   * @throws ApiFailure 404
+   */
   async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<StoredRecording> {
     if (!requestId.test(request)) throw notFound();
     const visible = visibleOf(actor, await store.find(request));

@@ -11,7 +11,10 @@ export function switchersOf(found: readonly FoundKey[]): string[] {
   return found.flatMap((key) => findRecordingSwitch(key)?.by ?? []);
 }
 
-/** Returns by which switch the requests of a key are recorded, as the API answers it. @param names the names of people, by id */
+/**
+ * Returns by which switch the requests of a key are recorded, as the API answers it.
+ * @param names the names of people, by id
+ */
 export function stateOf(key: FoundKey, names: ReadonlyMap<string, string>): RecordingState | undefined {
   const switched = findRecordingSwitch(key);
   return switched && stateAnswer(switched, names);

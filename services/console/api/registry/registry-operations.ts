@@ -177,7 +177,10 @@ export function registryOperations(parts: RegistryParts): Operation[] {
     };
   }
 
-  /** Refuses changes where a file is the registry. @throws ApiFailure 409 */
+  /**
+   * Refuses changes where a file is the registry.
+   * @throws ApiFailure 409
+   */
   function requireStore(): void {
     if (registry.source === 'store') return;
     const message = 'The registry is the file that ROUTER_CONFIG names. It is edited there, and can only be read here.';
@@ -194,14 +197,20 @@ export function registryOperations(parts: RegistryParts): Operation[] {
     }
   }
 
-  /** Checks a registry. @throws ApiFailure 400 that names the invalid field */
+  /**
+   * Checks a registry.
+   * @throws ApiFailure 400 that names the invalid field
+   */
   async function checked(actor: Actor, input: RegistryInput): Promise<Exclude<CheckedRegistry, { problems: unknown }>> {
     const found = await check(actor, input);
     if ('problems' in found) throw invalid(found.problems);
     return found;
   }
 
-  /** Stores a version and records it. @throws ApiFailure 409 when another version was stored meanwhile */
+  /**
+   * Stores a version and records it.
+   * @throws ApiFailure 409 when another version was stored meanwhile
+   */
   async function store(actor: Actor, action: string, version: Omit<NewRegistryVersion, 'by'>): Promise<void> {
     const { basedOn, note, revertOf } = version;
     const byName = actor.token?.madeAt === undefined ? undefined : actor.name;

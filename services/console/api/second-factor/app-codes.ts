@@ -7,7 +7,10 @@ function totpOf(email: string, secret: Secret): TOTP {
   return new TOTP({ issuer: 'Model Router', label: email, secret, algorithm: 'SHA1', digits: 6, period });
 }
 
-/** Makes a secret for an authenticator app. @returns the secret, and the address that the app reads */
+/**
+ * Makes a secret for an authenticator app.
+ * @returns the secret, and the address that the app reads
+ */
 export function newApp(email: string): { secret: string; uri: string } {
   const secret = new Secret({ size: 20 });
   return { secret: secret.base32, uri: totpOf(email, secret).toString() };

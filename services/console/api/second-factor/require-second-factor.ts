@@ -32,7 +32,10 @@ export function secondFactorDemanded(): ApiFailure {
   return new ApiFailure(403, 'second_factor_demanded', 'Set a second factor up first, under Account.');
 }
 
-/** Creates the middleware that refuses all later routes to a person who lacks a demanded second factor. @throws ApiFailure 403 */
+/**
+ * Creates the middleware that refuses all later routes to a person who lacks a demanded second factor.
+ * @throws ApiFailure 403
+ */
 export function requireSecondFactor(isDemanded: (claim: FactorClaim) => Promise<boolean>) {
   return async (_: Request, response: Response, next: NextFunction): Promise<void> => {
     if (await isDemanded(signedInOf(response))) {

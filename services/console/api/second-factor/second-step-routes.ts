@@ -48,7 +48,10 @@ export function secondStepRoutes(parts: ApiParts): Router {
   });
   return routes;
 
-  /** Checks the answer of a second step. @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account */
+  /**
+   * Checks the answer of a second step.
+   * @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account
+   */
   async function prove(request: Request, user: UserRecord, pending: PendingSignIn, given: Step): Promise<void> {
     // Wrong answers are counted by account, apart from wrong passwords, because whoever reaches this step has the password.
     const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };

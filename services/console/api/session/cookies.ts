@@ -9,7 +9,10 @@ export function cookieName(request: Request, name: string): string {
   return request.secure ? `__Host-${name}` : name;
 }
 
-/** Returns the value of a cookie of the console in a request. @param name the name without the prefix */
+/**
+ * Returns the value of a cookie of the console in a request.
+ * @param name the name without the prefix
+ */
 export function cookieOf(request: Request, name: string): string | undefined {
   const start = `${cookieName(request, name)}=`;
   return cookiesOf(request)
@@ -17,7 +20,10 @@ export function cookieOf(request: Request, name: string): string | undefined {
     ?.slice(start.length);
 }
 
-/** Returns the names of the console's cookies in a request, in their order, each once. @param form matches the name without the prefix */
+/**
+ * Returns the names of the console's cookies in a request, in their order, each once.
+ * @param form matches the name without the prefix
+ */
 export function cookiesLike(request: Request, form: RegExp): string[] {
   const prefix = cookieName(request, '');
   const names = cookiesOf(request).flatMap((cookie) => {

@@ -4,7 +4,7 @@ import type { ApiParts } from '../api-parts.ts';
 
 export interface GuardedGuess<Proven> {
   attempt: SignInTry;
-  /** The beginning of the message after too many wrong tries, as `Too many wrong codes.` */
+  /** The beginning of the message after too many wrong tries, for example `Too many wrong codes.` */
   refusal: string;
   /** Called when refusals begin, for the audit trail. */
   onRefusals?: () => Promise<void>;

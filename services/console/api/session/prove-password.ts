@@ -54,7 +54,10 @@ export interface PasswordClaim {
   field?: string;
 }
 
-/** Returns the failure for a wrong password: 403 with the field, or 401 at a sign-in. @param field see `PasswordClaim` */
+/**
+ * Returns the failure for a wrong password: 403 with the field, or 401 at a sign-in.
+ * @param field see `PasswordClaim`
+ */
 export function wrongCredentials(field?: string): ApiFailure {
   if (field === undefined) {
     return new ApiFailure(401, 'wrong_credentials', 'The e-mail address or the password is wrong.');

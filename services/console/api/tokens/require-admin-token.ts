@@ -36,7 +36,10 @@ export function requireAdminToken(parts: AdminTokenParts) {
   };
 }
 
-/** Checks that a token's scopes suffice for an operation. @throws ApiFailure 403 */
+/**
+ * Checks that a token's scopes suffice for an operation.
+ * @throws ApiFailure 403
+ */
 export function requireScope(response: Response, { scopes }: Operation): void {
   const given = response.locals['scopes'] as readonly AdminScope[];
   if (given.includes('admin') || given.some((scope) => scopes.includes(scope))) return;

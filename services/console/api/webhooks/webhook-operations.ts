@@ -192,7 +192,10 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     }),
   ];
 
-  /** Returns an endpoint that a person may see and change. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns an endpoint that a person may see and change.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(id: string, actor: Actor): Promise<WebhookEndpoint> {
     const endpoint = isKeyId(id) ? await endpoints.find(id) : undefined;
     if (!endpoint) throw notFound();

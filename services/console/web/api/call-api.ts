@@ -65,7 +65,10 @@ export async function callApi<Answer>(
   throw failure;
 }
 
-/** Fetches from this page's host. @throws ApiFailure when there is no answer */
+/**
+ * Fetches from this page's host.
+ * @throws ApiFailure when there is no answer
+ */
 export async function fetchSameOrigin(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, { credentials: 'same-origin', ...init });

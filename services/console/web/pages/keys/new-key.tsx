@@ -123,7 +123,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   );
 }
 
-/** Shows a new key, the only time that it can be seen. */
+/** Shows a new key, which is the only time that it can be seen. */
 export function ShownOnce({ raw, onDone }: { raw: string; onDone: () => void }) {
   return (
     <Stack gap="sm">

@@ -115,7 +115,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   );
 }
 
-/** Shows a new secret, the only time that it can be seen. */
+/** Shows a new secret, which is the only time that it can be seen. */
 export function ShownSecret({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Stack gap="sm">
