@@ -58,7 +58,7 @@ export const access = {
   'file.delete': forOwners,
   /** See the queues of background work, and all batches that have not ended. */
   'background.see': forAdmins,
-  /** Retry a failed job of background work at once. */
+  /** Retry a failed job of background work before its next try is due. */
   'background.repeat': forAdmins,
   'worker.steer': forAdmins,
   /** See, make and revoke the credentials with which workers connect to NATS. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-/** The number of records, if they are small, whose names are looked up and which are written at once. */
+/** If records are small, this many are written together, after their names were looked up together. */
 const defaultAtOnce = 200;
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
@@ -14,7 +14,7 @@ export interface ExportFile<T> {
   head: string;
   piece: (each: T, index: number) => string;
   tail: string;
-  /** The number of records that are in memory at once; absent: 200. */
+  /** The number of records that are in memory at the same time; absent: 200. */
   atOnce?: number;
 }
 

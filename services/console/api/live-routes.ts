@@ -13,8 +13,8 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
 }
 
 /**
- * While a page is open and the last answer of its person's provider has expired, the provider is asked whether it still admits them. It is
- * asked once in this many milliseconds.
+ * Milliseconds between two questions to the provider of the person at an open page, whether it still admits them. They are asked only after
+ * the provider's last answer has expired.
  */
 const askEveryMs = 60_000;
 

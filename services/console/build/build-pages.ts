@@ -10,7 +10,7 @@ import { pagesFolder, pagesSource, pagesStamp, stampFile } from './pages-stamp.t
 const smallBytes = 1_400;
 
 /**
- * Builds the console's pages, each file also in compressed form, and then replaces the served folder at once.
+ * Builds the console's pages, each file also in compressed form. Then it replaces the served folder as a whole.
  * @param root the project's folder
  */
 export async function buildPages(root: string): Promise<void> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pagesAreBuilt } from './pages-stamp.ts';
 
-/** Milliseconds that a build may take, even on a slow machine. */
+/** Milliseconds after which a build is stopped. They suffice on a slow machine. */
 const buildMs = 120_000;
 
 /**

@@ -278,7 +278,7 @@ export const refusalReportSchema = z
 
 /**
  * `GET /usage/refusals?from=<ms>&to=<ms>&step=hour|day|month&by=<RefusalGroup>`, with the optional filters `code=`, `key=`, `team=` and
- * `user=`: the requests that were answered with an error before a worker was given them. No other count of usage contains them. `step`
+ * `user=`: the requests that were answered with an error before a worker got them. No other count of usage contains them. `step`
  * defaults to `day` and `by` to `code`. Hours are kept for eight days, days for 90.
  */
 export type RefusalReport = z.output<typeof refusalReportSchema>;

@@ -21,7 +21,7 @@ interface Measured {
   tokensPerSecond: number;
 }
 
-/** The recent speed of a model: medians of its last streamed answers. */
+/** The recent speed of a model, as medians over its last streamed answers. */
 export interface ModelSpeed {
   /** Milliseconds from the arrival of the request to the first token. */
   firstTokenMs: number;

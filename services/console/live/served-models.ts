@@ -86,7 +86,7 @@ function describe(
 
 type Served = ServedModel['servedBy'][number];
 
-/** Returns the price and speed of a tier's model if the tier serves only one, and the names of its models whose cost is not counted. */
+/** Returns the names of a tier's models whose cost is not counted. If the tier serves only one model, returns its price and speed, too. */
 function costAndSpeed(
   tier: Tier,
   names: readonly string[],

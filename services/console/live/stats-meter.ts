@@ -63,7 +63,7 @@ export class StatsMeter {
     if (this.#failures.length > maxFailures) this.#failures.pop();
   }
 
-  /** Counts a request that was refused before a worker was given it. */
+  /** Counts a request that was refused before a worker got it. */
   countRefusal(code: ErrorCode): void {
     const second = secondOf(performance.now());
     let sums = this.#refused.get(code);

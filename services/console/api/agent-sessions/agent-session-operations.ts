@@ -81,7 +81,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         const turns = runningBySession(running(), viewer, owner);
         const { sessions: found, next } = await sessions.list(viewer, owner, limit, placeOf(cursor));
         const known = new Set(found.map((session) => session.id));
-        // By its last finished turn, a running agent session may belong to a later page. Without one, it is on no page yet.
+        // By its last finished turn, a running agent session may belong to a later page. Without a finished turn, it is on no page.
         const first =
           cursor === undefined ? [...turns.keys()].filter((each) => !known.has(each)).slice(0, maxEarly) : [];
         const early = await Promise.all(

@@ -14,7 +14,7 @@ export function readOwner(text: string): { kind: 'user' | 'team' | 'key'; id: st
   return { kind: kind === 'user' || kind === 'team' ? kind : 'key', id };
 }
 
-/** The owner that the access rules check: a person or a team. Undefined: nobody, which applies to what belongs to a router key. */
+/** The person or team whose rights the access rules check. Undefined: nobody, because the resource belongs to a router key. */
 export type Party = { kind: 'user' | 'team'; id: string } | undefined;
 
 export function partyOf({ kind, id }: Pick<Owner, 'kind' | 'id'>): Party {

@@ -16,8 +16,8 @@ export interface AdmitParts {
 type Admission = UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked';
 
 /**
- * Returns the account of a person who has proven who they are at a provider: the linked account, an account with the same verified address
- * that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the provider give.
+ * Returns the account of a person who has proven who they are at a provider. This is the linked account, an account with the same verified
+ * address that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the provider name.
  */
 export async function admitPerson(
   parts: AdmitParts,

@@ -40,8 +40,8 @@ const slowMs = 750;
 const lookMs = 100;
 
 /**
- * Returns the time, in ms since 1970, until which an answer of the provider counts: as long as its access token lasts, an hour at most.
- * Without a refresh token the provider cannot be asked again, so the answer counts for as long as the registry says.
+ * Returns the time, in ms since 1970, until which an answer of the provider counts. It counts as long as its access token lasts, but an
+ * hour at most. Without a refresh token the provider cannot be asked again, so the answer counts for as long as the registry says.
  */
 export function goodUntil(
   refreshToken: string | undefined,
@@ -80,8 +80,8 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
 }
 
 /**
- * Creates the check of the person behind an admin token or a key. These last longer than sign-in sessions, so the person is confirmed also
- * when no provider can be asked about them, now or later.
+ * Creates the check of the person behind an admin token or a key. These last longer than sign-in sessions. Therefore the person also counts
+ * as confirmed when no provider can be asked about them, now or later.
  * @param confirm the check of `personConfirmer`
  */
 export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Confirm): Confirm {
@@ -127,11 +127,12 @@ async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confir
 }
 
 /**
- * Asks the provider about a person, as the only node that does. Skips the question when the person is signed out or confirmed meanwhile.
+ * Asks the provider about a person. Only one node calls this at a time. The provider is not asked when the person was signed out or
+ * confirmed meanwhile.
  */
 async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals, log } = parts;
-  // Read again: another node may have asked since, and a refresh token that it has used must not be used again.
+  // The account is read again, because another node may have asked since. A refresh token that it has used must not be used again.
   const account = await externals.find(user.id);
   if (!account || (await isSignedOut(parts, user))) return 'refused';
   if (isGood(account)) return 'confirmed';
@@ -193,7 +194,7 @@ async function keepWithRetries(
   }
 }
 
-/** Returns the state of a person whose account has changed since the provider was asked: they were deleted, or have signed in. */
+/** Returns the state of a person who was deleted, or has signed in, since the provider was asked. */
 async function afterNewer({ externals }: ConfirmParts, { id }: UserRecord): Promise<Confirmation> {
   const account = await externals.find(id);
   if (!account) return 'refused';

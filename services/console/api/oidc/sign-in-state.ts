@@ -10,8 +10,8 @@ const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
 /**
  * The name of the one cookie in older sign-ins. While a cluster is updated, a sign-in that begins at an older node and ends at a newer one
- * succeeds. One that begins at a newer node and ends at an older one fails, because the older node does not read the new names, and the
- * person begins again.
+ * succeeds. One that begins at a newer node and ends at an older one fails, because the older node does not read the new names. The person
+ * then begins again.
  */
 const legacyCookieName = 'rtr-sign-in';
 
@@ -65,7 +65,7 @@ export class SignInStates {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
     this.clearOldest(request, response, maxAtOnce - 1);
-    // Lax: the provider leads back here by a link.
+    // The cookie is `Lax`, because the provider leads back here by a link.
     const attributes = { ...cookieAttributes(request), maxAge: lifeMs };
     response.cookie(cookieName(request, nameOf(state.state)), sealed, attributes);
     return true;

@@ -17,8 +17,8 @@ const byHash: Order<ListedSignInSession> = { cursorOf: ({ id }) => id, form: /^[
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
 /**
- * Returns the operations of administrators on what belongs to a person: name, address, sign-in sessions, second factors, the account at a
- * provider, and the account itself.
+ * Returns the operations of administrators on a person's name, address, sign-in sessions, second factors, account at a provider, and
+ * account here.
  */
 export function personOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, externals, secondFactors } = parts;

@@ -246,7 +246,7 @@ export function userOperations(parts: ApiParts): Operation[] {
   }
 }
 
-/** Returns whether a change may give a person more rights: a role other than member, other limits, or the end of a block. */
+/** Returns whether a change may give a person more rights by a role other than member, other limits, or the end of a block. */
 function givesMore(user: UserRecord, { role, blocked, limits, weight, ceiling }: z.output<typeof change>): boolean {
   if ((role === 'admin' && user.role !== 'admin') || (blocked === false && user.blockedAt !== undefined)) return true;
   const { limits: hadLimits = {}, weight: hadWeight = 1, ceiling: hadCeiling = {} } = user;

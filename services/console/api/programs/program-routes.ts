@@ -22,7 +22,7 @@ export interface ProgramRoutesParts {
 const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId: z.string().max(100).optional() });
 
 /**
- * Creates the routes for the programs that people sign in: a person approves a sign-in by the code that the program shows, and signs
+ * Creates the routes for the programs that people sign in. A person approves a sign-in by the code that the program shows, and can sign
  * programs out.
  */
 export function programRoutes(parts: ProgramRoutesParts): Router {

@@ -17,8 +17,8 @@ export function newApp(email: string): { secret: string; uri: string } {
 }
 
 /**
- * Returns the number of the 30-second step since 1970 that a code belongs to: the current one, the one before or the one after (RFC 6238,
- * section 5.2). Undefined for a wrong code.
+ * Returns the number of the 30-second step since 1970 that a code belongs to. The code may be that of the current step, the one before or
+ * the one after (RFC 6238, section 5.2). Returns undefined for a wrong code.
  */
 export function stepOfCode(secret: string, code: string): number | undefined {
   const token = code.replaceAll(/\s/g, '');

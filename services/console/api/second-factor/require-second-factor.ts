@@ -10,8 +10,8 @@ export interface FactorClaim {
 }
 
 /**
- * Creates the check whether an administrator demands a second factor of a person who has none. Only local accounts need one: an identity
- * provider asks for a second factor itself.
+ * Creates the check whether an administrator demands a second factor of a person who has none. Only local accounts need one, because an
+ * identity provider asks for a second factor itself.
  */
 export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
   return async ({ user, sessionId }: FactorClaim): Promise<boolean> =>

@@ -38,7 +38,8 @@ function cookiesOf(request: Request): string[] {
 }
 
 /**
- * Returns the attributes of every cookie of the console: no script can read it, and pages of other sites send it only by following a link.
+ * Returns the attributes of every cookie of the console. With them no script can read the cookie, and from pages of other sites it is sent
+ * only when the person follows a link.
  */
 export function cookieAttributes(request: Request): CookieOptions {
   return { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure };

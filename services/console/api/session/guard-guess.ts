@@ -15,8 +15,8 @@ export interface GuardedGuess<Proven> {
 }
 
 /**
- * Judges a try to prove something, unless the guard refuses it. A wrong try counts. A right try does not, and neither does a try that could
- * not be judged, because otherwise an overload or an unreachable Redis would lock people out.
+ * Judges a try to prove something, unless the guard refuses it. A wrong try counts, a right one does not. A try that could not be judged
+ * does not count either, because otherwise an overload or an unreachable Redis would lock people out.
  * @returns what is proven; undefined for a wrong try
  * @throws ApiFailure 429 after too many wrong tries; RouterError `store_unavailable`; what `judge` throws
  */

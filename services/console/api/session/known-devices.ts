@@ -21,7 +21,7 @@ const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;
 export class KnownDevices {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets returns the secrets of the cluster, newest first; without any, no browser is known */
+  /** @param secrets returns the secrets of the cluster, newest first; without secrets, no browser is known */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }

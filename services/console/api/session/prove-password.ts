@@ -5,8 +5,8 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { guardGuess } from './guard-guess.ts';
 
 /**
- * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong password and a
- * blocked person.
+ * Checks a password and returns its person. An unknown address, a wrong password and a blocked person get the same answer after the same
+ * time.
  */
 export async function provePassword(
   parts: ApiParts,

@@ -14,8 +14,8 @@ export interface AdminTokenParts extends Pick<ApiParts, 'accounts' | 'secondFact
 }
 
 /**
- * Creates the middleware that refuses requests without a valid admin token. The token's person must exist, must not be blocked, must be
- * admitted by their provider, and must have the second factor that may be demanded of them.
+ * Creates the middleware that refuses requests without a valid admin token. The token's person must exist and must not be
+ * blocked. Their provider must admit them. If a second factor is demanded of them, they must have one.
  */
 export function requireAdminToken(parts: AdminTokenParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {

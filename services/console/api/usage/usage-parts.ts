@@ -25,7 +25,9 @@ export interface UsageParts {
   /** Returns whose usage an actor may see. */
   viewerOf: (actor: Actor) => UsageViewer;
   namesOf: FindNames;
-  /** Returns every limited party that a person may see: themselves and their teams, with the keys of both; all for an administrator. */
+  /**
+   * Returns every limited party that a person may see. These are themselves, their teams and the keys of both, or all for an administrator.
+   */
   limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedParty[]>;
   /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
   notePriceChange: (

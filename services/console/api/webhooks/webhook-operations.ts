@@ -14,7 +14,7 @@ import { listOperation, operation, type Operation } from '../operations/operatio
 import { byCreation, pageOf } from '../operations/page.ts';
 import { deliveryAnswer, webhookAnswers } from './webhook-answers.ts';
 
-/** Milliseconds: 30 days. */
+/** Milliseconds for which a replaced secret can stay in use at most: 30 days. */
 const longestOverlapMs = 30 * 24 * 3_600_000;
 
 const newWebhook = webhookSettingsSchema.extend({

@@ -84,7 +84,7 @@ export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'thinking'; text: string }
   | { kind: 'signature'; text: string }
-  /** A part of the tool call at this index: first its name and id, then its input in pieces. */
+  /** A part of the tool call at this index. The first part has its name and id, and later parts have pieces of its input. */
   | { kind: 'tool'; index: number; id?: string | undefined; name?: string | undefined; input?: string | undefined }
   | { kind: 'end'; isCut: boolean }
   | { kind: 'served'; served: Partial<AnswerFacts> }

@@ -11,7 +11,7 @@ export interface Stage {
 export interface Row {
   label: string;
   stages: Stage[];
-  /** See `UsageAttempt`; absent where no attempt is known. */
+  /** See `UsageAttempt`; absent if no attempt is known. */
   end?: string;
 }
 
@@ -59,7 +59,7 @@ function stages({ offered = false, waitMs, givenMs, begunMs, firstMs, endMs }: T
   return all.filter(({ name, from, to }) => to > from || name === 'waiting');
 }
 
-/** Returns the output tokens per second while the answer streamed; undefined for an answer that came at once. */
+/** Returns the output tokens per second while the answer streamed; undefined for an answer that came as a whole. */
 export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: UsageRequest): number | undefined {
   const ms = firstTokenMs === undefined ? 0 : totalMs - firstTokenMs;
   // An answer that came as a whole has no streaming time.

@@ -22,7 +22,7 @@ export interface TurnListProps {
   everyMs: number;
 }
 
-/** Lists the turns of an agent session, newest first: running turns, then finished ones. */
+/** Lists the running turns of an agent session and then the finished ones, each newest first. */
 export function TurnList({ session, everyMs }: TurnListProps) {
   const [limit, setLimit] = useState(pageSize);
   const [chosen, choose] = useState<UsageRequest>();

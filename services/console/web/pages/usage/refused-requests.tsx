@@ -12,7 +12,7 @@ const maxNamed = 3;
 
 type Group = RefusalReport['groups'][number];
 
-/** Shows the requests that were refused before a worker was given them, with their number by reason and some of the newest. */
+/** Shows the requests that were refused before a worker got them, with their number by reason and some of the newest. */
 export function RefusedRequests({ query }: { query: string }) {
   const report = useApi<RefusalReport>(`/usage/refusals?${query}`, { everyMs: 10_000 });
   return (

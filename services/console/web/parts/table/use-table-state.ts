@@ -28,7 +28,7 @@ const parts = ['search', 'sort', 'page'] as const;
 type Parts = { [Part in (typeof parts)[number]]?: string | undefined };
 
 /**
- * Returns the state of a table. If it is kept in the URL, the state survives a reload, and each change of sorting or page adds an entry to
+ * Returns the state of a table. If it is kept in the URL, the state survives a reload. Each change of sorting or page then adds an entry to
  * the browser's history.
  * @param name the prefix of the URL's parameters. `tokens` gives `tokens-search`, `''` gives `search`. Undefined: the state is not kept in
  * the URL

@@ -66,7 +66,7 @@ function diffByTable(from: readonly string[], to: readonly string[]): DiffLine[]
   const width = to.length + 1;
   if (from.length === 0 || to.length === 0 || from.length * width > maxCells)
     return [...marked('removed', from), ...marked('added', to)];
-  // For each pair of lines: the number of lines that the rests of both texts, from these lines on, have in common.
+  // For each pair of lines, the number of lines that both texts have in common from these lines on.
   const common = new Uint32Array((from.length + 1) * width);
   const at = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = from.length - 1; row >= 0; row--) {

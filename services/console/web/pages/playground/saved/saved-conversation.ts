@@ -4,7 +4,7 @@ import type { Settings, Turn } from '../../../formats/conversation.ts';
 export interface SavedHead {
   id: string;
   name: string;
-  /** Milliseconds since 1970: the time of the last message. */
+  /** The time of the last message, in milliseconds since 1970. */
   at: number;
   /** The length of the turns as JSON, in characters. */
   size: number;
