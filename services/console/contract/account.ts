@@ -37,9 +37,9 @@ const ceiling = z
   });
 
 /**
- * `GET /session`: the signed-in person (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
+ * `GET /session`: the signed-in person (401: nobody). `POST /session` `{ email, password }` signs in and answers a SignInSession;
  * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the password, signs
- * out everywhere else, and answers a Session with a new token. Too many tries: 429 with `retry-after`.
+ * out everywhere else, and answers a SignInSession with a new token. Too many tries: 429 with `retry-after`.
  */
 export interface SignInSession {
   user: {
@@ -58,8 +58,8 @@ export interface SignInSession {
 
 /**
  * `GET /links/<token>`: the purpose of a one-time link (404: unknown, used or expired). `POST /links/<token>` `{ name, email, password }`
- * creates the account, uses up the link, signs in, and answers a Session. An invitation contains the address, so that `email` is ignored. A
- * link of the kind `password` sets a new password of an existing account: `name` and `email` are ignored.
+ * creates the account, uses up the link, signs in, and answers a SignInSession. An invitation contains the address, so that `email` is
+ * ignored. A link of the kind `password` sets a new password of an existing account, so that `name` and `email` are ignored.
  */
 export interface Link {
   kind: 'first-admin' | 'invitation' | 'password';
@@ -284,5 +284,5 @@ export const settingsSchema = z
   })
   .meta({ id: 'Settings' });
 
-/** `GET /settings`, `PATCH /settings` (admins). */
+/** The answer of `GET /settings` and `PATCH /settings` (admins). */
 export type Settings = z.output<typeof settingsSchema>;

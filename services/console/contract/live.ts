@@ -35,8 +35,8 @@ export interface Overview {
 }
 
 /**
- * A failed request: its time, its code of the error table, and its worker. Never contains a sentence of an upstream, which may quote the
- * prompt. `event: failures` contains the last 50, newest first. An administrator gets everybody's. A member gets those of requests with
+ * A failed request with its time, its code of the error table, and its worker. Never contains a sentence of an upstream, which may quote
+ * the prompt. `event: failures` contains the last 50, newest first. An administrator gets everybody's. A member gets those of requests with
  * their personal keys and from their own pages. Failures of team keys are in the team's usage.
  */
 export interface Failure {
@@ -51,7 +51,7 @@ export interface Failure {
 const workerStates = ['serving', 'full', 'paused', 'failing', 'draining', 'ejected', 'incompatible'] as const;
 
 /**
- * The number of requests in the last minute and hour that were refused before a worker was given them, by code of the error table.
+ * The number of requests in the last minute and hour that were refused before a worker got them, by code of the error table.
  * `event: refused` contains all codes of the last hour for administrators, and none for members.
  */
 export interface RefusalCounts {

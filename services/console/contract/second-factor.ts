@@ -12,9 +12,9 @@ import type { SignInSession } from './account.ts';
  */
 
 /**
- * The answer of `POST /session`, and of a link for a new password, in place of a Session when the person has a second factor. The browser
- * has five minutes and five tries: `POST /session/second` with a SecondStep answers the Session; `POST /session/second/passkey` answers the
- * options for a passkey.
+ * The answer of `POST /session`, and of a link for a new password, in place of a SignInSession when the person has a second factor. The
+ * browser has five minutes and five tries: `POST /session/second` with a SecondStep answers the SignInSession;
+ * `POST /session/second/passkey` answers the options for a passkey.
  */
 export interface SecondStepNeeded {
   secondStep: { app: boolean; passkeys: boolean };
@@ -46,7 +46,7 @@ export interface SecondFactors {
 export interface NewApp {
   /** The secret in base32, for typing. */
   secret: string;
-  /** The QR code, an SVG of the address that apps read. */
+  /** The QR code of the address that apps read, as an SVG. */
   svg: string;
 }
 

@@ -4,7 +4,7 @@ import { tiers } from '#shared/core/tier.ts';
 
 /*
  * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees their own requests
- * and those of their teams, an admin sees all.
+ * and those of their teams. An admin sees all.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -212,8 +212,8 @@ export const usageOverviewSchema = z
   .meta({ id: 'UsageOverview' });
 
 /**
- * `GET /usage/overview?span=1h|24h|7d`: sums of the requests that began in the last hour (twelve times five minutes), 24 hours, or seven
- * days of UTC. The last step has begun but not ended.
+ * `GET /usage/overview?span=1h|24h|7d`: sums of the requests that began in the last hour (in twelve steps of five minutes), 24 hours, or
+ * seven days of UTC. The last step has begun but not ended.
  */
 export type UsageOverview = z.output<typeof usageOverviewSchema>;
 

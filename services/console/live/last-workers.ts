@@ -5,7 +5,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
  * is ejected with a model does not count as serving it.
  */
 export function lastWorkers(pools: Iterable<LivePool>): Map<string, string[]> {
-  /** By name of a model or tool: the only worker so far; undefined where there are several. */
+  /** The only worker so far that serves a model or tool, by the name of the latter; undefined if there are several. */
   const only = new Map<string, string | undefined>();
   for (const pool of pools) {
     if (pool.contract === undefined) continue;

@@ -39,7 +39,7 @@ export interface PageStream {
   response: ServerResponse;
   session: string;
   viewer: Viewer;
-  /** Whether the page accepts the changes of the workers; other pages get all workers again. */
+  /** Whether the page accepts the changes of the workers. Other pages get all workers again. */
   takesChanges: boolean;
   /** Returns the person of the sign-in session with their present role; undefined once the session has ended. */
   currentViewer: () => Promise<Viewer | undefined>;
@@ -59,9 +59,9 @@ interface Snapshot {
 }
 
 /**
- * Streams the state of the cluster to pages. Each event contains the whole state of its kind. It is sent at once, and then after changes,
- * at most once a second. There may be thousands of workers, so later only the changed ones are sent. Nothing is read while no page is
- * connected.
+ * Streams the state of the cluster to pages, at once and then after changes, at most once a second. Each event contains the whole state of
+ * its kind. There may be thousands of workers, so after the first event of workers only the changed ones are sent. Nothing is read while no
+ * page is connected.
  */
 export class LiveFeed {
   readonly #workers: LiveWorkers;

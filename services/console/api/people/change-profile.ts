@@ -44,8 +44,8 @@ export async function changeAddress(
 }
 
 /**
- * Returns the 409 for an address that is taken.
- * @param holder the person who has it; shown to administrators only
+ * Returns the 409 for an address that somebody has already.
+ * @param holder the person who has it; to be given only in answers to administrators, because the message contains the person's id
  */
 export function emailTaken(holder?: UserRecord): ApiFailure {
   const message =
@@ -69,7 +69,7 @@ export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRe
 }
 
 /**
- * Refuses to give more rights to a person whose address was typed in by themselves and is not confirmed.
+ * Refuses to give more rights to a person who has typed in their address themselves while nobody has confirmed it.
  * @throws ApiFailure 409
  */
 export function requireConfirmedEmail(user: UserRecord): void {

@@ -6,7 +6,7 @@ import { ceilingAnswer } from './ceiling-answer.ts';
 
 /**
  * Returns a team with its members, as the API answers it.
- * @param isRecording whether requests are recorded at all
+ * @param isRecording whether this router records requests
  */
 export async function teamAnswer(
   { teams, users }: Pick<Accounts, 'teams' | 'users'>,

@@ -22,7 +22,7 @@ const single = {
     .optional(),
 };
 
-// Redis refuses an id before the first possible one.
+// A cursor is an id in the ledger's stream. Redis refuses an id before the first possible one.
 const cursor = z
   .string()
   .regex(/^[1-9]\d{0,15}-\d{1,16}$/)

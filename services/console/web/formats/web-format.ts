@@ -26,7 +26,7 @@ export interface WebBatches {
 
 /** What the pages know of a client format, to speak it and to show example code for it. They contain no other knowledge of formats. */
 export interface WebFormat {
-  /** As in `About`. */
+  /** The name of the format in `RouterFacts`. */
   name: string;
   /** The common name of the format, for example `OpenAI`. */
   label: string;

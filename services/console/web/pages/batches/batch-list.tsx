@@ -17,7 +17,7 @@ export interface BatchListProps {
   withOwners: boolean;
   /** Whether there are earlier batches, for a list that is fetched page by page. */
   hasMore?: boolean;
-  /** As in `DataList`. */
+  /** See the `address` of `DataList`. */
   address?: string;
 }
 

@@ -9,7 +9,7 @@ export interface PlaygroundAddress {
 }
 
 /**
- * Reads the choices in the page's URL: `?model=<id>`, the same again for a second model beside it, and `&conversation=<id>`.
+ * Reads the choices in the page's URL: `?model=<id>`, another `model=<id>` if there are two side by side, and `conversation=<id>`.
  * @param usual the model if the URL names none
  */
 export function useAddress(usual: string): PlaygroundAddress {

@@ -2,7 +2,7 @@ import './sessions.css';
 import { Group, Text } from '@mantine/core';
 import { formatDuration } from '../../parts/format.ts';
 
-/** Milliseconds of each part; `toolMs` is undefined where the client does not state it. */
+/** Milliseconds of each part; `toolMs` is undefined if the client does not state it. */
 export interface SpentTime {
   toolMs: number | undefined;
   queueMs: number;

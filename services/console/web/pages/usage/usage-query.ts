@@ -48,7 +48,7 @@ export interface UsageQuery {
   exported: string;
   /** The query string for refused requests, which have no model, tier and purpose. */
   refused: string;
-  /** The query string for the hours of a single day by group; undefined where such hours are not kept. */
+  /** The query string for the hours of a single day by group; undefined if such hours are not kept. */
   hours: string | undefined;
 }
 
