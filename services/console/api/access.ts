@@ -3,8 +3,7 @@ import type { UserRole } from '#shared/accounts/people/user.ts';
 import { forbidden, notFound } from './api-failure.ts';
 
 /**
- * The relation of a person to a resource. Administrators are `admin` to every resource; others own it, are in its team, or are `nobody` to
- * it.
+ * The relation of a person to a resource. Administrators are `admin` to every resource. Others own it, are in its team, or are `nobody`.
  */
 export type Relation = 'admin' | 'self' | 'team owner' | 'team member' | 'nobody';
 
@@ -35,7 +34,10 @@ export const access = {
   'user.manage': forAdmins,
   'team.see': { ...forTeamOwners, 'team member': 'yes' },
   'team.make': forAdmins,
-  /** Change a team, including its name: files for `rtr apply`, rules of providers and settings refer to a team by its name. */
+  /**
+   * Change a team, including its name. Only administrators may, because files for `rtr apply`, rules of providers and settings refer to a
+   * team by its name.
+   */
   'team.change': { ...forAdmins, nobody: 'hidden' },
   /** Switch on the recording of the requests of a team's keys. */
   'team.record': forTeamOwners,
@@ -49,14 +51,14 @@ export const access = {
   'batch.cancel': forOwners,
   'file.see': { ...forOwners, 'team member': 'yes' },
   /**
-   * Read the content of a file. Only its owner may, as only the sender reads a request. An administrator counts as the owner of their own
-   * files.
+   * Read the content of a file. Only its owner may, just as only its sender may read a request. An administrator counts as the owner of
+   * their own files.
    */
   'file.read': { ...forOwners, admin: 'no' },
   'file.delete': forOwners,
   /** See the queues of background work, and all batches that have not ended. */
   'background.see': forAdmins,
-  /** Retry a failed job of background work at once. */
+  /** Retry a failed job of background work before its next try is due. */
   'background.repeat': forAdmins,
   'worker.steer': forAdmins,
   /** See, make and revoke the credentials with which workers connect to NATS. */
@@ -78,7 +80,10 @@ export interface Person {
   teams: ReadonlyMap<string, TeamRole>;
 }
 
-/** Returns the relation of a person to a resource. @param owner the person or team that owns the resource; undefined: nobody does */
+/**
+ * Returns the relation of a person to a resource.
+ * @param owner the person or team that owns the resource; undefined: nobody does
+ */
 export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: string }): Relation {
   if (person.role === 'admin') return 'admin';
   if (owner?.kind === 'user') return owner.id === person.id ? 'self' : 'nobody';
@@ -87,13 +92,16 @@ export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: 
   return role === 'owner' ? 'team owner' : 'team member';
 }
 
-/** Returns whether a person may do an action. False also where the resource is hidden from the person. */
+/** Returns whether a person may do an action. Also false if the resource is hidden from the person. */
 export function mayDo(action: Action, person: Person, owner?: { kind: 'user' | 'team'; id: string }): boolean {
   const verdict: Verdict = access[action][relationTo(person, owner)];
   return verdict === 'yes';
 }
 
-/** Refuses an action that the person may not do. @throws ApiFailure 403, or 404 where the resource is hidden from them */
+/**
+ * Refuses an action that the person may not do.
+ * @throws ApiFailure 403, or 404 where the resource is hidden from them
+ */
 export function requireAccess(action: Action, person: Person, owner?: { kind: 'user' | 'team'; id: string }): void {
   const verdict: Verdict = access[action][relationTo(person, owner)];
   if (verdict === 'hidden') throw notFound();

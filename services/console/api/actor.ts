@@ -10,13 +10,13 @@ export interface Actor extends Person {
   address: string;
   /** The id of the person's sign-in session at the console; undefined for a program. */
   sessionId?: string | undefined;
-  /** The admin token of a program. A token that was made at a command line, as `ada@workstation`, belongs to nobody. */
+  /** The admin token of a program. A token that was made at a command line, for example `ada@workstation`, belongs to nobody. */
   token?: ActingToken | undefined;
   /** The person's `tokenEpoch`; absent means 0. */
   tokenEpoch?: number | undefined;
 }
 
-/** Returns the sender of this request. Works only behind `requireSession` or `requireAdminToken`. */
+/** Returns the sender of this request. Works only after `requireSession` or `requireAdminToken`. */
 export function actorOf(response: Response): Actor {
   return response.locals['actor'] as Actor;
 }

@@ -8,7 +8,7 @@ import { ApiFailure } from './api-failure.ts';
 export function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const failure = asApiFailure(error);
-    // The path is not logged: it may contain the token of a link.
+    // The path is not logged, because it may contain the token of a link.
     const facts = { requestId: response.getHeader('x-request-id'), method: request.method, code: failure.code };
     if (failure.status >= 500) log.error({ ...facts, err: error }, 'the console failed');
     else log.info(facts, 'the console refused a request');

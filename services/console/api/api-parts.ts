@@ -13,9 +13,9 @@ import type { Actor } from './actor.ts';
 export interface ApiParts {
   accounts: Accounts;
   passwords: Passwords;
-  /** Returns what is wrong with a password; undefined for a good one. Calls queue by owner, which is the client's address. */
+  /** Returns what is wrong with a password; undefined for a good one. Calls are queued by owner, which is the client's address. */
   judgePassword: (owner: string, password: string, known: readonly string[]) => Promise<string | undefined>;
-  /** Announces to every ingress that a key (by its id) or all keys of `user:<id>` or `team:<id>` have changed. Never throws. */
+  /** Tells every ingress that a key (by its id) or all keys of `user:<id>` or `team:<id>` have changed. Never throws. */
   announce: (changed: string) => Promise<void>;
   log: Logger;
   devices: KnownDevices;
@@ -26,7 +26,7 @@ export interface ApiParts {
   signIn: () => SignInSettings;
   /** Returns the address of the page that signs a person out at a provider; undefined when the provider has none or does not answer. */
   signOutPage: (request: Request, provider: string) => Promise<string | undefined>;
-  /** The address at which people reach the router, as `https://llm.example.com`; undefined: the host of the request. */
+  /** The address at which people reach the router, for example `https://llm.example.com`; undefined: the host of the request. */
   publicUrl: string | undefined;
 }
 
@@ -34,7 +34,7 @@ type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' 
 
 /**
  * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes; the
- * operator decides how long the log is kept. The change is already made: a failure to write the trail is logged, not thrown.
+ * operator decides how long the log is kept. A failure to write the trail is logged and not thrown, because the change is already made.
  */
 export async function record(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,

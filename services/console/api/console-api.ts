@@ -35,7 +35,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     next();
   });
   const readBody = json({ limit: maxBodyBytes, inflate: false });
-  // Operations with a larger limit read the body themselves, after the sender is identified: nobody else may send so much.
+  // Operations with a larger limit read the body themselves, after the sender is identified, because nobody else may send so much.
   const ownBodies = new Set(parts.operations.filter((each) => each.maxBodyBytes !== undefined).map(({ path }) => path));
   routes.use(requireSameOrigin, (request, response, next) => {
     if (ownBodies.has(request.path)) next();

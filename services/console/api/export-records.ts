@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-/** The number of small records that are given names and written at once. */
+/** If records are small, this many are written together, after their names were looked up together. */
 const defaultAtOnce = 200;
 
-/** Milliseconds without progress after which a client that does not read is disconnected. */
+/** Milliseconds after which a client that reads nothing is disconnected. */
 const stalledMs = 30_000;
 
 export interface ExportFile<T> {
   type: string;
-  /** The name of the file, as `usage.csv`. */
+  /** The name of the file, for example `usage.csv`. */
   name: string;
   head: string;
   piece: (each: T, index: number) => string;
   tail: string;
-  /** The number of records that are in memory at once; absent: 200. */
+  /** The number of records that are in memory at the same time; absent: 200. */
   atOnce?: number;
 }
 
@@ -68,7 +68,7 @@ export async function exportRecords<Stored, Answer>(
   }
 }
 
-/** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `unreadMs`. */
+/** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `stalledMs`. */
 async function waitForDrain(response: Response): Promise<void> {
   const over = new AbortController();
   const { signal } = over;

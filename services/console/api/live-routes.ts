@@ -12,7 +12,10 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
   about: RouterFacts;
 }
 
-/** Milliseconds between two questions to the provider of a page's person whether it still admits them, once its last answer has expired. */
+/**
+ * Milliseconds between two questions to the provider of the person at an open page, whether it still admits them. They are asked only after
+ * the provider's last answer has expired.
+ */
 const askEveryMs = 60_000;
 
 /** Creates the routes of the live feed of the console's pages, and of the facts about this router. */
@@ -24,7 +27,7 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
     if (!feed.hasRoom(sessionId)) {
       throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open. Close some of them.', { retryAfter: 5 });
     }
-    // `requireSession` has asked at the start of this request.
+    // `requireSession` has asked the provider at the start of this request.
     let askedAt = performance.now();
     const currentViewer = async (): Promise<Viewer | undefined> => {
       const asks = performance.now() - askedAt >= askEveryMs;

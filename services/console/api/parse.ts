@@ -2,7 +2,10 @@ import type { z } from 'zod';
 import { inputSentence } from '#shared/core/input-sentence.ts';
 import { ApiFailure } from './api-failure.ts';
 
-/** Parses an input with a schema. @throws ApiFailure 400 that names the first invalid field */
+/**
+ * Parses an input with a schema.
+ * @throws ApiFailure 400 that names the first invalid field
+ */
 export function parse<T extends z.ZodType>(schema: T, sent: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(sent ?? {}, { error: inputSentence });
   if (success) return data;

@@ -25,7 +25,8 @@ export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'
 }
 
 /**
- * Returns the operations on workers and served models. Every signed-in person may see them, administrators may drain and undrain workers.
+ * Returns the operations on workers and served models. Every signed-in person may see them. Only administrators may drain and undrain
+ * workers.
  */
 export function workerOperations(parts: WorkerOperationsParts): Operation[] {
   const { accounts, broker, workers, history, registry, known } = parts;

@@ -6,11 +6,11 @@ import react from '@vitejs/plugin-react';
 import { build } from 'vite';
 import { pagesFolder, pagesSource, pagesStamp, stampFile } from './pages-stamp.ts';
 
-/** Bytes below which a file is not compressed: it fits one packet anyway. */
+/** A file of fewer bytes is not compressed, because it fits one packet anyway. */
 const smallBytes = 1_400;
 
 /**
- * Builds the console's pages, each file also in compressed form, and then replaces the served folder at once.
+ * Builds the console's pages, each file also in compressed form. Then it replaces the served folder as a whole.
  * @param root the project's folder
  */
 export async function buildPages(root: string): Promise<void> {
@@ -35,7 +35,7 @@ export async function buildPages(root: string): Promise<void> {
     });
     await compressAll(draft);
     await writeFile(join(draft, stampFile), stamp);
-    // mkdtemp makes a folder that only its owner can read; the ingress may run as another user.
+    // mkdtemp makes a folder that only its owner can read, but the ingress may run as another user.
     await chmod(draft, 0o755);
     await replaceFolder(draft, join(root, pagesFolder));
   } finally {

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pagesAreBuilt } from './pages-stamp.ts';
 
-/** Milliseconds that a build may take, even on a slow machine. */
+/** Milliseconds after which a build is stopped. They suffice on a slow machine. */
 const buildMs = 120_000;
 
 /**
- * Builds the console's pages unless they are up to date, in a process of its own that ends with the signal.
+ * Builds the console's pages unless they are up to date. The build runs in a process of its own, which ends when the signal aborts.
  * @returns undefined, or a sentence that says why they are not built
  */
 export async function ensurePages(root: string, signal: AbortSignal): Promise<string | undefined> {

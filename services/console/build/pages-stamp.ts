@@ -11,7 +11,7 @@ export const pagesFolder = join(pagesSource, 'dist');
 /** The file among the built pages that contains the digest of their sources. */
 export const stampFile = 'stamp';
 
-/** The folders of what the pages import, and of the build. */
+/** The folders of the sources, of what they import, and of the build. */
 const sources = [pagesSource, join('services', 'console', 'contract'), join('services', 'console', 'build'), 'shared'];
 
 /** Returns a digest of everything that a build depends on: the pages' sources, what they import, and the versions of all packages. */

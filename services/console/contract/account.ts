@@ -37,9 +37,9 @@ const ceiling = z
   });
 
 /**
- * `GET /session`: the signed-in person (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
+ * `GET /session`: the signed-in person (401: nobody). `POST /session` `{ email, password }` signs in and answers a SignInSession;
  * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the password, signs
- * out everywhere else, and answers a Session with a new token. Too many tries: 429 with `retry-after`.
+ * out everywhere else, and answers a SignInSession with a new token. Too many tries: 429 with `retry-after`.
  */
 export interface SignInSession {
   user: {
@@ -48,7 +48,7 @@ export interface SignInSession {
     email: string;
     role: UserRole;
     teams: { id: string; name: string; role: TeamRole }[];
-    /** Absent where the person signs in only at a provider. */
+    /** Absent if the person signs in only at a provider. */
     hasPassword?: true;
     makesPersonalKeys: boolean;
     alertEmails: boolean;
@@ -58,8 +58,8 @@ export interface SignInSession {
 
 /**
  * `GET /links/<token>`: the purpose of a one-time link (404: unknown, used or expired). `POST /links/<token>` `{ name, email, password }`
- * creates the account, uses up the link, signs in, and answers a Session. An invitation contains the address, so that `email` is ignored. A
- * link of the kind `password` sets a new password of an existing account: `name` and `email` are ignored.
+ * creates the account, uses up the link, signs in, and answers a SignInSession. An invitation contains the address, so that `email` is
+ * ignored. A link of the kind `password` sets a new password of an existing account, so that `name` and `email` are ignored.
  */
 export interface Link {
   kind: 'first-admin' | 'invitation' | 'password';
@@ -129,10 +129,10 @@ export const keySchema = keySettingsSchema
   .meta({ id: 'Key' });
 
 /**
- * `GET /keys`: the keys that the signed-in person may see: their own and those of their teams; all for an admin. `POST /keys` with a NewKey
- * answers `{ key, raw }`. `PATCH /keys/<id>` with a part of KeySettings answers the key; null removes `expiresAt`, `models`, `tiers` or
- * `tools`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same settings, lets the old key expire after that time,
- * and answers `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
+ * `GET /keys`: the person's own keys and those of their teams; for an admin, all keys. `POST /keys` with a NewKey answers `{ key, raw }`.
+ * `PATCH /keys/<id>` with a part of KeySettings answers the key; null removes `expiresAt`, `models`, `tiers` or `tools`.
+ * `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same settings, lets the old key expire after that time, and answers
+ * `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
  */
 export type Key = z.output<typeof keySchema>;
 
@@ -141,8 +141,8 @@ export const createdKeySchema = z
   .meta({ id: 'CreatedKey' });
 
 /**
- * The body of `POST /keys`. Admins may create router keys and keys for everybody, the owners of a team its keys. Members may choose the
- * class `high` where the ceiling of the owner allows it.
+ * The body of `POST /keys`. Admins may create router keys and keys for everybody, and the owners of a team may create its keys. Members may
+ * choose the class `high` if the ceiling of the owner allows it.
  */
 export interface NewKey extends Omit<KeySettings, 'class'> {
   /** Absent: `normal`. */
@@ -264,8 +264,8 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 
 /**
- * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of actions as `key.*`, `target=<id>`, `from=<ms>` and
- * `to=<ms>`: the newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` asks for earlier entries.
+ * `GET /audit`, with the filters `actor=<id>`, `action=<action>` or a group of actions such as `key.*`, `target=<id>`, `from=<ms>` and
+ * `to=<ms>`: the newest first, `{ data: AuditEntry[], next? }`, where `cursor=<next>` requests earlier entries.
  * `GET /audit/export?format=csv|json` with the same filters is a file of all entries (admins).
  */
 export type AuditEntry = z.output<typeof auditEntrySchema>;
@@ -284,5 +284,5 @@ export const settingsSchema = z
   })
   .meta({ id: 'Settings' });
 
-/** `GET /settings`, `PATCH /settings` (admins). */
+/** The answer of `GET /settings` and `PATCH /settings` (admins). */
 export type Settings = z.output<typeof settingsSchema>;

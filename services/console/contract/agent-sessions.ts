@@ -4,7 +4,8 @@ import { ownerSchema } from './batches.ts';
 
 /*
  * The contract between the console's pages and its API: agent sessions. The rules of `account.ts` apply. Whoever may see a request may see
- * its agent session: members see their own and those of their teams, admins see all. The answers contain nothing of a prompt or an answer.
+ * its agent session. Members see their own and those of their teams, and admins see all. The answers contain nothing of a prompt or an
+ * answer.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -110,7 +111,7 @@ export const agentSessionTreeSchema = agentSessionSchema
 
 /**
  * `GET /agent-sessions?limit=50&cursor=`, with one of the filters `user=`, `team=` and `key=`: agent sessions as
- * `{ data: AgentSession[], next? }`, the latest turn first; on the first page, running agent sessions come before all others.
+ * `{ data: AgentSession[], next? }`, the latest turn first. On the first page, running agent sessions come before all others.
  * `GET /agent-sessions/<id>`: one of them, with its agents. `GET /agent-sessions/<id>/turns?limit=100&cursor=`: its single requests, newest
  * first, as `{ data: UsageRequest[], next? }`.
  */

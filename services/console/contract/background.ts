@@ -15,7 +15,7 @@ export const failingJobSchema = z
   })
   .meta({ id: 'FailingJob' });
 
-/** `POST /background/repeat` `{ queue, id }` retries a job now, and answers `{ repeated }`: false where the job no longer waits. */
+/** `POST /background/repeat` `{ queue, id }` retries a job now, and answers `{ repeated }`, which is false if the job no longer waits. */
 export type FailingJobFacts = z.output<typeof failingJobSchema>;
 
 export const backgroundSchema = z

@@ -3,8 +3,8 @@ import { z } from 'zod';
 /*
  * The contract between the console's pages and its API: batches and files. The rules of `account.ts` apply.
  *
- * Their owner is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees their own and those of their teams, an
- * administrator sees all. Only its owner reads the content of a file: the person, or the owners of the team.
+ * Their owner is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees their own and those of their teams. An
+ * administrator sees all. Only its owner, which is a person or the owners of a team, reads the content of a file.
  *
  * Pages upload files and create batches at the API of a client format, as the signed-in person.
  */
@@ -51,8 +51,8 @@ export const batchSchema = z
   .meta({ id: 'Batch' });
 
 /**
- * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first; with `after`, those that
- * follow this batch. `GET /batches/open` (admins): all batches that have not ended, the next to expire first, at most 200.
+ * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first. With `after`, these are
+ * the batches that follow this one. `GET /batches/open` (admins): all batches that have not ended, the next to expire first, at most 200.
  * `GET /batches/<id>`: a BatchDetails. `POST /batches/<id>/cancel` answers the batch.
  */
 export type Batch = z.output<typeof batchSchema>;

@@ -3,7 +3,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /*
  * The contract between the console's pages and its API: the credentials with which workers connect to NATS. The rules of `account.ts`
- * apply; everything is for admins. An ingress without `CREDENTIALS_DIR` answers 409 `no_authority`.
+ * apply. Everything is for admins. An ingress without `CREDENTIALS_DIR` answers 409 `no_authority`.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -33,7 +33,7 @@ export const createdWorkerCredentialSchema = z
   })
   .meta({ id: 'CreatedWorkerCredential' });
 
-/** `POST /worker-credentials` with a NewWorkerCredential. */
+/** The answer of `POST /worker-credentials` with a NewWorkerCredential. */
 export type CreatedWorkerCredential = z.output<typeof createdWorkerCredentialSchema>;
 
 /** Without `expiresInDays` the credential is valid until it is revoked. */
@@ -50,5 +50,5 @@ export const revokedWorkerCredentialSchema = z
   })
   .meta({ id: 'RevokedWorkerCredential' });
 
-/** `DELETE /worker-credentials/<name>`. */
+/** The answer of `DELETE /worker-credentials/<name>`. */
 export type RevokedWorkerCredential = z.output<typeof revokedWorkerCredentialSchema>;

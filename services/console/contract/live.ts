@@ -8,8 +8,8 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
  * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
  *
  * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures|refused`. Each event contains the whole state of
- * its kind. It is sent at once, and then on change, at most once a second. A page that requests `GET /live?changes` gets only the changed
- * workers after the first event, as `event: workers-changed` with a WorkersChange.
+ * its kind. It is sent at once, and then after changes, at most once a second. A page that requests `GET /live?changes` gets only the
+ * changed workers after the first event, as `event: workers-changed` with a WorkersChange.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -20,7 +20,7 @@ export interface Overview {
   requestsPerSecond: number[];
   tokensPerSecond: number[];
   errorsPerSecond: number[];
-  /** Milliseconds, over the last minute; absent without requests. */
+  /** Milliseconds, over the last minute; absent if there were no requests. */
   firstTokenMs?: { p50: number; p95: number };
   activeStreams: number;
   /** Requests served in the last hour. */
@@ -35,9 +35,9 @@ export interface Overview {
 }
 
 /**
- * A failed request: its time, its code of the error table, and its worker. Never contains a sentence of an upstream, which may quote the
- * prompt. `event: failures` contains the last 50, newest first: everybody's for an administrator; for a member those of requests with their
- * personal keys and from their own pages. Failures of team keys are in the team's usage.
+ * A failed request with its time, its code of the error table, and its worker. Never contains a sentence of an upstream, which may quote
+ * the prompt. `event: failures` contains the last 50, newest first. An administrator gets everybody's. A member gets those of requests with
+ * their personal keys and from their own pages. Failures of team keys are in the team's usage.
  */
 export interface Failure {
   at: number;
@@ -51,7 +51,7 @@ export interface Failure {
 const workerStates = ['serving', 'full', 'paused', 'failing', 'draining', 'ejected', 'incompatible'] as const;
 
 /**
- * The number of requests in the last minute and hour that were refused before a worker was given them, by code of the error table.
+ * The number of requests in the last minute and hour that were refused before a worker got them, by code of the error table.
  * `event: refused` contains all codes of the last hour for administrators, and none for members.
  */
 export interface RefusalCounts {
@@ -132,14 +132,14 @@ export const goneWorkerSchema = z
   .meta({ id: 'GoneWorker' });
 
 /**
- * `GET /workers/gone`: the workers that have gone within a day, newest first; at most 1,000, and at most the last five times of each. Each
- * ingress answers what it has seen since its start.
+ * `GET /workers/gone`: the workers that have gone within a day, newest first; at most 1,000, and each at most for the last five times that
+ * it has gone. Each ingress answers what it has seen since its start.
  */
 export type GoneWorker = z.output<typeof goneWorkerSchema>;
 
 /**
  * `GET /workers`: the workers that are connected. `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones
- * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts; after a drain, `lastFor`
+ * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts. After a drain, its `lastFor`
  * names the models and tools that nobody serves without this worker.
  */
 export type LiveWorkerFacts = z.output<typeof workerSchema>;
@@ -153,7 +153,7 @@ export interface QueuedLane {
   waiting: number;
 }
 
-/** The difference to the workers of the previous event: the new and changed workers, and the ids of those that have gone. */
+/** What has changed since the workers of the previous event: the new and changed workers, and the ids of those that have gone. */
 export interface WorkersChange {
   changed: LiveWorkerFacts[];
   gone: string[];
@@ -205,11 +205,11 @@ export type ServedModel = z.output<typeof servedModelSchema>;
 /** `GET /about`: the router's release, the client formats that it serves, and what this ingress can do. */
 export interface RouterFacts {
   version: string;
-  /** Each format with its name and its base path, as `/api/openai`. */
+  /** Each format with its name and its base path, for example `/api/openai`. */
   formats: { name: string; path: string }[];
   /** Whether administrators make credentials for workers here, see `credentials.ts`. */
   managesCredentials: boolean;
-  /** Whether workers need a credential. True where this ingress itself has signed in to NATS with one. */
+  /** Whether workers need a credential. True if this ingress itself has signed in to NATS with one. */
   needsCredentials: boolean;
   /** Whether recording can be switched on for keys and teams. */
   records: boolean;

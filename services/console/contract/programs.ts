@@ -19,6 +19,6 @@ export interface SignedInProgram extends WaitingProgram {
   id: string;
   /** The team whose account the program uses; absent: the person's own. */
   team?: { id: string; name: string };
-  /** The time of its last access token. */
+  /** The time at which the program last got an access token. */
   usedAt: number;
 }

@@ -3,7 +3,7 @@ import { recordingFactsSchema } from '#shared/accounts/recordings/recording.ts';
 
 /*
  * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. The person of its key, the
- * owners of its team, and administrators see a recording; for all others it does not exist. Reading a recording of somebody else, or of a
+ * owners of its team, and administrators see a recording. For all others it does not exist. Reading a recording of somebody else, or of a
  * team, writes an entry of the audit trail.
  */
 
@@ -31,7 +31,9 @@ export const recordingSwitchSchema = recordingStateSchema
   })
   .meta({ id: 'RecordingSwitch' });
 
-/** `GET /recording-switches`: what is recorded of the person: their keys, their teams, and single keys of these teams. */
+/**
+ * `GET /recording-switches`: those of the person's keys, of their teams, and of single keys of these teams, whose requests are recorded.
+ */
 export type RecordingSwitchAnswer = z.output<typeof recordingSwitchSchema>;
 
 export const recordingSchema = recordingFactsSchema

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * The contract between the console's pages and its API: the registry. The rules of `account.ts` apply; everything is for admins.
+ * The contract between the console's pages and its API: the registry. The rules of `account.ts` apply. Everything is for admins.
  */
 
 const config = z.record(z.string(), z.unknown());
@@ -33,9 +33,9 @@ export const registryStateSchema = z
  * `GET /registry`: the registry of this router.
  *
  * `PUT /registry` with a RegistryChange stores a new version, which all nodes use within a second, and answers as `GET` does. 400 with the
- * field (as `models.fast.targets.0.model`) and what is wrong with it; 409 `registry_changed` when `basedOn` is not the newest version (412
- * for `If-Match`), and 409 `registry_read_only` when a file is the registry. `POST /registry/revert` `{ version, basedOn? }` stores the
- * text of an earlier version again, as a new one.
+ * field (such as `models.fast.targets.0.model`) and what is wrong with it; 409 `registry_changed` when `basedOn` is not the newest version
+ * (412 for `If-Match`), and 409 `registry_read_only` when a file is the registry. `POST /registry/revert` `{ version, basedOn? }` stores
+ * the text of an earlier version again, as a new one.
  */
 export type RegistryState = z.output<typeof registryStateSchema>;
 
@@ -46,7 +46,7 @@ export interface RegistryInput {
 }
 
 export interface RegistryChange extends RegistryInput {
-  /** The number of the version that was edited; 0 for none. Absent where `If-Match` names it. */
+  /** The number of the version that was edited; 0 for none. Absent if `If-Match` names it. */
   basedOn?: number;
   note?: string;
 }

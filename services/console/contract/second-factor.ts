@@ -12,9 +12,9 @@ import type { SignInSession } from './account.ts';
  */
 
 /**
- * The answer of `POST /session`, and of a link for a new password, in place of a Session when the person has a second factor. The browser
- * has five minutes and five tries: `POST /session/second` with a SecondStep answers the Session; `POST /session/second/passkey` answers the
- * options for a passkey.
+ * The answer of `POST /session`, and of a link for a new password, in place of a SignInSession when the person has a second factor. The
+ * browser has five minutes and five tries: `POST /session/second` with a SecondStep answers the SignInSession;
+ * `POST /session/second/passkey` answers the options for a passkey.
  */
 export interface SecondStepNeeded {
   secondStep: { app: boolean; passkeys: boolean };
@@ -32,7 +32,7 @@ export type SecondStep = { code: string } | { passkey: AuthenticationResponseJSO
  *   `DELETE /second-factor/app` `{ password }`
  * - `POST /second-factor/passkeys/options` `{ password }` answers the options; `POST /second-factor/passkeys` `{ name, response }`
  *   answers RecoveryCodes; `DELETE /second-factor/passkeys/<id>` `{ password }`
- * - `POST /second-factor/recovery-codes` `{ password }` answers RecoveryCodes: all earlier codes are void
+ * - `POST /second-factor/recovery-codes` `{ password }` answers RecoveryCodes, which make all earlier codes void
  * - `DELETE /users/<id>/second-factor` removes all second factors of a person (admins)
  */
 export interface SecondFactors {
@@ -46,12 +46,12 @@ export interface SecondFactors {
 export interface NewApp {
   /** The secret in base32, for typing. */
   secret: string;
-  /** The QR code, an SVG of the address that apps read. */
+  /** The QR code of the address that apps read, as an SVG. */
   svg: string;
 }
 
 export interface RecoveryCodes {
-  /** Empty where the person has recovery codes already. */
+  /** Empty if the person has recovery codes already. */
   codes: string[];
 }
 

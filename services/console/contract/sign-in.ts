@@ -17,7 +17,7 @@ export interface SignInWays {
  */
 export const providerAway = 'provider_away';
 
-/** The code of the 401 for a session that a password has opened, while people sign in at providers alone. */
+/** The code of the 401 for a session that a password has opened, while people may sign in only at providers. */
 export const localAccountsOff = 'local_accounts_off';
 
 /** The reasons why a sign-in at a provider failed or a session has ended, with the sentence for each. */
@@ -42,7 +42,7 @@ export const signInFailures = {
 
 export type SignInFailure = keyof typeof signInFailures;
 
-/** `DELETE /session` answers this (200) where the provider has a page for signing out, else 204. */
+/** The answer (200) of `DELETE /session` if the provider has a page for signing out. Otherwise the answer is 204 without a body. */
 export interface SignOutAnswer {
   url: string;
 }

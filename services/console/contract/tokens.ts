@@ -25,7 +25,7 @@ export const adminTokenSchema = z
   })
   .meta({ id: 'AdminToken' });
 
-/** The admin token of a request. */
+/** The admin token with which a request is sent. */
 export const ownAdminTokenSchema = adminTokenSchema
   .extend({ role: z.enum(userRoles).describe('What the person is, or `admin` for a token of a command line.') })
   .meta({ id: 'OwnAdminToken' });

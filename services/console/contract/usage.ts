@@ -4,7 +4,7 @@ import { tiers } from '#shared/core/tier.ts';
 
 /*
  * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees their own requests
- * and those of their teams, an admin sees all.
+ * and those of their teams. An admin sees all.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -74,8 +74,8 @@ export const usageHoursSchema = z
   .meta({ id: 'UsageHours' });
 
 /**
- * `GET /usage/hours?from=<ms>&to=<ms>&by=model|key|team|user`: the hours of at most eight days, rounded outwards. By key, team and person,
- * the filters `key=`, `team=` and `user=` are allowed.
+ * `GET /usage/hours?from=<ms>&to=<ms>&by=model|key|team|user`: the hours of at most eight days, rounded outwards. With `by` other than
+ * `model`, the filters `key=`, `team=` and `user=` are allowed.
  */
 export type UsageHours = z.output<typeof usageHoursSchema>;
 
@@ -162,7 +162,7 @@ export const usageRequestSchema = z
 
 /**
  * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=`, `code=`, `recorded=true|false`, `from=` and `to=`:
- * single requests, newest first, as a RequestPage; `after=<newest>` answers those that have ended since. `GET /usage/requests/<id>`: the
+ * single requests, newest first, as a RequestPage. `after=<newest>` answers those that have ended since. `GET /usage/requests/<id>`: the
  * requests with this id. `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
  */
 export type UsageRequest = z.output<typeof usageRequestSchema>;
@@ -212,8 +212,8 @@ export const usageOverviewSchema = z
   .meta({ id: 'UsageOverview' });
 
 /**
- * `GET /usage/overview?span=1h|24h|7d`: sums of the requests that began in the last hour (twelve times five minutes), 24 hours, or seven
- * days of UTC. The last step has begun but not ended.
+ * `GET /usage/overview?span=1h|24h|7d`: sums of the requests that began in the last hour (in twelve steps of five minutes), 24 hours, or
+ * seven days of UTC. The last step has begun but not ended.
  */
 export type UsageOverview = z.output<typeof usageOverviewSchema>;
 
@@ -237,7 +237,7 @@ const refusedBy = z.object({
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
 });
 
-/** The key and the owner of a request. Both are absent where the request named no known key; the owner is absent where the key has none. */
+/** The key and the owner of a request. Both are absent if the request named no known key. The owner is absent if the key has none. */
 export type RefusedBy = z.output<typeof refusedBy>;
 
 export type RefusalGroup = 'code' | 'key' | 'team' | 'user';
@@ -278,7 +278,7 @@ export const refusalReportSchema = z
 
 /**
  * `GET /usage/refusals?from=<ms>&to=<ms>&step=hour|day|month&by=<RefusalGroup>`, with the optional filters `code=`, `key=`, `team=` and
- * `user=`: the requests that were answered with an error before a worker was given them. No other count of usage contains them. `step`
+ * `user=`: the requests that were answered with an error before a worker got them. No other count of usage contains them. `step`
  * defaults to `day` and `by` to `code`. Hours are kept for eight days, days for 90.
  */
 export type RefusalReport = z.output<typeof refusalReportSchema>;
@@ -310,5 +310,5 @@ export const priceSchema = z
       'US dollars per million tokens, and where there are such, per picture, second, million characters or web search.',
   });
 
-/** `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
+/** `GET /prices`; `PUT /prices/<model>` overrides the price of the shipped table, and `DELETE` undoes that (admins). */
 export type Price = z.output<typeof priceSchema>;

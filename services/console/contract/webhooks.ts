@@ -30,8 +30,8 @@ export const webhookSchema = webhookSettingsSchema
   .meta({ id: 'Webhook' });
 
 /**
- * `GET /webhooks`: the endpoints that the signed-in person may see: their own and those of teams that they own; all for an admin.
- * `POST /webhooks` with a NewWebhook answers `{ webhook, secret }`: the secret is shown only this once. `PATCH /webhooks/<id>` with a part
+ * `GET /webhooks`: the person's own endpoints and those of teams that they own; for an admin, all endpoints.
+ * `POST /webhooks` with a NewWebhook answers `{ webhook, secret }`. The secret is shown only this once. `PATCH /webhooks/<id>` with a part
  * of WebhookSettings, or `{ enabled }`, answers the webhook. `POST /webhooks/<id>/rotate` `{ overlapMs }` makes a new secret, signs with
  * the previous one too for that time, and answers `{ webhook, secret }`. `DELETE /webhooks/<id>` removes it with its deliveries.
  */
@@ -41,7 +41,7 @@ export const webhookWithSecretSchema = z
   .object({ webhook: webhookSchema, secret: z.string().describe('It is shown only this once.') })
   .meta({ id: 'WebhookWithSecret' });
 
-/** The body of `POST /webhooks`. Admins may create webhooks of the router and of other people, the owners of a team those of the team. */
+/** The body of `POST /webhooks`. Admins may create those of the router and of other people, owners of a team those of the team. */
 export interface NewWebhook extends WebhookSettings {
   kind: 'router' | 'user' | 'team';
   teamId?: string;

@@ -6,8 +6,8 @@ import type { Overview, QueuedLane, RefusalCounts } from '../contract/live.ts';
 const seconds = 60;
 
 /**
- * Adds up the stats of all ingress nodes. Seconds are counted back from the time of each message, and all messages are a few seconds old at
- * most, so the nodes' clocks need not agree.
+ * Adds up the stats of all ingress nodes. Seconds are counted back from the time of each message. No message is older than a few
+ * seconds, so the nodes' clocks need not agree.
  */
 export function addUpOverview(stats: readonly IngressStats[]): Overview {
   const firstTokenMs = percentiles(stats.map(({ firstToken }) => firstToken));

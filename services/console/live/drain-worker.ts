@@ -3,7 +3,7 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds within which a worker must announce its new state. */
+/** Milliseconds after the request in which a worker must announce its new state. */
 const answerMs = 3_000;
 
 const pollMs = 20;

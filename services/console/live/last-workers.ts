@@ -5,7 +5,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
  * is ejected with a model does not count as serving it.
  */
 export function lastWorkers(pools: Iterable<LivePool>): Map<string, string[]> {
-  /** By name of a model or tool: the only worker so far; undefined where there are several. */
+  /** The only worker so far that serves a model or tool, by the name of the latter; undefined if there are several. */
   const only = new Map<string, string | undefined>();
   for (const pool of pools) {
     if (pool.contract === undefined) continue;
@@ -32,7 +32,7 @@ export function lastWorkers(pools: Iterable<LivePool>): Map<string, string[]> {
   return names;
 }
 
-/** Returns the names that clients can use: models, and tools without the content of MCP servers. */
+/** Returns the names of models and tools that clients can use. An entry that stands for the content of an MCP server is left out. */
 function namesOf({ models, tools }: LivePool): Set<string> {
   return new Set([...models.map(({ id }) => id), ...tools.flatMap(({ name, passes }) => (passes ? [] : [name]))]);
 }

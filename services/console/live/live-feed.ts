@@ -17,20 +17,19 @@ type OwnKind = (typeof ownKinds)[number];
 
 const tickMs = 1_000;
 
-/** Milliseconds between two comments that keep proxies and browsers connected; each comment also checks the sign-in session. */
+/** Milliseconds between two comments that keep proxies and browsers connected. With each comment the sign-in session is checked. */
 const heartbeatMs = 5_000;
 
-/**
- * The number of open streams at most, of all sign-in sessions together and of one session. The tabs of a browser share a stream where they
- * can.
- */
+/** All sign-in sessions together may have this many open streams. */
 const maxStreams = 500;
+
+/** One sign-in session may have this many open streams. Each visible page has one. */
 const maxStreamsOfSession = 8;
 
-/** Bytes that may wait for a page that reads too slowly; beyond this its stream is cut, and the page connects again. */
+/** Bytes that may wait for a page that reads too slowly. If there are more, its stream is cut, and the page connects again. */
 const maxUnreadBytes = 4 * 1024 * 1024;
 
-/** Milliseconds without progress after which an ended stream is destroyed although its last bytes are unread. */
+/** Milliseconds after which an ended stream whose last bytes are not read is destroyed. */
 const stalledMs = 30_000;
 
 /** Makes a page that lost its stream connect again after a second. */
@@ -40,7 +39,7 @@ export interface PageStream {
   response: ServerResponse;
   session: string;
   viewer: Viewer;
-  /** Whether the page accepts the changes of the workers; other pages get all workers again. */
+  /** Whether the page accepts the changes of the workers. Other pages get all workers again. */
   takesChanges: boolean;
   /** Returns the person of the sign-in session with their present role; undefined once the session has ended. */
   currentViewer: () => Promise<Viewer | undefined>;
@@ -60,8 +59,9 @@ interface Snapshot {
 }
 
 /**
- * Streams the state of the cluster to pages: each kind of event whole, at once and then on change, at most once a second. There may be
- * thousands of workers, so only the changed ones follow. Nothing is read while no page is connected.
+ * Streams the state of the cluster to pages, at once and then after changes, at most once a second. Each event contains the whole state of
+ * its kind. There may be thousands of workers, so after the first event of workers only the changed ones are sent. Nothing is read while no
+ * page is connected.
  */
 export class LiveFeed {
   readonly #workers: LiveWorkers;
@@ -91,11 +91,11 @@ export class LiveFeed {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // A page whose stream has just ended connects again, on the same connection if it can. It must reach another ingress.
+    // A page whose stream has just ended connects again, on the same connection if possible. It must reach another ingress.
     if (this.#isClosed) return void response.end(retry);
     const snapshot = this.#read();
     if (this.#listeners.size === 0) {
-      // Later pages begin with the workers of the last tick: all pages get the changes since then.
+      // Pages that connect later begin with the workers of the last tick, so that all pages get the same changes.
       this.#workersSent.next(this.#readWorkers());
       this.#sent.clear();
       this.#lastHeartbeat = performance.now();
@@ -120,7 +120,7 @@ export class LiveFeed {
     clearInterval(this.#timer);
   }
 
-  /** Ends a stream. The response closes only when everything was read, and a write meanwhile would be an uncaught error. */
+  /** Ends a stream. The response closes only when everything was read. A write before that would be an uncaught error. */
   #dismiss(listener: Listener): void {
     const { response } = listener;
     this.#remove(listener);
@@ -171,7 +171,7 @@ export class LiveFeed {
     }
   }
 
-  /** Creates the workers' event for each listener. The text is built once for all listeners that take the same kind. */
+  /** Creates the workers' event for each listener. The text is built once for all listeners that accept the same kind. */
   #workersEvents(): (listener: Listener) => string {
     const change = this.#workersSent.next(this.#readWorkers());
     if (change === undefined) return () => '';

@@ -2,14 +2,16 @@ import { LRUCache } from 'lru-cache';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** The number of models, each on each tier, that are measured, and the number of the last answers of each. */
+/** At most this many models are measured. A model on two tiers counts twice. */
 const maxModels = 1_000;
+
+/** The speed of a model is measured by at most this many of its last answers. */
 const maxAnswers = 50;
 
 /** Milliseconds for which an answer counts. */
 const answerTtlMs = 3_600_000;
 
-/** Milliseconds below which an answer counts as not streamed: it came at once, and shows no speed. */
+/** An answer that streamed for fewer milliseconds counts as not streamed. It came at once, and shows no speed. */
 const minStreamMs = 50;
 
 /** The measurements of one answer. `at` is a time of `performance.now()`. */
@@ -19,7 +21,7 @@ interface Measured {
   tokensPerSecond: number;
 }
 
-/** The recent speed of a model: medians of its last streamed answers. */
+/** The recent speed of a model, as medians over its last streamed answers. */
 export interface ModelSpeed {
   /** Milliseconds from the arrival of the request to the first token. */
   firstTokenMs: number;

@@ -10,7 +10,7 @@ export function runningTurns(
     if (!request.turn) continue;
     const { program, session, agent, parent, type, key, user, team } = request.turn;
     const { requestId } = request;
-    // Request ids are chosen by clients, so they are unique only per key.
+    // Clients choose the ids of requests, so ids are unique only among the requests of one key.
     const name = `${key} ${requestId}`;
     if (turns.has(name)) continue;
     const since = Math.round(performance.timeOrigin + queuedAt);

@@ -54,7 +54,7 @@ export function markNotPermitted(
 ): ServedModel[] {
   return models.map((each) => {
     const lanes = each.servedBy.flatMap(({ tier, models: names }) => names.map((name) => ({ tier, name })));
-    // For a name on the key's list, all targets may serve; `auto` chooses only among the models on the list.
+    // For a name on the key's list, all its targets may serve. `auto` chooses only among the models on the list.
     const isServed = lanes.some(({ tier, name }) => allowsLane(tier, each.kind === 'auto' ? name : undefined));
     return allowsName(each.id) && isServed ? each : { ...each, notPermitted: true };
   });
@@ -86,7 +86,7 @@ function describe(
 
 type Served = ServedModel['servedBy'][number];
 
-/** Returns the price and speed of a tier's model if the tier serves only one, and the names of its models whose cost is not counted. */
+/** Returns the names of a tier's models whose cost is not counted. If the tier serves only one model, returns its price and speed, too. */
 function costAndSpeed(
   tier: Tier,
   names: readonly string[],

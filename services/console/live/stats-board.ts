@@ -3,7 +3,7 @@ import { onIngressStats, publishIngressStats, type IngressStats } from '#shared/
 
 const statsMs = 1_000;
 
-/** Milliseconds without stats after which an ingress counts as gone: three missed messages and some slack. */
+/** An ingress counts as gone this many milliseconds after its last stats. They are three missed messages and some slack. */
 const goneAfterMs = 3_300;
 
 const maxIngresses = 1_000;

@@ -37,8 +37,8 @@ export class StatsMeter {
   }
 
   /**
-   * Counts a finished job. Keeps only the code and the place of an error, never its message: the message of an upstream may quote the
-   * prompt.
+   * Counts a finished job. Stores only the code of an error and where it happened, never its message, because the message of an upstream
+   * may quote the prompt.
    */
   countJob(requestId: string, { kind, ownerId }: Pick<KeyIdentity, 'kind' | 'ownerId'>, report: JobReport): void {
     const { queuedAt, firstByteAt, endedAt, attempt, state, end, error } = report;
@@ -63,7 +63,7 @@ export class StatsMeter {
     if (this.#failures.length > maxFailures) this.#failures.pop();
   }
 
-  /** Counts a request that was refused before a worker was given it. */
+  /** Counts a request that was refused before a worker got it. */
   countRefusal(code: ErrorCode): void {
     const second = secondOf(performance.now());
     let sums = this.#refused.get(code);

@@ -11,8 +11,8 @@ export interface Viewer {
 type KeptFailure = IngressStats['failures'][number];
 
 /**
- * The last failures of all ingress nodes, as each viewer may see them: everybody's for an administrator, those of their own requests for a
- * member. Serialized at most once for all administrators and once for each member.
+ * The last failures of all ingress nodes, as each viewer may see them. An administrator sees everybody's, and a member sees those of their
+ * own requests. They are serialized at most once for all administrators and once for each member.
  */
 export class VisibleFailures {
   readonly #all: readonly KeptFailure[];

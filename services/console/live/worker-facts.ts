@@ -8,7 +8,10 @@ import { lastWorkers } from './last-workers.ts';
 /** The part of a second by which a heartbeat may be late before it counts as missed. */
 const lateHeartbeat = 0.5;
 
-/** Returns all workers as the pages show them. @param now a time of `performance.now()` */
+/**
+ * Returns all workers as the pages show them.
+ * @param now a time of `performance.now()`
+ */
 export function allWorkerFacts(workers: Pick<LiveWorkers, 'workers' | 'pools'>, now: number): LiveWorkerFacts[] {
   const last = lastWorkers(workers.pools());
   return Array.from(workers.workers(), (worker) => workerFacts(worker, now, last.get(worker.id)));
@@ -53,7 +56,10 @@ export function busySlots({ announcement: { slots }, otherJobs: others, held }: 
   return Math.min(slots, others + held);
 }
 
-/** Returns a time in milliseconds since 1970. @param time milliseconds of `performance.now()` */
+/**
+ * Returns a time in milliseconds since 1970.
+ * @param time milliseconds of `performance.now()`
+ */
 export function since1970(time: number): number {
   return Math.round(performance.timeOrigin + time);
 }

@@ -3,11 +3,10 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import type { GoneWorker } from '../contract/live.ts';
 import { busySlots, since1970, stateOf } from './worker-facts.ts';
 
-/**
- * The number of workers that are remembered at most, and how often the same one: a worker that restarts again and again must not push out
- * the others.
- */
+/** At most this many departures of workers are remembered. */
 const maxGone = 1_000;
+
+/** At most this many departures of one worker are remembered, because one that restarts again and again must not push out the others. */
 const maxOfOne = 5;
 
 /** Milliseconds for which a worker is remembered. */
@@ -17,7 +16,7 @@ const maxNames = 10;
 
 /**
  * The workers that have gone, with the time and the reason. Each ingress keeps in memory what it has seen itself. Heartbeats reach all
- * ingress nodes, so nodes that ran at the time agree, and a node that was started later lacks these workers.
+ * ingress nodes, so nodes that ran at the time agree. A node that was started later lacks these workers.
  */
 export class WorkerHistory {
   readonly #workers: Pick<LiveWorkers, 'get'>;
@@ -29,7 +28,10 @@ export class WorkerHistory {
     workers.onLost((worker, loss) => this.#add(worker, loss));
   }
 
-  /** Returns the workers that have gone, newest first. @param now milliseconds since 1970 */
+  /**
+   * Returns the workers that have gone, newest first.
+   * @param now milliseconds since 1970
+   */
   list(now = Date.now()): GoneWorker[] {
     this.#gone = this.#gone.filter(({ goneAt }) => now - goneAt <= rememberedMs);
     return this.#gone

@@ -1,10 +1,13 @@
 import type { LiveWorkerFacts } from '../contract/live.ts';
 
-/** The workers as they were last sent to pages, each as JSON. A change is found by comparing texts, and each worker is serialized once. */
+/** The workers as they were last sent to pages, each as JSON. Changes are found by comparing texts, and each worker is serialized once. */
 export class SentWorkers {
   #texts = new Map<string, string>();
 
-  /** Replaces the workers with the current ones. @returns a WorkersChange in JSON; undefined when nothing has changed */
+  /**
+   * Replaces the workers with the current ones.
+   * @returns a WorkersChange in JSON; undefined when nothing has changed
+   */
   next(workers: readonly LiveWorkerFacts[]): string | undefined {
     const texts = new Map<string, string>();
     const changed: string[] = [];

@@ -1,7 +1,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 
-/** A file of the built pages, in memory, plain and compressed. */
+/** A file of the built pages in memory, both plain and compressed. */
 export interface PageFile {
   type: string;
   /** Whether the name changes with the content, so that browsers may cache the file forever. */
@@ -12,7 +12,7 @@ export interface PageFile {
 }
 
 export interface Pages {
-  /** By path, as `/assets/index-a1b2.js`. */
+  /** The files by path, for example `/assets/index-a1b2.js`. */
   files: ReadonlyMap<string, PageFile>;
   /** The HTML page of every path of the console. */
   index: string;
@@ -26,7 +26,7 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The built pages in memory, about a megabyte. They are read again after a new build; while none exist, every call checks for them. */
+/** The built pages in memory, about a megabyte. They are read again after a new build. While none exist, every call checks for them. */
 export class PageFolder {
   readonly #folder: string;
   #pages: Pages | undefined;

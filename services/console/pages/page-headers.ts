@@ -1,7 +1,7 @@
 /**
- * Returns the headers of the console's page. Scripts load from files only, styles from files and from elements with this answer's nonce,
- * nothing from another host, and no page may frame this one.
- * @param isSecure whether the request came over TLS: browsers then use only TLS for a year
+ * Returns the headers of the console's page. Scripts load only from files, and styles from files and from elements with this answer's
+ * nonce. Nothing loads from another host, and no page may frame this one.
+ * @param isSecure whether the request came over TLS; if so, browsers use only TLS for a year
  */
 export function pageHeaders(nonce: string, isSecure: boolean): Record<string, string> {
   const policy = [

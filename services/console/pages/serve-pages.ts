@@ -10,7 +10,7 @@ export const nonceMark = '__STYLE_NONCE__';
 const notPages = /^\/(?:api|console\/api|health|metrics)(?:\/|$)/;
 
 /**
- * Serves the console: its files, and for every other path the single HTML page, which routes by its address.
+ * Serves the files of the console. For every other path it serves the single HTML page, which shows the page of its URL.
  * @param folder the built pages
  */
 export function servePages(folder: string): Router {

@@ -24,7 +24,10 @@ const { Code: SignIn } = lazyCode(
   ({ SignIn }) => SignIn,
 );
 
-/** The console. @param nonce for style elements that are made at run time */
+/**
+ * The console.
+ * @param nonce for style elements that are made at run time
+ */
 export function App({ nonce }: { nonce: string }) {
   return (
     <MantineProvider

@@ -7,7 +7,7 @@ import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
 import { isAt, pages } from './shell/places.ts';
 
-/** Returns the nonce that style elements made at run time must carry: the page's policy allows no others. */
+/** Returns the nonce that style elements made at run time must carry, because the page's policy allows no others. */
 export function styleNonce(): string {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? '';
   // The library that locks scrolling behind dialogs reads the nonce here.
@@ -18,8 +18,8 @@ export function styleNonce(): string {
 /** Milliseconds that the first rendering waits for the first page's code. The code may still load later. */
 const codeMs = 3_000;
 
-// The session, the requested page's code and the live data load side by side. The code is waited for, because React delays the content
-// after a fallback by 300 ms.
+// The session, the requested page's code and the live data load at the same time. The first rendering waits for the code, because React
+// delays the content after a fallback by 300 ms.
 const first = pages.find((each) => isAt(each, window.location.pathname));
 const code = first?.preload();
 const queryFn = async () => {

@@ -13,7 +13,7 @@ const ink: MantineColorsTuple = [
   '#2c3e96',
 ];
 
-/** The console's look: dense, quiet, the system's own fonts. */
+/** The console's look, which is dense and quiet, with the fonts of the system. */
 export const theme = createTheme({
   colors: { ink },
   primaryColor: 'ink',
@@ -31,7 +31,7 @@ export const theme = createTheme({
     // Badges keep their case and are never truncated.
     Badge: { defaultProps: { tt: 'none', fw: 500, style: { flex: 'none', maxWidth: '100%' } } },
     Button: { defaultProps: { size: 'sm' } },
-    // The first focus in a menu is on its first item: axe reports a focused placeholder that is no item.
+    // The first focus in a menu is on its first item, because axe reports a focused placeholder that is no item.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
     Table: { defaultProps: { verticalSpacing: 'xs', horizontalSpacing: 'sm' } },

@@ -29,10 +29,10 @@ export interface SeenSession {
   newAgents: number;
 }
 
-/** The number of keys that the sums of one owner name at most. */
+/** The sums of one owner name at most this many keys. */
 const maxKeys = 20;
 
-/** Returns agent sessions as people read them: with the names of owners and keys, and costs in dollars. */
+/** Returns agent sessions for people to read, with the names of owners and keys, and with costs in dollars. */
 export async function sessionAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   seen: readonly SeenSession[],
@@ -70,7 +70,7 @@ export async function treeAnswer(
   return { ...answer, main: sumsAnswer(session.main), tree: tree.map(agentAnswer) };
 }
 
-/** Returns the sums of owners as people read them, the highest cost first. Owners without a session are left out. */
+/** Returns the sums of owners for people to read, the highest cost first. Owners without a session are left out. */
 export async function ownerSumsAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   found: readonly OwnerSums[],

@@ -23,11 +23,11 @@ import { runningAgents, runningBySession, sessionOfTurns } from './running-sessi
 const id = z.string().min(1).max(256).optional();
 const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
 
-/** The number of running agent sessions that the first page looks up at most because `sessions.list` has not returned them. */
+/** The first page looks up at most this many running agent sessions that `sessions.list` has not returned. */
 const maxEarly = 200;
 
 const byLastTurn: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
-/** The form of an id in the ledger's stream: Redis refuses an id before the first possible one. */
+/** The form of an id in the ledger's stream. It excludes ids before the first possible one, because Redis refuses them. */
 const byRecord: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
 
 export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
@@ -81,7 +81,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         const turns = runningBySession(running(), viewer, owner);
         const { sessions: found, next } = await sessions.list(viewer, owner, limit, placeOf(cursor));
         const known = new Set(found.map((session) => session.id));
-        // A running agent session may be on a later page, by its last finished turn, or on none yet.
+        // By its last finished turn, a running agent session may belong to a later page. Without a finished turn, it is on no page.
         const first =
           cursor === undefined ? [...turns.keys()].filter((each) => !known.has(each)).slice(0, maxEarly) : [];
         const early = await Promise.all(
@@ -153,7 +153,10 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   }
 }
 
-/** Returns the one owner that a query names; undefined: sessions of all owners. @throws ApiFailure 400 for several owners */
+/**
+ * Returns the owner that a query names; undefined if it asks for the sessions of all owners.
+ * @throws ApiFailure 400 for several owners
+ */
 function ownerIn({ user, team, key }: z.output<typeof ownerQuery>): SessionOwner | undefined {
   const owners: SessionOwner[] = [
     ...(user === undefined ? [] : [`user:${user}` as const]),

@@ -16,7 +16,7 @@ export function runningBySession(
   return Map.groupBy(sorted, (turn) => computeSessionId(sessionOwnerOf(turn), turn.session));
 }
 
-/** Builds an agent session that has no finished turn from its running turns. Returns undefined without turns. */
+/** Builds an agent session that has no finished turn from its running turns. Returns undefined if there are no turns. */
 export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): AgentSession | undefined {
   const [first] = turns;
   if (!first) return undefined;

@@ -9,7 +9,7 @@ import { parse } from '../parse.ts';
 import { hideDeleted } from '../people/hide-deleted.ts';
 import { auditFile } from './audit-file.ts';
 
-/** The number of entries that an export reads at once. */
+/** An export reads this many entries at once. */
 const entriesPerRead = 500;
 
 const cursorForm = z.object({

@@ -96,7 +96,10 @@ export function batchOperations(parts: BatchParts): Operation[] {
     }),
   ];
 
-  /** Returns a batch on which a person may do an action. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns a batch on which a person may do an action.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(id: string, action: Action, actor: Actor): Promise<BatchRecord> {
     const batch = /^[\w-]{1,80}$/.test(id) ? await work.find(id) : undefined;
     if (!batch) throw notFound();

@@ -14,7 +14,7 @@ export function readOwner(text: string): { kind: 'user' | 'team' | 'key'; id: st
   return { kind: kind === 'user' || kind === 'team' ? kind : 'key', id };
 }
 
-/** The owner that the access rules check: a person or a team. What belongs to a router key belongs to nobody: undefined. */
+/** The person or team whose rights the access rules check. Undefined: nobody, because the resource belongs to a router key. */
 export type Party = { kind: 'user' | 'team'; id: string } | undefined;
 
 export function partyOf({ kind, id }: Pick<Owner, 'kind' | 'id'>): Party {
@@ -22,20 +22,23 @@ export function partyOf({ kind, id }: Pick<Owner, 'kind' | 'id'>): Party {
 }
 
 /**
- * Returns the party of a stored id, which does not say what kind of owner it is. An id that is none of the person's teams counts as a
- * person's.
+ * Returns the party of a stored id, which does not say what kind of owner it is. An id that is not one of the person's teams
+ * counts as the id of a person.
  */
 export function partyOfId({ teams }: Pick<Person, 'teams'>, id: string): Party {
   return { kind: teams.has(id) ? 'team' : 'user', id };
 }
 
-/** Returns a person as a plain member where they own a resource: administrators may not read the content of other people's files. */
+/**
+ * Returns a person as a plain member if the resource is theirs or their team's, and unchanged otherwise. The access rules then let an
+ * administrator read the content of their own files, and of no others.
+ */
 export function asOwner(person: Person, party: Party): Person {
   const plain: Person = { id: person.id, role: 'member', teams: person.teams };
   return relationTo(plain, party) === 'nobody' ? person : plain;
 }
 
-/** Looks up people, teams and keys by id. What has been deleted has no name. */
+/** Looks up people, teams and keys by id. Deleted ones have no name. */
 export async function ownersOf(
   { users, teams, keys }: Pick<Accounts, 'users' | 'teams' | 'keys'>,
   given: readonly string[],

@@ -23,7 +23,7 @@ export interface ConnectionRoutesParts {
 const text = z.string().min(1).max(8_192);
 const answer = z.strictObject({ state: text, code: text.optional(), iss: text.optional() });
 
-/** Creates the routes for the MCP account links of the signed-in person. Nobody sees or changes those of others. */
+/** Creates the routes for the MCP account links of the signed-in person. Nobody sees or changes the links of others. */
 export function mcpAccountLinkRoutes(parts: ConnectionRoutesParts): Router {
   const { connections } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
@@ -58,12 +58,15 @@ function connectionAnswer({ server, url, state, connectedAt }: ServerForPerson):
   return { server, host: new URL(url).host, state, ...(connectedAt === undefined ? {} : { connectedAt }) };
 }
 
-/** Returns the address of the page to which an MCP server sends people back. All servers get the same one. */
+/** Returns the address of the page to which an MCP server sends people back. It is the same for all servers. */
 function pageOf(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'publicUrl'>): string {
   return new URL(connectionsPath, resolveRouterAddress(request, publicUrl)).href;
 }
 
-/** Turns a ConnectError into a failure of the API. @throws ApiFailure 422 with the sentence of a ConnectError */
+/**
+ * Turns a ConnectError into a failure of the API.
+ * @throws ApiFailure 422 with the sentence of a ConnectError
+ */
 async function toApiFailure<T>(connect: () => Promise<T>): Promise<T> {
   try {
     return await connect();

@@ -75,7 +75,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       handle: async ({ actor, body: { name, tier, expiresInDays } }) => {
         const { folder, natsUrl } = authorityFor(actor);
         const validMs = expiresInDays === undefined ? undefined : expiresInDays * dayMs;
-        // Recorded before it is answered: an unrecorded credential could not be revoked.
+        // The credential is recorded before it is sent, because an unrecorded one could not be revoked.
         const { text, issued } = await changeAuthority(folder, async (authority) => {
           const now = Date.now();
           if (authority.issued.some((other) => other.name === name && isValid(other, now))) {

@@ -86,7 +86,10 @@ export function fileOperations(parts: FileParts): Operation[] {
     }),
   ];
 
-  /** Returns a file on which a person may do an action. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns a file on which a person may do an action.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(
     actor: Actor,
     wanted: { id: string; owner: string },

@@ -1,7 +1,7 @@
 import type { FoundKey, KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
 
-/** The settings of a key, other than the limits, that only administrators change after an administrator has set them. */
+/** The settings of a key, besides its limits, that an administrator locks by setting them. Only administrators may change a locked one. */
 const fields = ['class', 'expiresAt', 'models', 'tiers', 'tools', 'weight'] as const;
 
 type Settings = Partial<Pick<KeyRecord, (typeof fields)[number] | 'limits'>>;
@@ -12,8 +12,8 @@ export type WantedSettings = { [name in (typeof fields)[number]]?: Settings[name
 };
 
 /**
- * Returns the `adminSet` of a key (see KeyRecord) after an administrator's change. A setting that the change sets is added, also where the
- * key has had the same value; a setting that the change removes is taken out.
+ * Returns the `adminSet` of a key (see KeyRecord) after an administrator's change. A setting that the change sets is added, even if the key
+ * already had this value. A setting that the change removes is removed from `adminSet`.
  */
 export function adminSetAfter(
   key: Settings & Pick<KeyRecord, 'adminSet'>,
@@ -27,7 +27,7 @@ export function adminSetAfter(
   return names.size === 0 ? undefined : [...names];
 }
 
-/** Returns the first setting of an administrator that a change by another person would change; undefined for none. */
+/** Returns the first locked setting that a change would alter; undefined if it alters none. */
 export function lockedIn(key: FoundKey, wanted: WantedSettings): string | undefined {
   const { adminSet = [] } = key;
   const locked = changesOf(key, wanted).find(

@@ -11,7 +11,7 @@ import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
 import { locksSettings, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 
-/** The number of times that a change is checked and stored at most while others change the key. */
+/** A change is tried at most this many times. Each time it is checked and stored, which fails if others have changed the key meanwhile. */
 const maxAttempts = 5;
 
 interface WantedChange {
@@ -23,8 +23,8 @@ interface WantedChange {
 }
 
 /**
- * Changes the settings of a key, if the actor may. The change is stored only at the revision that was checked: when others have changed the
- * key since it was read, it is read and checked again. Returns the changed key.
+ * Changes the settings of a key, if the actor may. The change is stored only if the key still has the revision that was checked. When
+ * others have changed it since it was read, the key is read and checked again. Returns the changed key.
  * @throws ApiFailure 403, 404, 409, 412
  */
 export async function changeKey(
@@ -59,8 +59,8 @@ export async function changeKey(
 }
 
 /**
- * Returns whether a change would leave a key as it is: the key has all values already, and those that an administrator sets are marked as
- * theirs.
+ * Returns whether a change would leave a key as it is. It does if the key already has all values, and those that an administrator sets are
+ * marked as set by one.
  */
 export function isUnchangedBy(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
   if (!changesNothing(key, wanted)) return false;
@@ -73,7 +73,10 @@ function isProlonged({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.out
   return wanted === null || wanted > expiresAt;
 }
 
-/** Checks a change and returns what is to be stored. @throws ApiFailure 403 */
+/**
+ * Checks a change and returns what is to be stored.
+ * @throws ApiFailure 403
+ */
 function judge(
   { recordings: { isOn } }: Pick<ApiParts, 'recordings'>,
   actor: Actor,
@@ -97,7 +100,10 @@ function judge(
   };
 }
 
-/** Checks that the actor may record the requests of a key. Only the person of a personal key may. @throws ApiFailure 403 */
+/**
+ * Checks that the actor may record the requests of a key. Only the person of a personal key may.
+ * @throws ApiFailure 403
+ */
 function requireSwitch(actor: Actor, { kind, ...key }: FoundKey): void {
   if (kind !== 'user') return requireAccess('key.record', actor, ownerOf({ kind, ...key }));
   if (key.ownerId !== actor.id) throw forbidden('Only its person may have the requests of a personal key recorded.');

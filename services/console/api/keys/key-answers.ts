@@ -5,8 +5,8 @@ import { ceilingAnswer } from '../people/ceiling-answer.ts';
 import { stateOf, switchersOf } from '../recordings/recording-state.ts';
 
 /**
- * Returns keys as the pages show them: without the hash, and with only the ends of the secret.
- * @param isRecording whether requests are recorded at all
+ * Returns keys as the pages show them, without the hash and with only the ends of the secret.
+ * @param isRecording whether this router records requests
  */
 export async function keyAnswers(
   { keys, users }: Pick<Accounts, 'keys' | 'users'>,

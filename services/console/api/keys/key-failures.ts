@@ -5,7 +5,10 @@ export function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
   return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
 }
 
-/** Returns the 403 for a setting that an administrator has set. @param field the setting */
+/**
+ * Returns the 403 for a setting that an administrator has set.
+ * @param field the setting
+ */
 export function lockedFailure(field: string): ApiFailure {
   return new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
 }

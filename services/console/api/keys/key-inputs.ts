@@ -6,7 +6,7 @@ import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** Milliseconds: 30 days. */
+/** Milliseconds for which a replaced key can stay valid at most: 30 days. */
 const longestOverlapMs = 30 * 24 * 3_600_000;
 
 const future = z
@@ -50,7 +50,7 @@ export const keyChange = z.strictObject({
     ),
 });
 
-/** The body that changes or makes the key of a given name. */
+/** The body that changes the key with a name, or creates a key with it. */
 export const namedKey = keyChange
   .omit({ name: true, records: true })
   .extend(newKey.pick({ kind: true, userId: true, teamId: true }).shape);

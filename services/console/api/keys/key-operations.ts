@@ -161,7 +161,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         const key = await find(id, 'key.change', actor);
         const outcome = await keys.revoke(key.id, Date.now());
-        // Always announced: a second revocation may be meant to repair a lost first announcement.
+        // Every ingress is told, even of a second revocation: it may be meant for those that the first message did not reach.
         await announce(key.id);
         if (outcome === 'revoked') await note('key.revoke', actor, key, {});
       },
@@ -183,7 +183,10 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return changeKey(parts, actor, key, { wanted, ifRevision, again: () => find(key.id, 'key.change', actor) });
   }
 
-  /** Returns the usable keys of an owner that have the name. @throws ApiFailure 403 or 404 when the actor may not change them */
+  /**
+   * Returns the usable keys with this name that an owner has.
+   * @throws ApiFailure 403 or 404 when the actor may not change them
+   */
   async function liveKeysOf(
     actor: Actor,
     kind: KeyKind,
@@ -199,7 +202,10 @@ export function keyOperations(parts: ApiParts): Operation[] {
     );
   }
 
-  /** Returns a key on which a person may do an action. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns a key on which a person may do an action.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(id: string, action: Action, actor: Actor): Promise<FoundKey> {
     const key = isKeyId(id) ? await keys.find(id) : undefined;
     if (!key) throw notFound();

@@ -13,7 +13,10 @@ import type { newKey } from './key-inputs.ts';
 
 export type KeyOwnerId = { kind: 'user' | 'team'; id: string };
 
-/** Creates a key, if the actor may. @throws ApiFailure 403, 404 for an owner that does not exist, 409 for too many */
+/**
+ * Creates a key, if the actor may.
+ * @throws ApiFailure 403, 404 for an owner that does not exist, 409 for too many keys
+ */
 export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys } = parts.accounts;
   const { kind, userId = actor.id, teamId, ...facts } = wanted;
@@ -49,16 +52,16 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
 }
 
 /**
- * Returns whether settings that the actor makes on a key of this owner are locked for all but administrators. True for an administrator on
- * somebody else's key.
+ * Returns whether settings that the actor makes on a key of this owner are locked for all but administrators. They are if an administrator
+ * makes them on somebody else's key.
  */
 export function locksSettings({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
   return role === 'admin' && owner !== undefined && owner.id !== id;
 }
 
 /**
- * Returns whether the actor makes a key for an owner whose files the actor may not read. The secret of the key would let the actor read
- * them, so such a key stores as an owner of its own and reaches nothing of the owner's.
+ * Returns whether the actor makes a key for an owner whose files the actor may not read. The secret of a key would let the actor read
+ * them. Therefore such a key is itself the owner of what it stores, and reaches nothing that its owner has.
  */
 export function isIssuedKey(actor: Actor, owner: KeyOwnerId): boolean {
   return !mayDo('file.read', asOwner(actor, owner), owner);

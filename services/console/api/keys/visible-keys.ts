@@ -8,7 +8,10 @@ interface Asked {
   cursor: string | undefined;
 }
 
-/** Returns a page of the keys that the actor may see. @param owner the id of a person or a team; undefined: all owners */
+/**
+ * Returns a page of the keys that the actor may see.
+ * @param owner the id of a person or a team; undefined: all owners
+ */
 export async function visibleKeys(
   keys: Pick<KeyStore, 'list' | 'listOfOwner' | 'listFrom'>,
   { id, role, teams }: Actor,
@@ -24,7 +27,10 @@ export async function visibleKeys(
   return pageOf((await Promise.all(visible.map((each) => keys.listOfOwner(each)))).flat(), page, byCreation);
 }
 
-/** Returns a page of all keys, and reads no more keys than it needs. @throws ApiFailure 400 for an invalid cursor */
+/**
+ * Returns a page of all keys, and reads no more keys than it needs.
+ * @throws ApiFailure 400 for an invalid cursor
+ */
 async function pageOfAll(keys: Pick<KeyStore, 'listFrom'>, { limit, cursor }: Asked): Promise<Page<FoundKey>> {
   requireCursor(cursor, byCreation);
   const from = Number(cursor?.split('.')[0] ?? 0);

@@ -16,8 +16,8 @@ export interface AdmitParts {
 type Admission = UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked';
 
 /**
- * Returns the account of a person who has proven who they are at a provider: the linked account, an account with the same verified address
- * that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the provider give.
+ * Returns the account of a person who has proven who they are at a provider. This is the linked account, an account with the same verified
+ * address that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the provider name.
  */
 export async function admitPerson(
   parts: AdmitParts,
@@ -29,7 +29,9 @@ export async function admitPerson(
   return admit(parts, provider, await findOrMake(parts, provider, claims.sub, person), person);
 }
 
-/** Admits a person whose provider was asked again, as `admitPerson` does, to the account with this id. Links and makes no account. */
+/**
+ * Admits a person whose provider was asked again, as `admitPerson` does, to the account with this id. It links no account and creates none.
+ */
 export async function admitAgain(
   parts: AdmitParts,
   provider: SignInProvider,
@@ -62,7 +64,7 @@ async function findOrMake(
 ): Promise<UserRecord | 'unconfirmed' | 'blocked' | undefined> {
   const { accounts, externals } = parts;
   const account = { provider, issuer, subject: sub };
-  /** Returns the person whose account is linked, also when another window of theirs has linked it meanwhile. */
+  /** Returns the person whose account is linked, even if another window of theirs has linked it meanwhile. */
   const whoCame = async (): Promise<UserRecord | undefined> => {
     const known = await externals.findPerson(account);
     return known === undefined ? undefined : findLinkedPerson(parts, known, email);
@@ -86,7 +88,9 @@ async function findOrMake(
   return made;
 }
 
-/** Returns a person whose account is linked already. Marks their address here as confirmed and used if the provider names the same one. */
+/**
+ * Returns a person whose account is linked already. Marks their address here as confirmed and used if the provider names the same address.
+ */
 async function findLinkedPerson({ accounts: { users } }: AdmitParts, id: string, email: string) {
   const user = await users.find(id);
   if (user?.email === email && (user.confirmedEmail !== email || user.usedEmail !== email))
@@ -117,7 +121,7 @@ async function applyRules(
       await note(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
     } else if (!belongs && mine.get(team.id) === 'member') {
       await accounts.teams.removeMember(team.id, user.id);
-      // At once: tokens of the team work until the ingress nodes are informed.
+      // The ingress nodes are told at once, because tokens of the team work until then.
       await announce(`user:${user.id}`);
       await note(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
     }

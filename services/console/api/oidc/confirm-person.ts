@@ -18,28 +18,30 @@ export interface ConfirmParts extends AdmitParts {
   clients: ProviderClients;
 }
 
-/** Milliseconds for which the last answer of a provider counts at most, even when its access token lasts longer. */
+/** The last answer of a provider counts for at most this many milliseconds, even if its access token lasts longer. */
 const longestMs = 3_600_000;
 
-/** Milliseconds for which a person stays signed in while their provider does not answer. */
+/** Milliseconds for which a person stays signed in while their provider does not answer. They start when its last answer expires. */
 const outageMs = 3_600_000;
 
 /**
- * Milliseconds for which, and between which, storing a refresh token is tried again when the store does not answer: a replica may have to
- * take over. Together with the time that the provider has, this is less than `checkMs`.
+ * Milliseconds for which storing a refresh token is tried while the store does not answer, because a replica may have to take over. With
+ * the time that the provider has to answer, they are less than `checkMs`.
  */
 const keepForMs = 20_000;
+
+/** Milliseconds between two of these tries. */
 const keepAgainMs = 1_000;
 
-/** Milliseconds from which an answer of a provider, or its absence, is slow. */
+/** A check that takes this many milliseconds or more is slow. */
 const slowMs = 750;
 
-/** Milliseconds between two reads of the result of another node that asks the provider. */
+/** While another node asks the provider, its result is read again after this many milliseconds, times a random factor from 1 to 2. */
 const lookMs = 100;
 
 /**
- * Returns the time, in ms since 1970, until which an answer of the provider counts: as long as its access token lasts, an hour at most.
- * Without a refresh token the provider cannot be asked again, so the answer counts for as long as the registry says.
+ * Returns the time, in ms since 1970, until which an answer of the provider counts. It counts as long as its access token lasts, but an
+ * hour at most. Without a refresh token the provider cannot be asked again, so the answer counts for as long as the registry says.
  */
 export function goodUntil(
   refreshToken: string | undefined,
@@ -71,15 +73,15 @@ export function personConfirmer(parts: ConfirmParts): Confirm {
     } finally {
       const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowMs;
       const now = isSlow ? await externals.find(user.id) : undefined;
-      // Otherwise the mark expires by itself: until then, nobody waits for a provider that hangs while the last answers still count.
+      // Otherwise the mark stays until it expires. Until then nobody waits for a provider that hangs while the last answers still count.
       if (!now || isGood(now) || !isWithinOutage(now, checkMs)) await externals.endCheck(user.id, mark);
     }
   };
 }
 
 /**
- * Creates the check for what lasts longer than sign-in sessions: admin tokens and keys. Confirms them when no provider can be asked about
- * the person, now or later.
+ * Creates the check of the person behind an admin token or a key. These last longer than sign-in sessions. Therefore the person also counts
+ * as confirmed when no provider can be asked about them, now or later.
  * @param confirm the check of `personConfirmer`
  */
 export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Confirm): Confirm {
@@ -114,7 +116,7 @@ async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confir
   const { externals } = parts;
   const deadline = performance.now() + checkMs;
   for (;;) {
-    // At different times, so that those who wait do not ask the store all at once.
+    // The waiting times differ, so that the requests that wait do not ask the store all at once.
     await sleep(lookMs * (1 + Math.random()));
     const isOver = performance.now() >= deadline || !(await externals.isChecked(user.id));
     const account = await externals.find(user.id);
@@ -125,11 +127,12 @@ async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confir
 }
 
 /**
- * Asks the provider about a person, as the only node that does. Skips the question when the person is signed out or confirmed meanwhile.
+ * Asks the provider about a person. Only one node calls this at a time. The provider is not asked when the person was signed out or
+ * confirmed meanwhile.
  */
 async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals, log } = parts;
-  // Read again: another node may have asked since, and a refresh token that it has used must not be used again.
+  // The account is read again, because another node may have asked since. A refresh token that it has used must not be used again.
   const account = await externals.find(user.id);
   if (!account || (await isSignedOut(parts, user))) return 'refused';
   if (isGood(account)) return 'confirmed';
@@ -153,7 +156,7 @@ async function refreshTokens(parts: ConfirmParts, user: UserRecord, account: Sto
   if (account.refreshToken === undefined) return signOut(parts, user, account, 'not asked');
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
-  // At once: the previous token may be used up. Whether the person may stay is decided below.
+  // The new token is stored at once, because the previous one may be used up. Whether the person may stay is decided below.
   const kept = await keepWithRetries(
     externals,
     user.id,
@@ -178,7 +181,7 @@ async function keepWithRetries(
   account: ExternalAccount,
   over: StoredAccount,
 ): Promise<StoredAccount | undefined> {
-  // The same id for all tries: the store may have kept the token, and only its reply was lost.
+  // All tries have the same id, because the store may have kept the token although its reply was lost.
   const keepId = randomUUID();
   const deadline = performance.now() + keepForMs;
   for (;;) {
@@ -191,7 +194,7 @@ async function keepWithRetries(
   }
 }
 
-/** Returns the state of a person whose account has changed since the provider was asked: they were deleted, or have signed in. */
+/** Returns the state of a person who was deleted, or has signed in, since the provider was asked. */
 async function afterNewer({ externals }: ConfirmParts, { id }: UserRecord): Promise<Confirmation> {
   const account = await externals.find(id);
   if (!account) return 'refused';

@@ -25,9 +25,9 @@ export interface OidcParts {
 }
 
 /**
- * A path of the console. Refuses the address of another host, which browsers also read from `//host` and `/\host`. Accepts only the
- * characters of an address, which JSON does not make longer, and at most 300 of them: the path is kept in a cookie, and a link of any site
- * can name it.
+ * A path of the console. Refuses the URL of another host, which browsers also read from `//host` and `/\host`. The path is kept in a
+ * cookie, and a link on any site can name it. Therefore it may have at most 300 characters, all of which URLs allow and JSON does not make
+ * longer.
  */
 const ownPath = z
   .string()
@@ -123,7 +123,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     try {
       return (await accounts.sessions.find(sessionId)) !== undefined;
     } catch (error) {
-      // A new sign-in is the way out for a person about whom the provider could not be asked.
+      // A person about whom the provider could not be asked must be able to sign in again.
       if (error instanceof UnconfirmedError) return false;
       throw error;
     }
@@ -151,13 +151,14 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
 
 /**
  * Returns whether the refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11). If
- * so, the end of a refresh token ends the person's access. Refresh tokens of other providers end in the evening.
+ * so, the end of a refresh token ends the person's access. Refresh tokens of other providers end with the session there, for example in the
+ * evening.
  */
 function givesOffline({ scopes }: SignInProvider): boolean {
   return scopes.includes('offline_access');
 }
 
-/** Returns whether a subject has the length that is allowed: at most 255 characters (OpenID Connect Core 1.0, section 2). */
+/** Returns whether a subject has an allowed length, which is at most 255 characters (OpenID Connect Core 1.0, section 2). */
 function isSubject(sub: string): boolean {
   return sub.length > 0 && sub.length <= 255;
 }

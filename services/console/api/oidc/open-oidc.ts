@@ -30,8 +30,8 @@ export interface OpenOidcParts {
 }
 
 /**
- * Opens signing in at providers. From then on, sign-in sessions that a provider has opened end when the provider refuses the person, and
- * other sessions count only while local accounts are on.
+ * Opens signing in at providers. From then on, sign-in sessions that a provider has opened end when the provider refuses the person. Other
+ * sessions count only while local accounts are on.
  */
 export function createOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;

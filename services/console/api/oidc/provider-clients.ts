@@ -35,7 +35,10 @@ export class ProviderClients {
     this.#environment = environment;
   }
 
-  /** Returns the client of a provider. @throws an Error when the provider cannot be reached, or its secret is not set */
+  /**
+   * Returns the client of a provider.
+   * @throws an Error when the provider cannot be reached, or its secret is not set
+   */
   async of(provider: SignInProvider): Promise<oidc.Configuration> {
     // A provider with another setting is another client.
     const key = JSON.stringify(provider);
@@ -66,8 +69,8 @@ export class ProviderClients {
 const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'access_denied']);
 
 /**
- * Returns whether a provider that was asked about a person has refused them. Its other errors may pass, or concern the router, such as
- * `invalid_client` once the router's secret has expired.
+ * Returns whether a provider that was asked about a person has refused them. Its other errors may be temporary, or concern the router, such
+ * as `invalid_client` once the router's secret has expired.
  */
 export function refusesPerson(error: unknown): boolean {
   if (!(error instanceof oidc.ResponseBodyError)) return false;

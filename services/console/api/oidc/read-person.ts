@@ -20,7 +20,7 @@ export type Refusal = 'no_address' | 'not_verified' | 'not_admitted';
 export function readPerson(provider: SignInProvider, claims: Claims): ProvidedPerson | Refusal {
   const email = emailSchema.safeParse(claims['email']).data;
   if (email === undefined) return 'no_address';
-  // Some providers send it as a text.
+  // Some providers send `email_verified` as a text.
   const verified = claims['email_verified'];
   if (verified !== true && verified !== 'true' && !(provider.trust_email && verified === undefined))
     return 'not_verified';

@@ -10,8 +10,8 @@ const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
 /**
  * The name of the one cookie in older sign-ins. While a cluster is updated, a sign-in that begins at an older node and ends at a newer one
- * succeeds. One that begins at a newer node and ends at an older one fails, because the older node does not read the new names, and the
- * person begins again.
+ * succeeds. One that begins at a newer node and ends at an older one fails, because the older node does not read the new names. The person
+ * then begins again.
  */
 const legacyCookieName = 'rtr-sign-in';
 
@@ -46,9 +46,10 @@ export interface SignInStatesParts {
 }
 
 /**
- * The states of the sign-ins that are under way. Each is in a cookie of the browser that began it, sealed with the secret of the cluster:
- * any ingress can go on with it, and an answer of a provider is of no use to another browser. The router itself keeps only the hash of each
- * state that was taken: a provider that receives a code twice revokes everything that it gave for the code (RFC 6749, section 4.1.2).
+ * The states of the sign-ins that are under way. Each is in a cookie of the browser that began it, sealed with the secret of the cluster.
+ * Any ingress can therefore go on with it, and an answer of a provider is of no use to another browser. The router itself stores only the
+ * hash of each state that was used. No state is used twice, because a provider that receives a code twice revokes everything that it gave
+ * for the code (RFC 6749, section 4.1.2).
  */
 export class SignInStates {
   readonly #secrets: SignInStatesParts['secrets'];
@@ -64,13 +65,16 @@ export class SignInStates {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
     this.clearOldest(request, response, maxAtOnce - 1);
-    // Lax: the provider leads back here by a link.
+    // The cookie is `Lax`, because the provider leads back here by a link.
     const attributes = { ...cookieAttributes(request), maxAge: lifeMs };
     response.cookie(cookieName(request, nameOf(state.state)), sealed, attributes);
     return true;
   }
 
-  /** Clears the cookies of all but the newest sign-ins. @param kept the number of sign-ins that the browser keeps */
+  /**
+   * Clears the cookies of all but the newest sign-ins.
+   * @param kept the number of sign-ins that the browser keeps
+   */
   clearOldest(request: Request, response: Response, kept = maxAtOnce): void {
     // Browsers send older ones first (RFC 6265, section 5.4).
     const names = cookiesLike(request, nameForm);
@@ -78,10 +82,10 @@ export class SignInStates {
   }
 
   /**
-   * Takes the state that an answer of a provider names, once in the whole cluster. Returns undefined when the browser has no state with
-   * that provider, or only an expired one.
-   * @throws RouterError `store_unavailable`; the browser then keeps the state and may come again with the same answer, which succeeds
-   * unless Redis has noted the state and only its reply was late or lost
+   * Returns the state that an answer of a provider names, and marks it as used in the whole cluster. Returns undefined when the browser has
+   * no state with that provider, or only one that has expired or was used.
+   * @throws RouterError `store_unavailable`. The browser then keeps the state and may send the same answer again. That succeeds unless
+   * Redis has recorded the state and only its reply was late or lost.
    */
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
     const named = request.query['state'];

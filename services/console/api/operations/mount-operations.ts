@@ -3,7 +3,7 @@ import { actorOf } from '../actor.ts';
 import type { Operation } from './operation.ts';
 
 export interface MountOptions {
-  /** The number of items that a list answers at once where the request does not say how many. Infinity: the whole list, as an array. */
+  /** The number of items on a page of a list if the request does not say how many. Infinity: the whole list, as an array. */
   pageSize: number;
   /** Called before an operation. Throws where the operation is not permitted. */
   permit?: (response: Response, operation: Operation) => void;

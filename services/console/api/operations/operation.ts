@@ -30,20 +30,23 @@ export const subjects = {
 /** One operation of the API, as the console's pages and the Admin API serve it. */
 export interface Operation {
   method: Method;
-  /** As `/teams/{id}`. A parameter takes one segment, in which a slash is written as `%2F`; `{+model}` takes slashes as they are. */
+  /**
+   * For example `/teams/{id}`. A parameter stands for one segment, in which a slash is written as `%2F`. A parameter such as `{+model}` may
+   * contain slashes.
+   */
   path: string;
-  /** As `createTeam`. */
+  /** For example `createTeam`. */
   id: string;
   subject: keyof typeof subjects;
   /** One sentence. */
   summary: string;
   /** The scopes of admin tokens that suffice; `admin` always does. */
   scopes: readonly AdminScope[];
-  /** The command of `rtr` that does the same, as `keys create`. */
+  /** The command of `rtr` that does the same, for example `keys create`. */
   command: string;
   query: z.ZodObject | undefined;
   body: z.ZodType | undefined;
-  /** The size of the body at most, where it may be larger than usual. */
+  /** The maximum size of the body, if it may be larger than usual. */
   maxBodyBytes: number | undefined;
   /** The schema of the answer, or of one item of a list. */
   answer: z.ZodType | undefined;
@@ -51,7 +54,7 @@ export interface Operation {
   statuses: readonly number[];
   /** Whether the operation answers a list page by page. */
   isList: boolean;
-  /** Whether the list is too long to be answered whole: it is always answered in pages. */
+  /** Whether the list is too long to be answered whole, and so always answered in pages. */
   isEndless: boolean;
   /** The media types of the files that the operation writes; empty for none. */
   files: readonly string[];
@@ -64,7 +67,7 @@ export interface Call {
   actor: Actor;
   request: Request;
   response: Response;
-  /** The number of items that a list answers at once where the request does not say how many. */
+  /** The number of items on a page of a list if the request does not say how many. */
   pageSize: number;
 }
 
@@ -212,14 +215,14 @@ function read<Path extends string, Query extends z.ZodObject | undefined, Body e
   };
 }
 
-/** Returns the parameters of the path. Joins a parameter with slashes, which comes as a list of segments. */
+/** Returns the parameters of the path. A parameter that contains slashes comes as a list of segments, and is joined again. */
 function joined(params: Request['params']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
   );
 }
 
-/** Returns the revision of an ETag, as 7 of `"7"`; -1, which matches nothing, for an ETag in another form. */
+/** Returns the revision of an ETag, for example 7 for `"7"`. An ETag in another form gives -1, which matches no revision. */
 function revisionOf(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const [, digits] = /^\s*"(\d{1,15})"\s*$/.exec(header) ?? [];

@@ -38,7 +38,7 @@ export const byCreation: Order<{ createdAt: number; id: string }> = {
 
 /**
  * Returns the order of items by a name that may contain anything.
- * @param kind the kind of the items, with which each cursor begins, as `worker`
+ * @param kind the kind of the items, with which each cursor begins, for example `worker`
  */
 export function byName<T>(kind: string, nameOf: (each: T) => string): Order<T> {
   return { cursorOf: (each) => `${kind}:${nameOf(each)}`, form: new RegExp(`^${kind}:.`, 's') };
@@ -49,7 +49,10 @@ export function timedCursor(at: number, id: string): string {
   return `${String(at).padStart(16, '0')}.${id}`;
 }
 
-/** Refuses a cursor that does not have the form of the order. @throws ApiFailure 400 */
+/**
+ * Refuses a cursor that does not have the form of the order.
+ * @throws ApiFailure 400
+ */
 export function requireCursor(cursor: string | undefined, { form }: Pick<Order<never>, 'form'>): void {
   if (cursor === undefined || form.test(cursor)) return;
   throw new ApiFailure(400, 'invalid_request', 'This is no cursor of this list.', { field: 'cursor' });

@@ -3,8 +3,8 @@ import { stale } from '../api-failure.ts';
 
 /**
  * Checks the `If-Match` of a change by name against the resource with that name. With `If-Match`, a resource that does not exist is not
- * made.
- * @param found undefined: there is nothing with this name
+ * created.
+ * @param found the resource; undefined: none has this name
  * @throws ApiFailure 412
  */
 export function requireRevision(

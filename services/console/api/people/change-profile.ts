@@ -3,7 +3,10 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 
-/** Renames a person and announces it. @throws ApiFailure 404 */
+/**
+ * Renames a person, and tells every ingress.
+ * @throws ApiFailure 404
+ */
 export async function changeName(
   parts: ApiParts,
   actor: Actor,
@@ -18,7 +21,7 @@ export async function changeName(
 }
 
 /**
- * Changes the address of a person, which ends all their sign-in sessions. An address that somebody else sets is confirmed.
+ * Changes the address of a person, which ends all their sign-in sessions. An address that somebody else sets counts as confirmed.
  * @throws ApiFailure 404, or 409 for an address of somebody else
  */
 export async function changeAddress(
@@ -40,7 +43,10 @@ export async function changeAddress(
   await record(parts, actor, { action: 'user.email', target, details: { before, after: email } });
 }
 
-/** Returns the 409 for an address that is taken. @param holder the person who has it; shown to administrators only */
+/**
+ * Returns the 409 for an address that somebody has already.
+ * @param holder the person who has it; to be given only in answers to administrators, because the message contains the person's id
+ */
 export function emailTaken(holder?: UserRecord): ApiFailure {
   const message =
     holder && !hasConfirmedEmail(holder)
@@ -49,7 +55,10 @@ export function emailTaken(holder?: UserRecord): ApiFailure {
   return new ApiFailure(409, 'email_taken', message, { field: 'email' });
 }
 
-/** Confirms that the address that a person has typed in is theirs. @throws ApiFailure 403 for one's own address */
+/**
+ * Confirms that the address that a person has typed in is theirs.
+ * @throws ApiFailure 403 for one's own address
+ */
 export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRecord): Promise<void> {
   const { id, name, email } = user;
   if (hasConfirmedEmail(user)) return;
@@ -60,7 +69,7 @@ export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRe
 }
 
 /**
- * Refuses to give more rights to a person who is named by an address that they have typed in and nobody has confirmed.
+ * Refuses to give more rights to a person who has typed in their address themselves while nobody has confirmed it.
  * @throws ApiFailure 409
  */
 export function requireConfirmedEmail(user: UserRecord): void {

@@ -4,7 +4,10 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 
-/** Deletes a person. @throws ApiFailure 404, or 409 for the last administrator */
+/**
+ * Deletes a person.
+ * @throws ApiFailure 404, or 409 for the last administrator
+ */
 export async function deletePerson(parts: ApiParts, actor: Actor, { id }: UserRecord): Promise<void> {
   const outcome = await parts.accounts.deletePerson(id);
   if (outcome === 'last admin') {

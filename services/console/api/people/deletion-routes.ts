@@ -9,7 +9,7 @@ import { deletePerson } from './delete-person.ts';
 
 const own = z.strictObject({ password: z.string().min(1).max(200).optional() });
 
-/** Creates the route with which a person deletes their own account, with the password if they have one. Their use stays in the ledger. */
+/** Creates the route with which a person deletes their own account, with the password if they have one. Their usage stays in the ledger. */
 export function deletionRoutes(parts: ApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.delete('/account', async (request, response) => {

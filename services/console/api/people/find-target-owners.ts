@@ -26,7 +26,7 @@ export async function findTargetOwners(
   };
 }
 
-/** Returns the owner that the details of an entry state; undefined where they state none, or state that the owner is a key. */
+/** Returns the owner that the details of an entry state; undefined if they state none, or state that the owner is a key. */
 function statedOwner({ target, details }: AuditEntry): { kind: unknown; ownerId: string | undefined } | undefined {
   const { kind, ownerId } = details;
   const id = typeof ownerId === 'string' ? ownerId : undefined;

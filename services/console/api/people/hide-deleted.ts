@@ -27,7 +27,7 @@ export async function hideDeleted(
     const { from, ...kept } = entry;
     return {
       ...kept,
-      // The network address of a deleted person goes with the name.
+      // The network address of a deleted person is removed with the name.
       ...(from && !(actor && isGone(actor.id)) && { from }),
       actor: actor && isGone(actor.id) ? { ...actor, name: deletedName(actor.id) } : actor,
       target: target && hidden !== undefined ? { ...target, name: hidden } : target,

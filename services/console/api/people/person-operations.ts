@@ -11,14 +11,14 @@ import { sessionAnswers } from '../session/session-answers.ts';
 import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
 import { deletePerson } from './delete-person.ts';
 
-/** By the hash of a session's token, which does not depend on its time. */
+/** The order of sign-in sessions by the hash of their token, which stays the same when their times change. */
 const byHash: Order<ListedSignInSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{43}$/ };
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
 /**
- * Returns the operations of administrators on what belongs to a person: name, address, sign-in sessions, second factors, the account at a
- * provider, and the account itself.
+ * Returns the operations of administrators on a person's name, address, sign-in sessions, second factors, account at a provider, and
+ * account here.
  */
 export function personOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, externals, secondFactors } = parts;
@@ -35,7 +35,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       body: profile,
       handle: async ({ actor, params: { id }, body: { name, email } }) => {
         const user = await find(actor, id);
-        // The address first, because it may be refused: nothing is changed then.
+        // The address is changed first, because it may be refused. Then nothing else has been changed.
         if (email === user.email) await confirmAddress(parts, actor, user);
         else if (email !== undefined) await changeAddress(parts, actor, user, email);
         if (name !== undefined) await changeName(parts, actor, user, name);

@@ -4,7 +4,10 @@ import type { Team } from '../../contract/account.ts';
 import { stateAnswer } from '../recordings/recording-state.ts';
 import { ceilingAnswer } from './ceiling-answer.ts';
 
-/** Returns a team with its members, as the API answers it. @param isRecording whether requests are recorded at all */
+/**
+ * Returns a team with its members, as the API answers it.
+ * @param isRecording whether this router records requests
+ */
 export async function teamAnswer(
   { teams, users }: Pick<Accounts, 'teams' | 'users'>,
   { id, name, limits = {}, weight = 1, ceiling, records, createdAt }: TeamRecord,

@@ -91,7 +91,10 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
     return teamAnswer(accounts, team, recordings.isOn);
   }
 
-  /** Returns a team whose members a person may change. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns a team whose members a person may change.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(id: string, actor: Actor): Promise<TeamRecord> {
     requireAccess('team.members', actor, { kind: 'team', id });
     const team = await teams.find(id);

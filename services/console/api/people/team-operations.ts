@@ -152,7 +152,11 @@ export function teamOperations(parts: ApiParts): Operation[] {
     return accounts.nameLock.runLocked(`team:${foldTeamName(name)}`, work);
   }
 
-  /** Refuses a name that another team has. @param id the id of the team that may have the name @throws ApiFailure 409 */
+  /**
+   * Refuses a name that another team has.
+   * @param id the id of the team that may have the name
+   * @throws ApiFailure 409
+   */
   async function requireFree(name: string, id?: string): Promise<void> {
     const folded = foldTeamName(name);
     const others = (await teams.list()).filter((team) => team.id !== id);
@@ -193,7 +197,10 @@ export function teamOperations(parts: ApiParts): Operation[] {
     return (await teams.find(before.id)) ?? before;
   }
 
-  /** Returns a team on which a person may do an action. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns a team on which a person may do an action.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(id: string, action: Action, actor: Actor): Promise<TeamRecord> {
     requireAccess(action, actor, { kind: 'team', id });
     const team = await teams.find(id);

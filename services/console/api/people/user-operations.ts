@@ -181,7 +181,7 @@ export function userOperations(parts: ApiParts): Operation[] {
         const address = resolveRouterAddress(request, parts.publicUrl);
         const user = await found(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
-        // Whoever has such a link becomes that person: administrators may not become people whose files they may not read.
+        // Whoever has such a link can become that person, and administrators may not become people whose files they may not read.
         const token = await links.issueFirstPassword(user);
         if (token === undefined) {
           const message =
@@ -246,7 +246,7 @@ export function userOperations(parts: ApiParts): Operation[] {
   }
 }
 
-/** Returns whether a change may give a person more rights: a role other than member, other limits, or the end of a block. */
+/** Returns whether a change may give a person more rights by a role other than member, other limits, or the end of a block. */
 function givesMore(user: UserRecord, { role, blocked, limits, weight, ceiling }: z.output<typeof change>): boolean {
   if ((role === 'admin' && user.role !== 'admin') || (blocked === false && user.blockedAt !== undefined)) return true;
   const { limits: hadLimits = {}, weight: hadWeight = 1, ceiling: hadCeiling = {} } = user;
@@ -260,7 +260,10 @@ function readEmail(text: string): string {
   return data;
 }
 
-/** Returns a person as administrators see them. @param provider the identity provider of their account, if they have one */
+/**
+ * Returns a person as administrators see them.
+ * @param provider the identity provider of their account, if they have one
+ */
 function userAnswer(user: UserRecord, provider: string | undefined): User {
   const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {

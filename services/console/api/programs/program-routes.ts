@@ -22,13 +22,13 @@ export interface ProgramRoutesParts {
 const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId: z.string().max(100).optional() });
 
 /**
- * Creates the routes for the programs that people sign in: a person approves a sign-in by the code that the program shows, and signs
+ * Creates the routes for the programs that people sign in. A person approves a sign-in by the code that the program shows, and can sign
  * programs out.
  */
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
-  // POST, because it counts as a try of a code: no other origin may send it.
+  // POST, because the request counts as a try of a code, and no other origin may send a POST.
   routes.post('/devices/:code/find', async (request, response) => {
     response.json(await findWaitingSignIn(signedInOf(response), request.params.code));
   });
@@ -66,7 +66,10 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   });
   return routes;
 
-  /** Returns the sign-in that waits for a code. @throws ApiFailure 404, and 429 after too many wrong codes */
+  /**
+   * Returns the sign-in that waits for a code.
+   * @throws ApiFailure 404, and 429 after too many wrong codes
+   */
   async function findWaitingSignIn({ id, address }: SignedIn, code: string) {
     const unknown = new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', {
       field: 'code',

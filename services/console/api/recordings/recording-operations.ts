@@ -89,7 +89,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       files: ['application/json'],
       handle: async ({ actor, query, response }) => {
         const filter = filterOf(actor, query);
-        // Recorded before anything is written: nobody reads recordings without an entry in the audit trail.
+        // The export is recorded before anything is written, so that nobody reads recordings without an entry in the audit trail.
         await record(parts, actor, {
           action: 'recording.export',
           target: { kind: 'recording', id: query.owner ?? 'all', name: '' },
@@ -151,7 +151,10 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names), traced: isTraced }));
   }
 
-  /** Returns a recording that a person may see. @throws ApiFailure 404 */
+  /**
+   * Returns a recording that a person may see.
+   * @throws ApiFailure 404
+   */
   async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<StoredRecording> {
     if (!requestId.test(request)) throw notFound();
     const visible = visibleOf(actor, await store.find(request));

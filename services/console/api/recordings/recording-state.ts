@@ -6,12 +6,15 @@ import type { Actor } from '../actor.ts';
 
 type Switched = RecordingSwitch & { of: 'key' | 'team' };
 
-/** Returns the ids of the people who have switched on the recording of these keys, for `UserStore.namesOf`. */
+/** Returns the ids of the people who have switched on the recording of these keys, for `UserStore.readNames`. */
 export function switchersOf(found: readonly FoundKey[]): string[] {
   return found.flatMap((key) => findRecordingSwitch(key)?.by ?? []);
 }
 
-/** Returns by which switch the requests of a key are recorded, as the API answers it. @param names the names of people, by id */
+/**
+ * Returns the switch by which the requests of a key are recorded, as the API answers it.
+ * @param names the names of people, by id
+ */
 export function stateOf(key: FoundKey, names: ReadonlyMap<string, string>): RecordingState | undefined {
   const switched = findRecordingSwitch(key);
   return switched && stateAnswer(switched, names);
@@ -23,7 +26,8 @@ export function stateAnswer({ of, by, since }: Switched, names: ReadonlyMap<stri
 }
 
 /**
- * Returns the switch to store: who has switched recording on and when, or null for off. A switch that is on already stays as it is.
+ * Returns the switch to store, which says who has switched recording on and when, or null for off. A switch that is on already stays as it
+ * is.
  * @throws ApiFailure 409 where recordings are off in the whole router
  */
 export function switched(

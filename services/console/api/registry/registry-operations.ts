@@ -24,7 +24,7 @@ import { parse } from '../parse.ts';
 import { versionAnswer, versionList } from './registry-answers.ts';
 import { changeSchema, checkSchema, revertSchema, versionSchema } from './registry-schemas.ts';
 
-/** The size of a body at most: in JSON, a line break takes two bytes. */
+/** The maximum size of a body. A registry may take twice its bytes there, because in JSON a line break takes two. */
 const maxBodyBytes = 2 * maxRegistryBytes + 16 * 1024;
 
 const unnamed = 'Name the version that was edited, as `basedOn` or in `If-Match`; 0 stands for none.';
@@ -37,7 +37,7 @@ export interface RegistryParts extends Pick<ApiParts, 'accounts' | 'log'> {
 export function registryOperations(parts: RegistryParts): Operation[] {
   const { accounts, registry } = parts;
   const { registryVersions: versions, users } = accounts;
-  /** One check at a time: a check takes a core for up to a second. */
+  /** Runs one check at a time, because a check occupies a core for up to a second. */
   const checks = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 16 });
   const about = { subject: 'registry', scopes: [] } as const;
   const read = { method: 'get', subject: 'registry', scopes: ['read'] } as const;
@@ -136,7 +136,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
         requireStore();
         const earlier = await versions.find(version);
         if (!earlier) throw notFound();
-        // Checked again, because another release may have stored it.
+        // The version is checked again, because another release may have stored it.
         const again = await checked(actor, { text: earlier.text });
         await store(actor, 'registry.revert', { ...again, basedOn, revertOf: version });
         return answered(reply);
@@ -177,7 +177,10 @@ export function registryOperations(parts: RegistryParts): Operation[] {
     };
   }
 
-  /** Refuses changes where a file is the registry. @throws ApiFailure 409 */
+  /**
+   * Refuses changes where a file is the registry.
+   * @throws ApiFailure 409
+   */
   function requireStore(): void {
     if (registry.source === 'store') return;
     const message = 'The registry is the file that ROUTER_CONFIG names. It is edited there, and can only be read here.';
@@ -194,14 +197,20 @@ export function registryOperations(parts: RegistryParts): Operation[] {
     }
   }
 
-  /** Checks a registry. @throws ApiFailure 400 that names the invalid field */
+  /**
+   * Checks a registry.
+   * @throws ApiFailure 400 that names the invalid field
+   */
   async function checked(actor: Actor, input: RegistryInput): Promise<Exclude<CheckedRegistry, { problems: unknown }>> {
     const found = await check(actor, input);
     if ('problems' in found) throw invalid(found.problems);
     return found;
   }
 
-  /** Stores a version and records it. @throws ApiFailure 409 when another version was stored meanwhile */
+  /**
+   * Stores a version and records it.
+   * @throws ApiFailure 409 when another version was stored meanwhile
+   */
   async function store(actor: Actor, action: string, version: Omit<NewRegistryVersion, 'by'>): Promise<void> {
     const { basedOn, note, revertOf } = version;
     const byName = actor.token?.madeAt === undefined ? undefined : actor.name;

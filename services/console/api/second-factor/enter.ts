@@ -6,7 +6,7 @@ import type { ApiParts } from '../api-parts.ts';
 import { startSession } from '../session/open-session.ts';
 import { setPendingCookie } from './pending-cookie.ts';
 
-/** Lets in a person who has proven their password or link: opens a session or, if they have a second factor, begins the second step. */
+/** Opens a session for a person who has proven their password or link. If they have a second factor, it begins the second step instead. */
 export async function openSessionOrSecondStep(
   parts: ApiParts,
   request: Request,

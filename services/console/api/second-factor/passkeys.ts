@@ -8,7 +8,9 @@ import type { Passkey } from '#shared/accounts/second-factor/second-factor-store
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
-/** Imported with the first use of a passkey: the import takes a fifth of a second, and the start of an ingress does not wait for it. */
+/**
+ * Imports the library at the first use of a passkey. The import takes a fifth of a second, for which the start of an ingress does not wait.
+ */
 const library = () => import('@simplewebauthn/server');
 
 /** The host of the router and the origin of its pages, to which passkeys of the console are bound. */
@@ -91,7 +93,7 @@ function credentialOf({ id, transports }: Passkey): { id: string; transports: Au
 }
 
 /**
- * Maps every error of the library to a failed verification: the library throws for valid mistakes of a browser as well as for forged
+ * Maps every error of the library to a failed verification. The library throws for honest mistakes of a browser as well as for forged
  * answers.
  */
 function notVerified(): { verified: false; registrationInfo?: undefined } {

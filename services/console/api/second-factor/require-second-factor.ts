@@ -10,8 +10,8 @@ export interface FactorClaim {
 }
 
 /**
- * Creates the check whether an administrator demands a second factor of a person who has none. Only local accounts need one: an identity
- * provider asks for a second factor itself.
+ * Creates the check whether an administrator demands a second factor of a person who has none. Only local accounts need one, because an
+ * identity provider asks for a second factor itself.
  */
 export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
   return async ({ user, sessionId }: FactorClaim): Promise<boolean> =>
@@ -32,7 +32,10 @@ export function secondFactorDemanded(): ApiFailure {
   return new ApiFailure(403, 'second_factor_demanded', 'Set a second factor up first, under Account.');
 }
 
-/** Creates the middleware that refuses all later routes to a person who lacks a demanded second factor. @throws ApiFailure 403 */
+/**
+ * Creates the middleware that refuses all later routes to a person who lacks a demanded second factor.
+ * @throws ApiFailure 403
+ */
 export function requireSecondFactor(isDemanded: (claim: FactorClaim) => Promise<boolean>) {
   return async (_: Request, response: Response, next: NextFunction): Promise<void> => {
     if (await isDemanded(signedInOf(response))) {

@@ -100,7 +100,10 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     return person;
   }
 
-  /** Records an added factor. The first factor comes with recovery codes. @throws ApiFailure 404 when the factor was removed meanwhile */
+  /**
+   * Records an added factor. The first factor comes with recovery codes.
+   * @throws ApiFailure 404 when the factor was removed meanwhile
+   */
   async function added(person: SignedIn, kind: string): Promise<RecoveryCodes> {
     await note(person, 'second-factor.add', { kind });
     const { recoveryCodesLeft } = await secondFactors.find(person.id);

@@ -15,7 +15,7 @@ import { clearPendingCookie, pendingTokenOf } from './pending-cookie.ts';
 
 const step = z.union([
   z.strictObject({ code: z.string().min(1).max(40) }),
-  // The library checks the rest.
+  // The library checks the other fields.
   z.strictObject({ passkey: z.looseObject({ id: z.string() }) }),
 ]);
 
@@ -48,9 +48,12 @@ export function secondStepRoutes(parts: ApiParts): Router {
   });
   return routes;
 
-  /** Checks the answer of a second step. @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account */
+  /**
+   * Checks the answer of a second step.
+   * @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account
+   */
   async function prove(request: Request, user: UserRecord, pending: PendingSignIn, given: Step): Promise<void> {
-    // Counted separately, for the account: whoever reaches this step has the password.
+    // Wrong answers are counted by account, apart from wrong passwords, because whoever reaches this step has the password.
     const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
     const isRight = await guardGuess(parts, {
       attempt,

@@ -16,7 +16,7 @@ const systems: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Returns the common name of the browser with this user agent, as `Firefox on Linux`. */
+/** Returns the common name of the browser with this user agent, for example `Firefox on Linux`. */
 export function browserName(agent = ''): string {
   const named = (list: typeof browsers) => list.find(([mark]) => mark.test(agent))?.[1];
   const [browser = 'A browser', system] = [named(browsers), named(systems)];

@@ -9,7 +9,10 @@ export function cookieName(request: Request, name: string): string {
   return request.secure ? `__Host-${name}` : name;
 }
 
-/** Returns the value of a cookie of the console in a request. @param name the name without the prefix */
+/**
+ * Returns the value of a cookie of the console in a request.
+ * @param name the name without the prefix
+ */
 export function cookieOf(request: Request, name: string): string | undefined {
   const start = `${cookieName(request, name)}=`;
   return cookiesOf(request)
@@ -17,7 +20,10 @@ export function cookieOf(request: Request, name: string): string | undefined {
     ?.slice(start.length);
 }
 
-/** Returns the names of the console's cookies in a request, in their order, each once. @param form matches the name without the prefix */
+/**
+ * Returns the names of the console's cookies in a request, in their order, each once.
+ * @param form matches the name without the prefix
+ */
 export function cookiesLike(request: Request, form: RegExp): string[] {
   const prefix = cookieName(request, '');
   const names = cookiesOf(request).flatMap((cookie) => {
@@ -32,7 +38,8 @@ function cookiesOf(request: Request): string[] {
 }
 
 /**
- * Returns the attributes of every cookie of the console: no script can read it, and pages of other sites send it only by following a link.
+ * Returns the attributes of every cookie of the console. With them no script can read the cookie, and from pages of other sites it is sent
+ * only when the person follows a link.
  */
 export function cookieAttributes(request: Request): CookieOptions {
   return { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure };

@@ -4,19 +4,19 @@ import type { ApiParts } from '../api-parts.ts';
 
 export interface GuardedGuess<Proven> {
   attempt: SignInTry;
-  /** The beginning of the message after too many wrong tries, as `Too many wrong codes.` */
+  /** The beginning of the message after too many wrong tries, for example `Too many wrong codes.` */
   refusal: string;
   /** Called when refusals begin, for the audit trail. */
   onRefusals?: () => Promise<void>;
   /** Returns what is proven; undefined for a wrong try. Throws when it cannot decide. */
   judge: () => Promise<Proven | undefined>;
-  /** Whether a right try resets the count of wrong ones. False where anybody can get something that is right. */
+  /** Whether a right try resets the count of wrong ones. False if anybody can get a right answer. */
   isForgiving: boolean;
 }
 
 /**
- * Judges a try to prove something, unless the guard refuses it. A wrong try counts. A right try does not, and neither does a try that could
- * not be judged: otherwise an overload or an unreachable Redis would lock people out.
+ * Judges a try to prove something, unless the guard refuses it. A wrong try counts, a right one does not. A try that could not be judged
+ * does not count either, because otherwise an overload or an unreachable Redis would lock people out.
  * @returns what is proven; undefined for a wrong try
  * @throws ApiFailure 429 after too many wrong tries; RouterError `store_unavailable`; what `judge` throws
  */

@@ -15,13 +15,13 @@ const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;
 
 /**
  * Recognises browsers in which a person has signed in to an account before, by a cookie that is signed with the secret of the cluster. An
- * attacker who floods an account with wrong passwords does not lock its person out there. Each sign-in makes a new entry. Signing out
- * everywhere or a new password makes all entries of the account void.
+ * attacker who floods an account with wrong passwords does not lock its person out of these browsers. Each sign-in makes a new entry.
+ * Signing out everywhere or a new password makes all entries of the account void.
  */
 export class KnownDevices {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets returns the secrets of the cluster, newest first; without any, no browser is known */
+  /** @param secrets returns the secrets of the cluster, newest first; without secrets, no browser is known */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }
@@ -29,7 +29,7 @@ export class KnownDevices {
   /** Returns the id of the browser if it is known to this account. */
   find(request: Request, user: UserRecord | undefined): string | undefined {
     for (const { userId, device, mac } of entriesOf(request)) {
-      // For an address without an account, an entry is checked as well, so that both take as long.
+      // For an address without an account, an entry is checked as well, so that the check always takes the same time.
       const isOwn = user !== undefined && userId === user.id;
       const expected = this.#secrets().map((secret) => macOf(secret, userId, device, user?.epoch ?? 0));
       const given = Buffer.from(mac, 'base64url');

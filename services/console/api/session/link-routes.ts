@@ -38,7 +38,7 @@ export function linkRoutes(parts: ApiParts): Router {
   return routes;
 }
 
-/** Returns how a link lets its user in, for the session that it opens. */
+/** Returns how a person with this link is let in, which is recorded with the session that the link opens. */
 function openerOf(link: FoundLink): SessionOpener {
   const isPrinted = link.kind === 'first-admin' || (link.kind === 'password' && link.isPrinted);
   return isPrinted ? { link: 'printed' } : {};

@@ -7,7 +7,7 @@ import type { ApiParts } from '../api-parts.ts';
 
 /**
  * Checks a newly chosen password and returns its hash.
- * @param field its name in the contract
+ * @param field the password's name in the contract
  * @throws ApiFailure 400 for a password that is too short, too long, or easy to guess
  */
 export async function newPasswordHash(

@@ -8,7 +8,7 @@ import { sessionIdOf, setSessionCookie } from './session-cookie.ts';
 import { sessionAnswer } from './signed-in.ts';
 
 /**
- * Signs a person in, always under a new session id that nobody can have known before (OWASP Session Management Cheat Sheet, "Renew the
+ * Signs a person in. The session always has a new id, which nobody can have known before (OWASP Session Management Cheat Sheet, "Renew the
  * Session ID After Any Privilege Level Change"). The browser's previous session ends.
  * @param opener how the person was let in
  */

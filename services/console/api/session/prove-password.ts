@@ -5,8 +5,8 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { guardGuess } from './guard-guess.ts';
 
 /**
- * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong password and a
- * blocked person.
+ * Checks a password and returns its person. An unknown address, a wrong password and a blocked person get the same answer after the same
+ * time.
  */
 export async function provePassword(
   parts: ApiParts,
@@ -35,8 +35,8 @@ export async function provePassword(
 }
 
 /**
- * Notes that a person has signed in with their address. Also marks the address as confirmed where the record does not say so yet and the
- * address counts as confirmed.
+ * Records that a person has signed in with their address. Also records that the address is confirmed, if it counts as confirmed and the
+ * record does not say so yet.
  */
 async function noteAddress({ accounts }: ApiParts, user: UserRecord, isSignIn: boolean): Promise<void> {
   const { id, email, confirmedEmail, usedEmail } = user;
@@ -54,7 +54,10 @@ export interface PasswordClaim {
   field?: string;
 }
 
-/** Returns the failure for a wrong password: 403 with the field, or 401 at a sign-in. @param field see `PasswordClaim` */
+/**
+ * Returns the failure for a wrong password: 403 with the field, or 401 at a sign-in.
+ * @param field see `PasswordClaim`
+ */
 export function wrongCredentials(field?: string): ApiFailure {
   if (field === undefined) {
     return new ApiFailure(401, 'wrong_credentials', 'The e-mail address or the password is wrong.');

@@ -4,7 +4,7 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
 /**
- * Refuses passwords, invitations and other links where people sign in at providers alone. Links that an operator has printed stay allowed.
+ * Refuses passwords, invitations and other links if people may sign in only at providers. Links that an operator has printed stay allowed.
  * @throws ApiFailure 403
  */
 export function requireLocalAccounts(

@@ -3,7 +3,10 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { ListedSignInSession } from '../../contract/sessions.ts';
 import { browserName } from './browser-name.ts';
 
-/** Returns the sign-in sessions of a person. @param current the hash of the session of this request */
+/**
+ * Returns the sign-in sessions of a person.
+ * @param current the hash of the session of this request
+ */
 export async function sessionAnswers(
   sessions: Pick<SignInSessionStore, 'listOfPerson'>,
   user: UserRecord,

@@ -3,7 +3,7 @@ import { cookieAttributes, cookieName, cookieOf } from './cookies.ts';
 
 const name = 'rtr';
 
-/** Milliseconds: a session lasts 30 days at most. */
+/** Milliseconds after which the cookie expires. A session lasts 30 days at most. */
 const maxAge = 30 * 24 * 3_600_000;
 
 export function sessionIdOf(request: Request): string | undefined {

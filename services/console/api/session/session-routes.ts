@@ -20,7 +20,7 @@ const passwordChange = z.strictObject({ current: givenPassword, next: z.string()
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
   const signedIn = requireSession(accounts);
-  // Works also while the person's provider does not answer.
+  // This middleware does not ask the person's provider, so that sessions can be ended while the provider does not answer.
   const endsSessions = requireSession(accounts, { asks: false });
   const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session', async (request, response) => {

@@ -9,7 +9,7 @@ import { actorOf, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
-/** A person who is signed in at the console and sends a request. */
+/** The signed-in person from whom a request of the console comes, with their session. */
 export interface SignedIn extends Actor {
   user: UserRecord;
   sessionId: string;
@@ -26,8 +26,8 @@ export function requireSameOrigin(request: Request, _: Response, next: NextFunct
 }
 
 /**
- * Creates the middleware that lets only signed-in people pass, and changes only with the session's CSRF token.
- * @param asks whether the person's provider is asked; false for routes that end sessions
+ * Creates the middleware that refuses requests without a session, and changes without the session's CSRF token.
+ * @param asks whether the person's identity provider must confirm that it still admits them; false for routes that end sessions
  */
 export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>, { asks = true } = {}) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
@@ -58,7 +58,7 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
   };
 }
 
-/** Returns the person who sends this request. Works only behind `requireSession`. */
+/** Returns the person who sends this request. Works only after `requireSession`. */
 export function signedInOf(response: Response): SignedIn {
   return actorOf(response) as SignedIn;
 }

@@ -14,8 +14,8 @@ export interface AdminTokenParts extends Pick<ApiParts, 'accounts' | 'secondFact
 }
 
 /**
- * Creates the middleware that lets only requests with a valid admin token pass. The token's person must exist, must not be blocked, must be
- * admitted by their provider, and must have the second factor that may be demanded of them.
+ * Creates the middleware that refuses requests without a valid admin token. The token's person must exist and must not be
+ * blocked. Their provider must admit them. If a second factor is demanded of them, they must have one.
  */
 export function requireAdminToken(parts: AdminTokenParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
@@ -36,7 +36,10 @@ export function requireAdminToken(parts: AdminTokenParts) {
   };
 }
 
-/** Checks that a token's scopes suffice for an operation. @throws ApiFailure 403 */
+/**
+ * Checks that a token's scopes suffice for an operation.
+ * @throws ApiFailure 403
+ */
 export function requireScope(response: Response, { scopes }: Operation): void {
   const given = response.locals['scopes'] as readonly AdminScope[];
   if (given.includes('admin') || given.some((scope) => scopes.includes(scope))) return;
@@ -70,10 +73,10 @@ async function actorOfToken(
   const found = await users.find(ownerId);
   if (!isIn(found)) return undefined;
   if ((await parts.confirmHolder(found)) === 'unknown') throw new UnconfirmedError();
-  // Read again: the provider may have changed the role or ended the token.
+  // The person is read again, because the provider may have changed the role or ended the token.
   const user = found.passwordHash === '' ? await users.find(ownerId) : found;
   if (!isIn(user)) return undefined;
-  // A person without a password has a second factor at the identity provider, if anywhere.
+  // A person without a password can have a second factor only at the identity provider.
   if (user.passwordHash !== '' && (await lacksSecondFactor(parts, user.id))) throw secondFactorDemanded();
   const { role, tokenEpoch } = user;
   return { id: user.id, name: user.name, role, teams: await teams.teamsOf(user.id), address, token, tokenEpoch };

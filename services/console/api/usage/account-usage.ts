@@ -19,7 +19,7 @@ export function usageParts({
 
   return {
     ...parts,
-    // Usage is recorded by owner, so it stays visible after a key is gone.
+    // Usage is recorded by owner, so it stays visible after a key was deleted.
     viewerOf: ({ id, role, teams: memberships }) => {
       return { userId: id, isAdmin: role === 'admin', keyIds: [], teamIds: [...memberships.keys()] };
     },

@@ -13,13 +13,13 @@ const newPrice = modelPriceSchema.partial({ asOf: true }).meta({ description: '`
 
 const notOfModel = 'This is not the name of a model.';
 
-/** The name of a model whose price can be removed. It accepts more names than `pricedModel`, so that every stored price can be removed. */
+/** The name of a model whose price is removed. It accepts more names than `pricedModel`, so that every stored price can be removed. */
 const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, notOfModel) });
 const newModelName = z.object({ model: z.string().regex(pricedModel, notOfModel) });
 
 const byModelName = byName('model', ({ model }: ListedPrice) => model);
 
-/** Returns the operations on the prices of models. Every signed-in person may read them, administrators may change them. */
+/** Returns the operations on the prices of models. Every signed-in person may read them. Only administrators may change them. */
 export function priceOperations({
   prices,
   notePriceChange,

@@ -6,7 +6,7 @@ import { nameSenders } from './name-senders.ts';
 import { refusalQuery } from './refusal-query.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** The number of the largest rows of a report that are named. */
+/** A report names at most this many of its largest rows. */
 const maxRows = 10;
 
 /** Returns the operations on refused requests, which no other count of usage contains. */

@@ -16,7 +16,7 @@ import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { overviewQuery, requestsQuery } from './usage-query.ts';
 
-/** The number of models, keys and workers of each kind in an overview at most. */
+/** An overview lists at most this many models, this many keys and this many workers. */
 const maxThings = 10;
 
 export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {

@@ -5,7 +5,7 @@ import type { UsageGroup } from '../../contract/usage.ts';
 import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** Returns the names of a report's groups. The names of people, teams and keys are looked up; models and tiers are named by their ids. */
+/** Returns the names of a report's groups. The names of people, teams and keys are looked up. The id of a model or tier is its name. */
 export async function groupNames(
   { usage, namesOf }: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: UsageGroup,

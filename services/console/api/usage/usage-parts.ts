@@ -11,8 +11,8 @@ import type { Actor } from '../actor.ts';
 export interface LimitedParty extends PartyLimits {
   name: string;
   /**
-   * The id as people know it, as `key:<id>`; absent: the party itself. The use of a rotated key counts for the first of the keys in its
-   * place.
+   * The id under which people see the use, for example `key:<id>`; absent: the party's own. The use of a rotated key counts for the first
+   * of the keys that have replaced one another.
    */
   shownAs?: string;
 }
@@ -25,7 +25,9 @@ export interface UsageParts {
   /** Returns whose usage an actor may see. */
   viewerOf: (actor: Actor) => UsageViewer;
   namesOf: FindNames;
-  /** Returns every limited party that a person may see: themselves and their teams, with the keys of both; all for an administrator. */
+  /**
+   * Returns every limited party that a person may see. These are themselves, their teams and the keys of both, or all for an administrator.
+   */
   limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedParty[]>;
   /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
   notePriceChange: (

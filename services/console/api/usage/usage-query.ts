@@ -4,7 +4,7 @@ import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { findBeginning, nextBeginning } from '#shared/accounts/periods.ts';
 
-/** The number of steps of a report at most: more than a year of days. */
+/** A report has at most this many steps, which are more days than a year has. */
 const maxSteps = 400;
 
 const hourMs = 3_600_000;
@@ -22,7 +22,7 @@ const single = {
     .optional(),
 };
 
-// Redis refuses an id before the first possible one.
+// A cursor is an id in the ledger's stream. Redis refuses an id before the first possible one.
 const cursor = z
   .string()
   .regex(/^[1-9]\d{0,15}-\d{1,16}$/)

@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint
 import { partyOfOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import type { Delivery, Webhook } from '../../contract/webhooks.ts';
 
-/** Returns endpoints as the pages see them: without their secrets. */
+/** Returns endpoints as the pages see them, without their secrets. */
 export async function webhookAnswers(
   { users, teams }: Pick<Accounts, 'users' | 'teams'>,
   endpoints: readonly WebhookEndpoint[],
@@ -34,7 +34,7 @@ export async function webhookAnswers(
   });
 }
 
-/** Returns a delivery as the pages see it: without the message. */
+/** Returns a delivery as the pages see it, without its message. */
 export function deliveryAnswer(delivery: WebhookDelivery): Delivery {
   const { id, event, type, state, attempts, createdAt, nextAt, endedAt } = delivery;
   const { lastAt, lastMs = 0, lastStatus, lastError } = delivery;

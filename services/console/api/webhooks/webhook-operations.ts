@@ -14,7 +14,7 @@ import { listOperation, operation, type Operation } from '../operations/operatio
 import { byCreation, pageOf } from '../operations/page.ts';
 import { deliveryAnswer, webhookAnswers } from './webhook-answers.ts';
 
-/** Milliseconds: 30 days. */
+/** Milliseconds for which a replaced secret can stay in use at most: 30 days. */
 const longestOverlapMs = 30 * 24 * 3_600_000;
 
 const newWebhook = webhookSettingsSchema.extend({
@@ -90,7 +90,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         const before = await find(id, actor);
         if (!(await endpoints.change(before.id, body))) throw notFound();
         const { url, events, enabled } = body;
-        // Only the host of an address is recorded: the rest may be a secret of its receiver.
+        // Only the host of an address is recorded, because the rest may be a secret of its receiver.
         await note('webhook.change', actor, before, {
           changed: Object.keys(body),
           before: {
@@ -192,7 +192,10 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     }),
   ];
 
-  /** Returns an endpoint that a person may see and change. @throws ApiFailure 403 or 404 */
+  /**
+   * Returns an endpoint that a person may see and change.
+   * @throws ApiFailure 403 or 404
+   */
   async function find(id: string, actor: Actor): Promise<WebhookEndpoint> {
     const endpoint = isKeyId(id) ? await endpoints.find(id) : undefined;
     if (!endpoint) throw notFound();
@@ -216,7 +219,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     return { webhook: await answer(endpoint), secret };
   }
 
-  /** Records a change. Only the host of the address is recorded: the rest may be a secret of its receiver. */
+  /** Records a change. Only the host of the address is recorded, because the rest may be a secret of its receiver. */
   function note(action: string, actor: Actor, { id, url, owner }: WebhookEndpoint, details: Record<string, unknown>) {
     const target = { kind: 'webhook', id, name: new URL(url).host };
     return record(parts, actor, { action, target, details, ofTeam: owner.startsWith('team:') });

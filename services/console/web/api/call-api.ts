@@ -65,7 +65,10 @@ export async function callApi<Answer>(
   throw failure;
 }
 
-/** Fetches from this page's host. @throws ApiFailure when there is no answer */
+/**
+ * Fetches from this page's host.
+ * @throws ApiFailure when there is no answer
+ */
 export async function fetchSameOrigin(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, { credentials: 'same-origin', ...init });
@@ -85,7 +88,7 @@ export async function readFailure(response: Response): Promise<ApiFailure> {
     ?.error;
   const message =
     typeof error?.['message'] === 'string' ? error['message'] : `The router answered with status ${status}.`;
-  // Some sentences contain the wait already, in minutes.
+  // Some messages contain the waiting time already, in minutes.
   const wait = message.includes('Try again in') ? null : headers.get('retry-after');
   return new ApiFailure(
     status,

@@ -24,7 +24,7 @@ export interface LiveState {
 
 const retryMs = 2_000;
 
-/** Milliseconds after which a hidden page disconnects: browsers allow only a few connections to one host. */
+/** Milliseconds after which a hidden page disconnects. It does because browsers allow only a few connections to one host. */
 const hiddenMs = 5_000;
 
 /** This page's connection to the live feed, shared by all components. It reconnects for as long as it runs. */

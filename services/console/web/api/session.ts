@@ -4,7 +4,7 @@ import { localAccountsOff } from '../../contract/sign-in.ts';
 import { ApiFailure, callApi, setCsrfToken, whenSignedOut } from './call-api.ts';
 import { queryClient } from './use-api.ts';
 
-/** The signed-in person's session. Set wherever `useSession` is called. */
+/** The signed-in person's session. It is set around every component that calls `useSession`. */
 export const SessionContext = createContext<SignInSession | undefined>(undefined);
 
 export function useSession(): SignInSession {
@@ -39,8 +39,8 @@ export function setSession(session: SignInSession | null): void {
 }
 
 /**
- * Reads the session from the API; null when nobody is signed in. Another tab may have signed somebody else in: this clears all cached
- * answers, as in `setSession`.
+ * Reads the session from the API; null when nobody is signed in. Another tab may have signed somebody else in. Then all cached answers
+ * are cleared, as by `setSession`.
  */
 export async function fetchSession(): Promise<SignInSession | null> {
   const session = await readSession();

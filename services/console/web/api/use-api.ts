@@ -21,11 +21,11 @@ export const queryClient = new QueryClient({
 
 export interface ApiOptions<Answer> {
   enabled?: boolean;
-  /** Milliseconds after which the answer is fetched again; may depend on the answer. */
+  /** Milliseconds after which the answer is fetched again, or a function that returns them for an answer. */
   everyMs?: number | ((answer: Answer | undefined) => number);
 }
 
-/** Returns the API's answer at a path: cached, and fetched again when it is stale or was changed. */
+/** Returns the API's answer at a path. The answer is cached, and fetched again when it is stale or was changed. */
 export function useApi<Answer>(
   path: string,
   { enabled = true, everyMs }: ApiOptions<Answer> = {},
@@ -55,7 +55,7 @@ export function useChange<Input, Answer>(
   });
 }
 
-/** Fetches the shown answers again whose paths have one of these prefixes. */
+/** Fetches those shown answers again whose paths have one of these prefixes. */
 export async function refresh(beginnings: readonly string[]): Promise<void> {
   await queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) => beginnings.some((begin) => String(path).startsWith(begin)),

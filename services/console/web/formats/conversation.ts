@@ -9,7 +9,7 @@ export interface OfferedTool {
 export interface ToolCall {
   id: string;
   name: string;
-  /** JSON, as far as it has arrived. */
+  /** The part of the JSON that has arrived. */
   input: string;
   /** The tool's output; absent until the tool has run. */
   result?: { text: string; isError: boolean };
@@ -49,7 +49,7 @@ export interface AssistantTurn {
   /** Whether the answer ended at its maximum length. */
   isCut?: boolean;
   served: AnswerFacts;
-  /** `stopped`: by the person. */
+  /** `stopped`: the person has stopped it. */
   state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
   error?: string;
 }
@@ -59,7 +59,7 @@ export type Turn = UserTurn | AssistantTurn;
 export interface Settings {
   model: string;
   system: string;
-  /** Empty: the model's own default. */
+  /** Empty: the model's default. */
   maxTokens: number | '';
   temperature: number | '';
   thinking: boolean;
@@ -84,7 +84,7 @@ export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'thinking'; text: string }
   | { kind: 'signature'; text: string }
-  /** A part of the tool call at this index: first its name and id, then its input in pieces. */
+  /** A part of the tool call at this index. The first part has its name and id, and later parts have pieces of its input. */
   | { kind: 'tool'; index: number; id?: string | undefined; name?: string | undefined; input?: string | undefined }
   | { kind: 'end'; isCut: boolean }
   | { kind: 'served'; served: Partial<AnswerFacts> }
@@ -119,8 +119,8 @@ function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'too
 }
 
 /**
- * Returns the tool calls that need a result before the conversation can continue. Excludes those of an answer that was stopped or has
- * failed.
+ * Returns the tool calls that need a result before the conversation can continue. An answer that was stopped or has failed
+ * has none.
  */
 export function callsWithoutResult(turns: readonly Turn[]): ToolCall[] {
   const last = turns.at(-1);
@@ -128,10 +128,10 @@ export function callsWithoutResult(turns: readonly Turn[]): ToolCall[] {
   return last.toolCalls.filter(({ result }) => result === undefined);
 }
 
-/** Milliseconds below which an answer came as one piece, which does not show a model's speed. */
+/** An answer that took fewer milliseconds came as one piece, and does not show the model's speed. */
 const minMs = 50;
 
-/** Returns the tokens per second of an answer after its first token; undefined where it is unknown. */
+/** Returns the tokens per second of an answer after its first token; undefined if it is unknown. */
 export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: AnswerFacts): number | undefined {
   if (completionTokens === undefined || firstTokenMs === undefined || totalMs === undefined) return undefined;
   // The first token has come already at the start of this time.

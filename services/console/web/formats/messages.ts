@@ -15,7 +15,7 @@ export const messages: WebFormat = {
   snippets,
 };
 
-/** The format requires a limit; this one leaves room for most answers. */
+/** The limit of an answer if the person sets none. The format requires one, and this one leaves room for most answers. */
 const defaultMaxTokens = 4_096;
 
 /** A thinking budget above the format's minimum of 1,024 tokens. */

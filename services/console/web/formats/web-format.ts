@@ -4,7 +4,7 @@ import type { Piece, Settings, Turn } from './conversation.ts';
 export interface Snippet {
   id: string;
   name: string;
-  /** The place where the code goes. */
+  /** The place where the code is put, such as a file. */
   about: string;
   code: string;
 }
@@ -24,13 +24,13 @@ export interface WebBatches {
   creation: (wanted: WantedBatch) => JsonObject;
 }
 
-/** A client format, as far as the pages speak it and show example code. The pages contain no other knowledge of formats. */
+/** What the pages know of a client format, to speak it and to show example code for it. They contain no other knowledge of formats. */
 export interface WebFormat {
-  /** As in `About`. */
+  /** The name of the format in `RouterFacts`. */
   name: string;
-  /** The common name of the format, as `OpenAI`. */
+  /** The common name of the format, for example `OpenAI`. */
   label: string;
-  /** The path of a conversation below the format's base, as `/chat/completions`. */
+  /** The path of a conversation below the format's base, for example `/chat/completions`. */
   path: string;
   /** The headers of a request besides the content type and the key. */
   headers: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export interface WebFormat {
   batches?: WebBatches;
   /**
    * Returns example code that requests a model with the usual clients. The key is always in the variable RTR_KEY, never in the code.
-   * @param base the format's address, as `http://127.0.0.1:8484/api/openai`
+   * @param base the format's URL, for example `http://127.0.0.1:8484/api/openai`
    */
   snippets: (model: string, base: string) => Snippet[];
 }

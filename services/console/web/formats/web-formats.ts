@@ -8,7 +8,7 @@ import type { WebFormat } from './web-format.ts';
 export const webFormats: readonly WebFormat[] = [chat, messages, responses];
 
 export interface ServedFormat extends WebFormat {
-  /** The format's base path, as `/api/openai`. */
+  /** The format's base path, for example `/api/openai`. */
   base: string;
 }
 

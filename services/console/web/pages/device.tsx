@@ -18,7 +18,7 @@ export function Device() {
     async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${pathOf(code)}/find`) }),
     [],
   );
-  // A code in the address is not looked up by itself: a link of somebody else must not use up the person's tries.
+  // A code in the URL is looked up only when the person submits it. A link of somebody else must not use up the person's tries.
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     find.mutate(entered.trim());

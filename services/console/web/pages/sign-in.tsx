@@ -13,7 +13,7 @@ import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
 
 export interface SignInProps {
-  /** Set for a person whose session exists but does not count at this moment, with the reason. */
+  /** The reason why the person's session, which exists, does not count at this moment. */
   waiting?: Pick<FailureProps, 'error' | 'onRetry'>;
 }
 

@@ -8,7 +8,7 @@ const choices = [
   { value: 'addresses', label: 'These addresses' },
 ];
 
-/** Input for the recipients of the router's alerts: administrators (true), nobody (false), or addresses. */
+/** Input for the recipients of the router's alerts. True stands for administrators, false for nobody. Others are listed by address. */
 export function AlertRecipients({
   value,
   problem,

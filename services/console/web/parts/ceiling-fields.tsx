@@ -14,7 +14,7 @@ export interface CeilingFieldsProps {
   onChange: (ceiling: Ceiling) => void;
 }
 
-/** Inputs for the ceiling of a person or a team. An empty one restricts nothing. */
+/** Inputs for the ceiling of a person or a team. An empty input restricts nothing. */
 export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsProps) {
   const models = useApi<ServedModel[]>('/models');
   const { models: chosenModels, tiers: chosenTiers, maxClass } = value;

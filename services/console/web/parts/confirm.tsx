@@ -7,7 +7,7 @@ import { Failure } from './failure.tsx';
 export interface ConfirmProps<Input> {
   title: string;
   children: ReactNode;
-  /** The button's label, as `Revoke key`. */
+  /** The button's label, for example `Revoke key`. */
   action: string;
   /** The label of the button that changes nothing. */
   dismissal?: string;

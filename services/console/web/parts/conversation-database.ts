@@ -6,7 +6,7 @@ export function databaseNameOf(user: string): string {
   return `rtr-conversations-${user}`;
 }
 
-/** Deletes the playground's conversations of a person who signs out: the next person may use the same browser. */
+/** Deletes the playground's conversations of a person who signs out, because the next person may use the same browser. */
 export function deleteConversations(user: string): void {
   indexedDB.deleteDatabase(databaseNameOf(user));
 }

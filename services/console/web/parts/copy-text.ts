@@ -1,17 +1,17 @@
 /**
  * Copies a text to the clipboard. Browsers provide the clipboard's API only on pages with TLS and on pages of the machine itself. On other
  * pages the text is selected in a hidden field and copied by `document.execCommand`.
- * @returns whether it was copied
+ * @returns whether the text was copied
  */
 export async function copyText(text: string): Promise<boolean> {
-  // The type declares it as always present.
+  // The type of `navigator` declares the clipboard as always present.
   const clipboard: Clipboard | undefined = navigator.clipboard;
   if (clipboard) {
     try {
       await clipboard.writeText(text);
       return true;
     } catch {
-      // The browser, or the person, permits the API to no page: the command may still work.
+      // The browser or the person does not permit the API, but the command may still work.
     }
   }
   return copySelected(text);
@@ -25,7 +25,7 @@ function copySelected(text: string): boolean {
   field.value = text;
   field.readOnly = true;
   field.setAttribute('aria-hidden', 'true');
-  // In view, so that the page does not scroll to it.
+  // The field is in view, so that the page does not scroll to it.
   field.style.cssText = 'position:fixed;inset:0 auto auto 0;width:1px;height:1px;padding:0;border:0;opacity:0';
   place.append(field);
   try {

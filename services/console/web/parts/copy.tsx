@@ -12,7 +12,7 @@ const outcomes = {
   refused: { words: 'The browser does not let pages copy: select the text', icon: 'close', color: 'red' },
 } as const;
 
-/** A button that copies a text, and shows whether that worked. */
+/** A button that copies a text and shows whether that worked. */
 export function Copy({ value, label }: { value: string; label: string }) {
   const [outcome, setOutcome] = useState<keyof typeof outcomes>();
   const onCopied = useContext(CopiedContext);

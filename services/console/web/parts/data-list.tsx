@@ -19,11 +19,11 @@ export interface DataListProps<Row> {
   columns: readonly [Column<Row>, ...Column<Row>[]];
   actions?: (row: Row) => ReactNode;
   /**
-   * The prefix of the names under which search, order and page are kept in the address: `''` for a page's main list. Absent: they are not
-   * kept there.
+   * The prefix of the names under which search, sorting and page are kept in the URL. It is `''` for a page's main list. Absent: they are
+   * not kept there.
    */
   address?: string;
-  /** Default: `Search`, and the list's name. */
+  /** The label of the search. Default: `Search`, and the list's name. */
   searchLabel?: string;
   /** Hides the search, because the page has fields of its own that filter the rows. */
   isNarrowed?: boolean;
@@ -37,7 +37,7 @@ export interface DataListProps<Row> {
 /** The number of rows on a page. */
 const pageSize = 50;
 
-/** The number of rows up to which a list has no search. */
+/** A list of at most this many rows has no search. */
 const maxUnsearchedRows = 7;
 
 const { Code: TableBar } = lazyCode(
@@ -49,7 +49,7 @@ const { Code: TablePager } = lazyCode(
   ({ TablePager }) => TablePager,
 );
 
-/** A table that is searched, sorted and paged in the browser; on a phone, a list with a card for each row. */
+/** A table that is searched, sorted and paged in the browser. On a phone, it is a list with a card for each row. */
 export function DataList<Row>({
   label,
   rows,
@@ -66,7 +66,7 @@ export function DataList<Row>({
   const state = useTableState(address);
   const { search, sorting, page, setSearch, setSorting, setPage, reset } = state;
   const isWhole = hasMore !== true;
-  // The field follows the keyboard at once, and the rows as fast as they can.
+  // The field shows a letter at once. The rows follow when they are rendered.
   const wanted = isWhole && !isNarrowed ? search : '';
   const sought = useDeferredValue(wanted);
   const order = isWhole ? sorting : undefined;

@@ -1,6 +1,6 @@
 import { timeZone } from './time-zone.ts';
 
-/** Returns the date of a time in the chosen time zone, in the form of a date input, as `2026-11-28`. Empty for an invalid time. */
+/** Returns the date of a time in the chosen time zone, in the form of a date input, for example `2026-11-28`. Empty for an invalid time. */
 export function dateOf(at: number): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return '';
@@ -8,7 +8,7 @@ export function dateOf(at: number): string {
     timeZone() === 'utc'
       ? [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
       : [date.getFullYear(), date.getMonth(), date.getDate()];
-  // While a year is typed, the input has the years 2, 20 and 202.
+  // The year is padded, because while a year is typed the input has the years 2, 20 and 202.
   return [String(year).padStart(4, '0'), ...[month + 1, day].map((part) => String(part).padStart(2, '0'))].join('-');
 }
 

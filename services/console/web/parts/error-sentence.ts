@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 
-/** A fixed sentence per error code. Pages show no other text about a failure: an upstream's own may quote a prompt. */
+/** A fixed sentence for each error code. Pages show no other text about a failure, because an upstream's text may quote a prompt. */
 const sentences: Record<ErrorCode, string> = {
   missing_key: 'The request carried no API key.',
   invalid_api_key: 'The API key is unknown, expired or revoked.',
@@ -47,7 +47,7 @@ const sentences: Record<ErrorCode, string> = {
   total_timeout: 'The answer took too long.',
 };
 
-/** Returns the sentence for an error code; a general one for a code of another release. */
+/** Returns the sentence for an error code. A code that only another release knows has a general one. */
 export function errorSentence(code: string): string {
   return Object.hasOwn(sentences, code) ? sentences[code as ErrorCode] : 'The request failed.';
 }

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 export interface FailureProps {
-  /** The failed action, as `The key was not created`. */
+  /** The failed action, for example `The key was not created`. */
   title: string;
   error: Error;
   onRetry?: (() => void) | undefined;

@@ -10,11 +10,11 @@ const times: Record<TimeZone, TimeFormats> = {
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 export const formatCount = (value: number): string => whole.format(value);
-/** As `1.2M`. */
+/** Formats a number, for example as `1.2M`. */
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? small.format(value) : short.format(value);
 /*
- * All times are in the chosen time zone; those in UTC are marked as such. An invalid time is shown as `unknown`.
+ * All times are in the chosen time zone. Times in UTC are marked as such. An invalid time is shown as `unknown`.
  */
 export const formatDateTime = (at: number): string => times[timeZone()].dateTime(at);
 /** The date and time with seconds. */
@@ -44,20 +44,20 @@ function timesIn(zone: 'UTC' | undefined): TimeFormats {
 
 const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** As `1.5 MiB`, in powers of 1,024. */
+/** Formats bytes in powers of 1,024, for example as `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log2(bytes) / 10));
   return `${small.format(bytes / 1_024 ** power)} ${byteUnits[power] ?? ''}`;
 }
 
-/** US dollars; amounts below a dollar keep up to four decimals. */
+/** Formats US dollars. Amounts below a dollar have up to four decimals. */
 export function formatMoney(dollars: number): string {
   if (dollars > 0 && dollars < 0.0001) return '< $0.0001';
   const most = dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2;
   return `$${dollars.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: most })}`;
 }
 
-/** As `12 ms`, `3.4 s`, `5 min`. */
+/** Formats a duration, for example as `12 ms`, `3.4 s` or `5 min`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 60_000) return `${small.format(milliseconds / 1_000)} s`;
@@ -66,11 +66,11 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.round(milliseconds / 86_400_000)} days`;
 }
 
-/** As `5 minutes ago` or `in 3 days`. */
+/** Formats a time by its distance from now, for example as `5 minutes ago` or `in 3 days`. */
 export function formatAgo(at: number, now = Date.now()): string {
   const seconds = Math.round((at - now) / 1_000);
   const size = Math.abs(seconds);
-  // An expiry in 7 days still shows 7 days a moment later.
+  // Future times are rounded, so that an expiry in 7 days is still shown as 7 days a moment later.
   const whole = seconds > 0 ? Math.round : Math.trunc;
   if (size < 60) return seconds > 0 ? 'in a moment' : 'just now';
   if (size < 3_600) return relative.format(whole(seconds / 60), 'minute');
@@ -79,7 +79,7 @@ export function formatAgo(at: number, now = Date.now()): string {
   return formatDay(at);
 }
 
-/** Tokens as `128K`, in powers of two as context windows are stated. */
+/** Formats tokens in powers of two, in which context windows are stated, for example as `128K`. */
 export function formatTokens(tokens: number): string {
   if (tokens >= 1_048_576 && tokens % 1_048_576 === 0) return `${tokens / 1_048_576}M`;
   if (tokens >= 1_024 && tokens % 1_024 === 0) return `${tokens / 1_024}K`;

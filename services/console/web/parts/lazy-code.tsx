@@ -1,22 +1,22 @@
 import { lazy, type ComponentType } from 'react';
 
-/** Milliseconds before each further try to load code: the router may be restarting. */
+/** Milliseconds before each further try to load code. It is tried again because the router may be restarting. */
 const waitsMs = [500, 1_000, 2_000, 4_000];
 
-/** The messages for code that could not be fetched: of Chromium and Firefox, with its address, and of Safari, without. */
+/** The messages for code that could not be fetched. Those of Chromium and Firefox contain the code's URL, that of Safari does not. */
 const notFetched = /dynamically imported module(?:: (?<address>\S+))?|module script failed/i;
 
 export interface LazyCode<Props> {
-  /** Shows the component once its code is loaded; until then it suspends. */
+  /** Shows the component when its code is loaded. Until then it suspends. */
   Code: ComponentType<Props>;
-  /** Loads the code before it is shown. Resolves also when that fails. */
+  /** Loads the code before the component is shown. Resolves even if that fails. */
   preload: () => Promise<void>;
 }
 
-/** Functions that create the components anew whose code could not be loaded: React keeps a failure for good. */
+/** Each function creates a component anew whose code could not be loaded, because React never tries again after a failure. */
 const failed = new Set<() => void>();
 
-/** Makes code that could not be loaded load again when it is shown next. Call it only after the failure is shown. */
+/** Lets code that could not be loaded be loaded again when it is shown next. To be called only after the failure is shown. */
 export function resetFailedCode(): void {
   for (const renew of failed) renew();
   failed.clear();
@@ -73,7 +73,7 @@ async function importWithRetries<Module, Component>(
       const waitMs = waitsMs[count];
       if (!found || waitMs === undefined) throw error;
       const address = found.groups?.['address']?.replace(/\?.*/, '');
-      // Chromium remembers that an address could not be fetched, so another address is imported.
+      // Chromium remembers that a URL could not be fetched, so another URL is imported.
       if (address !== undefined) attempt = () => import(/* @vite-ignore */ `${address}?again=${count}`);
       await new Promise((resolve) => window.setTimeout(resolve, waitMs));
     }

@@ -12,7 +12,7 @@ const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[
   { field: 'costPerMonth', label: 'Dollars a month', isMoney: true },
 ];
 
-/** Inputs for limits. An empty one means no limit. */
+/** Inputs for limits. An empty input means no limit. */
 export function LimitsFields({
   value,
   isSet = () => false,
@@ -40,7 +40,7 @@ export function LimitsFields({
           number={value[field]}
           onNumber={(limit) => {
             const { [field]: _, ...others } = value;
-            // Zero is kept, and the field raises it to its minimum: dropping it would silently remove the limit.
+            // Zero is kept, and the field raises it to its minimum. Dropping it would silently remove the limit.
             onChange(limit === undefined ? others : { ...others, [field]: limit });
           }}
         />

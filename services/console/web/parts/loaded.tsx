@@ -6,12 +6,12 @@ import { Failure } from './failure.tsx';
 
 export interface LoadedProps<Answer> {
   query: UseQueryResult<Answer, ApiFailure>;
-  /** The content that loads, as `the keys`. */
+  /** The content that loads, for example `the keys`. */
   contentName: string;
   children: (answer: Answer) => ReactNode;
 }
 
-/** Renders an answer of the API; until then a placeholder, or the failure. */
+/** Renders an answer of the API. Until there is one, it renders a placeholder or the failure. */
 export function Loaded<Answer>({ query, contentName: what, children }: LoadedProps<Answer>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error)
@@ -37,7 +37,7 @@ export interface EmptyProps {
   action?: ReactNode;
 }
 
-/** The content of an empty list: what to do next. */
+/** The content of an empty list, which says what to do next. */
 export function Empty({ title, children, action }: EmptyProps) {
   return (
     <Stack align="center" gap="xs" py="xl" px="md" ta="center">

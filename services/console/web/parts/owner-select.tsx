@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import type { OwnerChoice, OwnerGroup } from './use-owner.ts';
 
-/** The number of names that are shown at once: there may be thousands, and typing finds the others. */
+/** This many names are shown at once. There may be thousands, and typing finds the others. */
 const shownNames = 100;
 
 export interface OwnerSelectProps {

@@ -7,8 +7,8 @@ export const tracedSentence =
   'The messages are also sent to the collector of traces: who reads them there, and how long they are kept, is up to whoever runs it.';
 
 /**
- * Shows people that their requests are recorded, who has switched it on, since when, and who else gets them. Renders nothing for all
- * others.
+ * Shows people whose requests are recorded who has switched recording on, since when, and who else gets the requests. Renders nothing for
+ * all others.
  */
 export function RecordingNotice() {
   const { data: switches = [] } = useApi<RecordingSwitchAnswer[]>('/recording-switches');

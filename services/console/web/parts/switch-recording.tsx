@@ -17,7 +17,7 @@ export interface SwitchRecordingProps {
   onClose: () => void;
 }
 
-/** Asks whether to begin or to stop recording the requests of a key or of a team's keys, and switches it. */
+/** Asks whether to begin or to stop recording the requests of a key or of a team's keys, and does so. */
 export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps) {
   const change = useChange(
     ({ id, records }: Recordable) => callApi('PATCH', `/${of}/${encodeURIComponent(id)}`, { records: !records }),

@@ -27,7 +27,7 @@ export function Tile({ name, value, series, isBad = false, children }: TileProps
   );
 }
 
-/** A chart of a minute of values, hidden from screen readers: the text beside it has the numbers. */
+/** A chart of a minute of values. It is hidden from screen readers, because the text beside it has the numbers. */
 export function Sparkline({ values }: { values: readonly number[] }) {
   const top = Math.max(...values, 1e-9);
   const points = values.map((value, index) => `${index},${(40 - (value / top) * 38).toFixed(2)}`);

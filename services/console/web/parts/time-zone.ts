@@ -1,10 +1,10 @@
-/** The time zones in which the console can show times: that of the browser, or UTC. */
+/** The time zones in which the console can show times. `local` is that of the browser. */
 export const timeZones = ['local', 'utc'] as const;
 export type TimeZone = (typeof timeZones)[number];
 
 let chosen: TimeZone = 'local';
 
-/** Returns the time zone in which times are shown: the local one until another is set. */
+/** Returns the time zone in which times are shown. It is the local one until another is set. */
 export function timeZone(): TimeZone {
   return chosen;
 }

@@ -7,7 +7,7 @@ export interface UnitsUsed {
   searches?: number | undefined;
 }
 
-/** As `2 images, 90 s of sound`; undefined without any units. */
+/** Returns the units in words, for example `2 images, 90 s of sound`; undefined if there are none. */
 export function formatUnits({ images = 0, seconds = 0, characters = 0, searches = 0 }: UnitsUsed): string | undefined {
   const parts = [
     images > 0 ? `${formatCount(images)} ${images === 1 ? 'image' : 'images'}` : '',

@@ -1,6 +1,9 @@
 import { Progress, Text } from '@mantine/core';
 
-/** Shows how much of an upload is sent. @param share from 0 to 1; undefined while nothing is uploaded */
+/**
+ * Shows how much of an upload is sent.
+ * @param share from 0 to 1; undefined while nothing is uploaded
+ */
 export function UploadBar({ share }: { share: number | undefined }) {
   if (share === undefined) return null;
   return (

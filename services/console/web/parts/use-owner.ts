@@ -10,7 +10,7 @@ export interface OwnerGroup {
 }
 
 export interface OwnerChoice {
-  /** As `user:0123456789ab`. */
+  /** For example `user:0123456789ab`. */
   owner: string;
   isSelf: boolean;
   /** Whether another owner can be chosen. */
@@ -18,13 +18,13 @@ export interface OwnerChoice {
   choices: OwnerGroup[];
   choose: (owner: string) => void;
   chooseSelf: () => void;
-  /** To be called when somebody is about to choose: an administrator's choices are loaded then. */
+  /** To be called when somebody is about to choose. It loads an administrator's choices. */
   onOpen: () => void;
 }
 
 /**
- * Holds the owner whose data a page shows: oneself or one of one's teams; anybody for an administrator. The choice is kept in the address,
- * so that a view can be shared.
+ * Returns the owner whose data a page shows, and how to choose another one. People can choose themselves and their teams, and
+ * administrators anybody. The choice is kept in the URL, so that a view can be shared.
  */
 export function useOwner(): OwnerChoice {
   const { user } = useSession();
@@ -33,7 +33,7 @@ export function useOwner(): OwnerChoice {
   const [isOpened, setOpened] = useState(false);
   const self = `user:${user.id}`;
   const owner = search.get('of') ?? self;
-  // Without a choice, no names of others are needed.
+  // The names of others are needed only for a choice.
   const enabled = isAdmin && (isOpened || owner !== self);
   const people = useApi<User[]>('/users', { enabled });
   const teams = useApi<Team[]>('/teams', { enabled });
@@ -58,7 +58,7 @@ export function useOwner(): OwnerChoice {
     { group: 'You', items: [{ value: self, label: 'Your own' }] },
     ...(isAdmin ? everybody : [{ group: 'Teams', items: own }]),
   ];
-  // Each choice is an entry of the browser's history: Back undoes it.
+  // Each choice is an entry of the browser's history, so that Back undoes it.
   const choose = (chosen: string): void => {
     if (chosen !== owner) setSearch(chosen === self ? {} : { of: chosen });
   };

@@ -1,6 +1,6 @@
 import { useLocation, useSearch } from 'wouter';
 
-/** Returns the page that the address requests, and the reason of a failed sign-in at a provider from `?sign-in=<reason>`. */
+/** Returns the page that the URL names, and the reason of a failed sign-in at a provider from `?sign-in=<reason>`. */
 export function useRequestedPage(): { to: string; reason: string | null } {
   const [path] = useLocation();
   const search = new URLSearchParams(useSearch());

@@ -13,7 +13,7 @@ export function chooseTimeZone(zone: TimeZone): void {
   try {
     window.localStorage.setItem(storageKey, zone);
   } catch {
-    // The browser stores nothing for pages: the choice lasts until the page is left.
+    // The browser stores nothing for pages, so the choice lasts until the page is left.
   }
   for (const listener of listeners) listener();
 }
@@ -23,7 +23,7 @@ export function useTimeZone(): TimeZone {
   return useSyncExternalStore(subscribe, timeZone);
 }
 
-/** Returns the name of the browser's time zone, as `Europe/Berlin`. */
+/** Returns the name of the browser's time zone, for example `Europe/Berlin`. */
 export function localZoneName(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

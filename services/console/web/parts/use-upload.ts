@@ -7,11 +7,14 @@ import type { WebBatches } from '../formats/web-format.ts';
 import { servedFormats } from '../formats/web-formats.ts';
 
 export interface Uploading {
-  /** The API that creates batches of the file; undefined until it is known, and where no format has files. */
+  /** The API that creates batches of the file; undefined until it is known, and if no format has files. */
   api: (WebBatches & { base: string }) | undefined;
-  /** The share that is sent; undefined while nothing is. */
+  /** The sent share of the file, from 0 to 1; undefined while nothing is uploaded. */
   share: number | undefined;
-  /** Uploads a file. @throws ApiFailure */
+  /**
+   * Uploads a file.
+   * @throws ApiFailure
+   */
   upload: (file: File, purpose: string) => Promise<{ id: string }>;
   cancel: () => void;
 }

@@ -7,7 +7,7 @@ export interface WeightFieldProps {
   onChange: (weight: number) => void;
 }
 
-/** An input for a weight. An empty one means 1. */
+/** An input for a weight. An empty input means 1. */
 export function WeightField({ among: othersName, value, onChange }: WeightFieldProps) {
   return (
     <NumberField

@@ -15,7 +15,7 @@ export function AccountMenu() {
   const signOut = useChange(() => callApi<SignOutAnswer | undefined>('DELETE', '/session'), []);
   const leave = (answer: SignOutAnswer | undefined): void => {
     deleteConversations(user.id);
-    // The provider has a session of its own.
+    // The provider has a session of its own, which its page ends.
     if (answer) window.location.assign(answer.url);
     else setSession(null);
   };

@@ -4,7 +4,7 @@ import { Failure } from '../parts/failure.tsx';
 import { resetFailedCode } from '../parts/lazy-code.tsx';
 
 export interface BoundaryProps {
-  /** The address that the content belongs to: at another address the content is rendered again. */
+  /** The URL that the content belongs to. At another URL the content is rendered again. */
   at: string;
   children: ReactNode;
 }

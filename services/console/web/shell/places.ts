@@ -3,7 +3,7 @@ import type { IconName } from '../parts/icon.tsx';
 import { lazyCode } from '../parts/lazy-code.tsx';
 
 export interface PageEntry {
-  /** The page's path; it also serves all paths below. */
+  /** The page's path. The page is also shown at all paths below it. */
   path: string;
   name: string;
   icon: IconName;
@@ -11,7 +11,7 @@ export interface PageEntry {
   /** Only for people who are in a team. */
   teamsOnly?: boolean;
   Page: ComponentType;
-  /** Loads the page's code before its first visit. Resolves also when that fails, which the visit then shows. */
+  /** Loads the page's code before its first visit. Resolves even if that fails; the visit then shows the failure. */
   preload: () => Promise<void>;
 }
 

@@ -18,7 +18,7 @@ import { OnceModal } from '../../parts/once-modal.tsx';
 
 const path = '/second-factor';
 
-/** An action on second factors. Each asks for the password first. */
+/** An action on second factors. Each one first requests the password from the person. */
 type Task = 'app' | 'remove app' | 'passkey' | 'codes' | { removes: string };
 
 export function SecondFactor() {

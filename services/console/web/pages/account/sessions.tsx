@@ -8,7 +8,10 @@ import { DataList } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 
-/** Lists the sign-in sessions of a person with a button that ends each. @param path the path of their list in the API */
+/**
+ * Lists the sign-in sessions of a person with a button that ends each.
+ * @param path the path of their list in the API
+ */
 export function Sessions({ path = '/sessions' }: { path?: string }) {
   const sessions = useApi<ListedSignInSession[]>(path);
   const [ended, setEnded] = useState<ListedSignInSession>();

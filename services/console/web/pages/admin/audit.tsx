@@ -51,9 +51,9 @@ export function Audit() {
   const [actor, action] = [params.get('actor'), params.get('action')];
   const sought = params.get('time') ?? 'all';
   const span = sought in spans ? (sought as keyof typeof spans) : 'all';
-  // The span ends at the time of the choice.
+  // The span ends at the time at which the person chose it.
   const from = useMemo(() => sinceOf(span, Date.now()), [span]);
-  // Each choice is an entry of the browser's history: Back undoes it.
+  // Each choice is an entry of the browser's history, so that Back undoes it.
   const choose = (name: 'actor' | 'action' | 'time', value: string | null): void =>
     setParams((before) => {
       const next = new URLSearchParams(before);

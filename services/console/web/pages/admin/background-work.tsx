@@ -16,7 +16,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 /** Milliseconds between two fetches. */
 const lookEveryMs = 3_000;
 
-/** The descriptions of the queues. A queue of another release is shown by its own name. */
+/** The descriptions of the queues. A queue that only another release has is shown by its technical name. */
 const queueNames: Record<string, string> = {
   'batch-validations': 'Inputs of batches are checked',
   'batch-slices': 'Requests of batches are run',

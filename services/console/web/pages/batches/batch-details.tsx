@@ -9,11 +9,16 @@ import { Icon } from '../../parts/icon.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { isOver, stateOf } from './batch-state.ts';
 
-/** Milliseconds between two fetches of a batch, and of an ended one, which expires at some time. */
+/** Milliseconds between two fetches of a batch that has not ended. */
 const lookEveryMs = 3_000;
+
+/** Milliseconds between two fetches of an ended batch. It is still fetched, because it expires at some time. */
 const lookAfterMs = 60_000;
 
-/** Everything about one batch: its numbers, its first errors, and its files. @param id undefined while the dialog is closed */
+/**
+ * Everything about one batch: its numbers, its first errors, and its files.
+ * @param id undefined while the dialog is closed
+ */
 export function BatchDetailsModal({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   return (
     <Modal opened={id !== undefined} onClose={onClose} title={<span className="break">{id}</span>} size="lg">

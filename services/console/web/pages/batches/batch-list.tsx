@@ -17,7 +17,7 @@ export interface BatchListProps {
   withOwners: boolean;
   /** Whether there are earlier batches, for a list that is fetched page by page. */
   hasMore?: boolean;
-  /** As in `DataList`. */
+  /** See the `address` of `DataList`. */
   address?: string;
 }
 
@@ -93,7 +93,7 @@ export function BatchList({ batches, at, withOwners, ...others }: BatchListProps
 function Name({ batch: { id, endpoint, model } }: { batch: Batch }) {
   return (
     <div style={{ minWidth: '10rem' }}>
-      {/* An id is one long word: without this, it would take the room of the buttons. */}
+      {/* An id is one long word, which would otherwise take the room of the buttons. */}
       <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
         {id}
       </Text>

@@ -29,7 +29,7 @@ export function doneOf({ succeeded, errored }: Batch): number {
   return succeeded + errored;
 }
 
-/** Returns how many lines ended how, as `8 of 200, 1 failed, 192 cancelled`. */
+/** Returns the numbers of lines that ended in each way, for example `8 of 200, 1 failed, 192 cancelled`. */
 export function countsText(batch: Batch): string {
   const { state, total, errored, cancelled, expired } = batch;
   if (total === 0) return state === 'failed' ? 'no request was run' : 'not counted yet';
@@ -43,7 +43,7 @@ export class BatchRates {
   readonly #rates = new Map<string, ProgressRate>();
 
   /**
-   * Notes the state of a batch. Returns its rate; undefined unless it is running.
+   * Adds the state of a batch to the measurement, and returns its rate; undefined if the batch is not running.
    * @param at the time of the API's answer, in ms since 1970
    */
   note(batch: Batch, at: number): ProgressRate | undefined {
@@ -59,7 +59,7 @@ export class BatchRates {
   }
 }
 
-/** Returns the rate and the expected end, as `12 a second · ends in 5 minutes`, or what the batch waits for. */
+/** Returns the rate and the expected end, for example `12 a second · ends in 5 minutes`, or what the batch waits for. */
 export function rateText(batch: Batch, rate: ProgressRate | undefined, now: number): string {
   const { state, cancelledAt, paused, total, expiresAt } = batch;
   if (state === 'validating') return 'its input is being checked';

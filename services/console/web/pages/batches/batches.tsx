@@ -13,12 +13,16 @@ import { BatchList } from './batch-list.tsx';
 import { isOver } from './batch-state.ts';
 import { NewBatch } from './new-batch.tsx';
 
-/** Milliseconds between two fetches of the batches, and where all have ended. */
+/** Milliseconds between two fetches while a batch has not ended. */
 const lookEveryMs = 2_000;
+
+/** Milliseconds between two fetches while all batches have ended. */
 const lookAfterMs = 15_000;
 
-/** The number of batches at first, how many more each click shows, and how many one list has at most. */
+/** The number of batches that are shown at first, and that each click adds. */
 const pageSize = 50;
+
+/** One list has at most this many batches. A further list shows earlier ones. */
 const maxListed = 500;
 
 /** The choice with which an administrator sees all open batches of everybody. */
@@ -59,7 +63,7 @@ interface OwnBatchesProps {
   after?: string;
 }
 
-/** Lists batches of an owner. Further lists below show earlier batches when the person asks for them. */
+/** Lists batches of an owner. When the person clicks for more, further lists below show earlier batches. */
 function OwnBatches({ owner, isSelf, onMake, after }: OwnBatchesProps) {
   const [limit, setLimit] = useState(pageSize);
   const [goesOn, setGoesOn] = useState(false);

@@ -9,8 +9,10 @@ import { readEndpoint } from './read-endpoint.ts';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
 
-/** Hours that a batch may take: at most, and by default. */
+/** A batch may be given at most this many hours. */
 const maxHours = 168;
+
+/** The hours that a batch is given unless the person chooses others. */
 const defaultHours = 24;
 
 export interface NewBatchProps {
@@ -93,7 +95,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     });
     if (response.ok) return;
     const failure = await readFailure(response);
-    // Deletes the uploaded file, for which nobody would look.
+    // The uploaded file is deleted, because nobody would look for it.
     await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, { method: 'DELETE', headers: csrfHeaders() }).catch(
       () => undefined,
     );

@@ -1,4 +1,4 @@
-/** The number of bytes of a file that are read for its first line. */
+/** The number of bytes that are read of a file to find its first line. */
 const startBytes = 1024 * 1024;
 
 /** Returns the endpoint in the first request of a file; undefined when the first line, apart from blank ones, is no request. */
@@ -6,7 +6,7 @@ export async function readEndpoint(file: Blob): Promise<string | undefined> {
   const text = await file.slice(0, startBytes).text();
   const start = text.replace(/^\uFEFF/, '').replace(/^(?:[\t\r ]*\n)+/, '');
   const [line = ''] = start.split('\n', 1);
-  // In a longer line, the address is found in its usual notation.
+  // The line is longer than what was read, so it is no complete JSON. The URL is found if it has the usual notation.
   if (line.length === start.length && file.size > startBytes) return /"url"\s*:\s*"(\/[^"\\]{1,200})"/.exec(line)?.[1];
   try {
     const request: unknown = JSON.parse(line);

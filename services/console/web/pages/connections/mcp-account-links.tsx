@@ -112,7 +112,7 @@ export function Connections() {
 }
 
 /**
- * Completes an MCP account link when the person comes back from the authorization server, and removes the server's answer from the address.
+ * Completes an MCP account link when the person comes back from the authorization server, and removes the server's answer from the URL.
  */
 function useCompletion() {
   const completion = useMutation<{ server: string }, ApiFailure, AuthorizationResponse>({

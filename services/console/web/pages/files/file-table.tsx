@@ -10,7 +10,7 @@ import { formatAgo, formatBytes, formatCount } from '../../parts/format.ts';
 
 export interface FileTableProps {
   list: FileList;
-  /** As `user:0123456789ab`. */
+  /** For example `user:0123456789ab`. */
   owner: string;
 }
 

@@ -15,7 +15,7 @@ import { UploadFile } from './upload-file.tsx';
 /** Milliseconds between two fetches of the files. */
 const lookEveryMs = 10_000;
 
-/** The number of files at first, and how many more each click shows. */
+/** The number of files that are shown at first, and that each click adds. */
 const pageSize = 50;
 
 export function Files() {

@@ -44,10 +44,10 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   );
 }
 
-/** Null removes a restriction; an absent field leaves it unchanged. */
+/** A change of a key's settings. Null removes a restriction, and an absent field leaves it unchanged. */
 type KeyChange = { [Name in keyof KeySettings]?: KeySettings[Name] | null };
 
-/** Returns only the settings that differ: settings that an administrator sends are locked for the owner. */
+/** Returns only the settings that differ, because settings that an administrator sends are locked for the owner. */
 function changesOf(before: KeySettings, after: KeySettings): KeyChange {
   const names = ['name', 'class', 'expiresAt', 'models', 'tiers', 'tools', 'limits', 'weight'] as const;
   const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));

@@ -3,7 +3,7 @@ import type { Key, SignInSession } from '../../../contract/account.ts';
 export interface KeyRights {
   change: boolean;
   rotate: boolean;
-  /** Leave the old key valid for a while when it is rotated, which means one key more for that time. */
+  /** Leave the old key valid for a while when it is rotated. The owner then has one key more for that time. */
   overlap: boolean;
   /** Switch on the recording of its requests. Whoever may change the key may switch it off. */
   record: boolean;
@@ -17,7 +17,7 @@ export function keyRightsOf({ kind, owner, issued }: Key, person: SignInSession[
       ? teams.some((team) => team.id === owner?.id && team.role === 'owner')
       : kind === 'user' && owner?.id === id;
   const change = role === 'admin' || isOwn;
-  // Whoever rotates a key can read what it has stored. An issued key of a team stores for itself, not for the team.
+  // Whoever rotates a key can read what it has stored. What an issued key of a team stores belongs to the key, not to the team.
   const mayReadStored = isOwn || kind === 'router' || (kind === 'team' && issued !== undefined);
   const record = kind === 'user' ? isOwn : change;
   return { change, rotate: change && mayReadStored, overlap: kind !== 'user' || makesPersonalKeys, record };

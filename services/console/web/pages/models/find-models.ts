@@ -6,7 +6,10 @@ export interface ModelSearch {
   capabilities: readonly string[];
 }
 
-/** Returns the models that match: each word of the text occurs in their name, tiers, operations or the models behind the name. */
+/**
+ * Returns the models that match a search. Each word of the text must occur in their name, their tiers, their operations or the models
+ * behind the name.
+ */
 export function findModels(models: readonly ServedModel[], { text, capabilities }: ModelSearch): ServedModel[] {
   const words = text
     .toLowerCase()

@@ -55,7 +55,7 @@ export function Capabilities({ names }: { names: readonly string[] }) {
   );
 }
 
-/** Shows the price of a million tokens, input and output, by tier where several serve the model. */
+/** Shows the prices of a million tokens of input and of output. If several tiers serve the model, each has its own line. */
 export function Prices({ model: { servedBy } }: { model: ServedModel }) {
   return (
     <>
@@ -86,7 +86,7 @@ function Price({ served: { price, unpriced = [], models, tier } }: { served: Ser
   return models.length > 1 ? 'by model' : tier === 'gpu' ? 'none: own hardware' : 'none';
 }
 
-/** Shows the recent speed, by tier where several serve the model. */
+/** Shows the recent speed. If several tiers serve the model, each has its own line. */
 export function Speed({ model: { servedBy } }: { model: ServedModel }) {
   const measured = servedBy.filter(({ speed }) => speed !== undefined);
   if (measured.length === 0) {

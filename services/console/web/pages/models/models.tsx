@@ -157,7 +157,7 @@ function Actions({ model, onHowTo }: { model: ServedModel; onHowTo: (model: Serv
   );
 }
 
-/** The number of models without a price that the notice names at most. */
+/** The notice names at most this many models without a price. */
 const maxNames = 10;
 
 function UnpricedNotice({ names }: { names: readonly string[] }) {

@@ -6,7 +6,9 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatClock } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** Lists the last failed requests, with the id under which each is in the logs. A member receives only their own. */
+/**
+ * Lists the last failed requests with their ids, by which the logs name them. The API returns to a member only the member's own requests.
+ */
 export function LastErrors({ failures }: { failures: readonly Failure[] }) {
   const isAdmin = useIsAdmin();
   if (failures.length === 0) {

@@ -6,8 +6,8 @@ import { formatAgo } from '../../parts/format.ts';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 
 /**
- * Shows what to do while no request was served lately. The ledger knows whether there was any at all: an ingress counts only from its
- * start.
+ * Shows what to do if no request was served lately. Whether there was ever one is read from the ledger, because an ingress counts only from
+ * its start.
  */
 export function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
   const last = useApi<{ requests: UsageRequest[] }>('/usage/requests?limit=1');

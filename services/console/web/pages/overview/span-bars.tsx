@@ -4,7 +4,7 @@ import { formatClock, formatCount, formatDateTime } from '../../parts/format.ts'
 
 const height = 100;
 
-/** Shows the number of requests and of failed ones by step. Each bar shows its numbers under the pointer. */
+/** Shows a bar for each step, with the number of requests and of failed ones. A bar shows its numbers when the pointer is on it. */
 export function SpanBars({ overview: { times, steps, stepMs, totals } }: { overview: UsageOverview }) {
   const top = Math.max(1, ...steps.map(({ requests }) => requests));
   const first = times[0] ?? 0;

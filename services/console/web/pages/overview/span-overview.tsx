@@ -12,7 +12,7 @@ import { TopUsers } from './top-things.tsx';
 
 const everyMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
 
-/** Shows sums of the requests that began in a span: everybody's for an administrator, otherwise those of the person and their teams. */
+/** Shows sums of the requests that began in a span. An administrator sees everybody's, others those of themselves and their teams. */
 export function SpanOverview({ span }: { span: OverviewSpan }) {
   const found = useApi<UsageOverview>(`/usage/overview?span=${span}`, { everyMs: everyMs[span] });
   return (
@@ -91,7 +91,7 @@ function errorRate({ requests, failed }: UsageOverview['totals']): number {
   return requests === 0 ? 0 : failed / requests;
 }
 
-/** As `0.4 %`. */
+/** Returns a share as a percentage, for example `0.4 %`. */
 function percent(share: number): string {
   const value = share * 100;
   return `${value > 0 && value < 0.1 ? '< 0.1' : value.toFixed(value < 10 ? 1 : 0)} %`;

@@ -7,7 +7,7 @@ import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 export interface TopThingsProps {
   title: string;
   things: readonly UsageThing[];
-  /** Returns the address of the page with the thing's requests. */
+  /** Returns the URL of the page with the thing's requests. */
   linkOf?: (thing: UsageThing) => string;
 }
 

@@ -5,8 +5,8 @@ import type { Piece } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 
 /**
- * Sends a request as any other client does, signed in by the session, and calls back with the answer piece by piece. Resolves when the
- * answer ends, also when it failed: a failure is a piece too.
+ * Sends a request as any other client does, signed in by the session, and calls back with each piece of the answer. Resolves when the
+ * answer ends, even if it failed, because a failure is a piece too.
  */
 export async function sendRequest(
   { base, path, headers, openReader }: ServedFormat,

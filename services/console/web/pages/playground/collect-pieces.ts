@@ -1,11 +1,11 @@
 import type { Piece } from '../../formats/conversation.ts';
 
-/** Milliseconds for which pieces are collected before they are shown: more frequent renderings are not visible. */
+/** Milliseconds for which pieces are collected before they are shown. Nobody would see more frequent renderings. */
 const collectMs = 40;
 
 export interface CollectedPieces {
   add: (pieces: Piece[]) => void;
-  /** Calls back with the collected pieces at once. */
+  /** Calls back at once with the pieces collected so far. */
   flush: () => void;
 }
 

@@ -14,7 +14,7 @@ export interface ComposerProps {
 
 const maxImages = 8;
 
-/** The input for the next turn. Enter sends, also with Ctrl or Cmd; Shift+Enter starts a new line. */
+/** The input for the next turn. Enter sends it, also with Ctrl or Cmd. Shift+Enter starts a new line. */
 export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const [images, setImages] = useState<string[]>([]);
@@ -116,7 +116,7 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
   );
 }
 
-/** Pixels of the longer side at most: vision models scale larger images down themselves. */
+/** The longer side of an image has at most this many pixels, because vision models scale larger images down themselves. */
 const maxSide = 1_568;
 
 const maxBytes = 40 * 1024 * 1024;

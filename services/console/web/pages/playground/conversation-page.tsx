@@ -170,7 +170,7 @@ export function ConversationPage({ models, formats }: TalkProps) {
   );
 }
 
-/** Returns the last request of a conversation as a shell command; an example before the first request. */
+/** Returns the last request of a conversation as a shell command. Before the first request it returns an example. */
 function curlFor(
   format: ServedFormat,
   settings: Parameters<ServedFormat['buildRequest']>[1],

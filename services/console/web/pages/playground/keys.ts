@@ -5,7 +5,7 @@ export function isSendKey({ key, shiftKey, nativeEvent }: KeyboardEvent): boolea
   return key === 'Enter' && !shiftKey && !nativeEvent.isComposing;
 }
 
-/** Calls back when Escape is pressed, unless Escape closes something: a dialog, an open list, or a field that uses it. */
+/** Calls back when Escape is pressed, unless a dialog, an open list or a field uses it. */
 export function useEscape(isOn: boolean, onEscape: () => void): void {
   const latest = useRef(onEscape);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useEscape(isOn: boolean, onEscape: () => void): void {
       if (key !== 'Escape' || (target instanceof Element && hasOwnEscape(target))) return;
       latest.current();
     };
-    // Captured, so that it runs before the element that closes on Escape.
+    // The event is captured, so that the listener runs before an element that closes on Escape.
     document.addEventListener('keydown', listen, { capture: true });
     return () => document.removeEventListener('keydown', listen, { capture: true });
   }, [isOn]);

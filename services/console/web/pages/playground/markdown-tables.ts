@@ -1,14 +1,13 @@
 import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { gfmTable } from 'micromark-extension-gfm-table';
 
-/**
- * The columns of one table and the cells of all tables at most. Each row is filled up to the widest one, so that a short text could make
- * millions of cells.
- */
+/** A table has at most this many columns. Each row is filled up to the widest one, so that a short text could make millions of cells. */
 const maxColumns = 64;
+
+/** All tables together have at most this many cells. */
 const maxCells = 20_000;
 
-/** The levels of nesting at most. Browsers crash on a page with some thousands. */
+/** A text is nested at most this many levels deep. Browsers crash on a page with some thousands. */
 const maxLevels = 100;
 
 interface MarkdownNode {
@@ -21,7 +20,10 @@ interface Extensible {
   data: () => { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] };
 }
 
-/** A plugin of remark: tables as GitHub writes them, cut to `maxColumns`. Throws for a text with too many cells or too many levels. */
+/**
+ * A plugin of remark that reads tables in GitHub's notation and cuts them to `maxColumns`. Throws for a text with too many cells or too
+ * many levels.
+ */
 export function markdownTables(this: Extensible): (root: MarkdownNode) => void {
   const data = this.data();
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { OfferedTool } from '../../formats/conversation.ts';
 
-/** Parses tools that were written by hand, one or a list, in the notation of any format. */
+/** Parses one tool or a list of tools, typed by the person in the notation of any format. */
 export function parseTools(text: string): { tools: OfferedTool[]; problem?: string } {
   if (text.trim() === '') return { tools: [] };
   let value: unknown;

@@ -24,7 +24,7 @@ export function CodeBox({ node }: ExtraProps) {
 }
 
 /**
- * A link in an answer. It opens outside the console and names its host, unless its text is an address at that host. A link into the
+ * A link in an answer. It opens outside the console and names its host, unless its text is a URL at that host. A link into the
  * console, or with a scheme other than http and https, stays text.
  */
 export function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
@@ -40,7 +40,7 @@ export function ForeignLink({ href, children }: { href: string | undefined; chil
   );
 }
 
-/** Returns whether a link's text shows its host where people look for it: at the beginning of an address, and not in its path. */
+/** Returns whether a link's text shows its host where people look for it, which is at the beginning of a URL and not in its path. */
 function isAddressAt(text: ReactNode, host: string): boolean {
   if (typeof text !== 'string') return false;
   const [, shown] = /^(?:https?:\/\/)?([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(text) ?? [];

@@ -4,7 +4,7 @@ import { markdownTables } from './markdown-tables.ts';
 import { CodeBox, ForeignLink } from './prose-parts.tsx';
 import { BoundedMarkdown } from './quick-markdown.ts';
 
-/** Headings of an answer begin one level lower, because the first heading of the page is the console's. */
+/** Headings of an answer begin one level lower, because the page has a first heading of its own. */
 const components: Components = {
   h1: 'h2',
   h2: 'h3',
@@ -12,7 +12,7 @@ const components: Components = {
   h4: 'h5',
   h5: 'h6',
   a: ({ href, children }) => <ForeignLink href={href}>{children}</ForeignLink>,
-  // An image would load from another host.
+  // Images are not shown, because they would load from another host.
   img: ({ alt }) => <span className="prose-image">[image{alt ? `: ${alt}` : ''}, not loaded]</span>,
   pre: ({ node }) => <CodeBox node={node} />,
   table: ({ children }) => (
@@ -49,7 +49,7 @@ interface OrPlainProps {
   children: ReactNode;
 }
 
-/** Shows plain text when the Markdown cannot be rendered, such as a text that is nested thousands of levels deep. */
+/** Shows plain text when the Markdown cannot be rendered, for example because it is nested thousands of levels deep. */
 class OrPlain extends Component<OrPlainProps, { isPlain: boolean }> {
   override state = { isPlain: false };
 

@@ -1,12 +1,12 @@
-/** Milliseconds that the rendering of one text may take. */
+/** A text whose rendering takes more milliseconds is no longer rendered. */
 const maxMs = 300;
 
-/** The length, in characters, below which every text renders quickly. */
+/** A text of fewer characters always renders quickly. */
 const safeLength = 1_000;
 
 /**
  * Renders a growing text as Markdown while that is quick. For some texts of a few kilobytes the time grows with the square of the length,
- * and the page would stand still for minutes. Therefore each try renders at most twice the length that was quick before.
+ * and the page would not respond for minutes. Therefore each rendering has at most twice the length that was quick before.
  */
 export class BoundedMarkdown<Rendered> {
   readonly #render: (text: string) => Rendered;
@@ -20,7 +20,7 @@ export class BoundedMarkdown<Rendered> {
     this.#render = render;
   }
 
-  /** Returns the rendered text; undefined for a text that takes long or cannot be rendered, and for every continuation of it. */
+  /** Returns the rendered text. Returns undefined if it takes long or cannot be rendered, and from then on for every continuation of it. */
   render(text: string): Rendered | undefined {
     if (!text.startsWith(this.#text)) [this.#quick, this.#isSlow] = [0, false];
     this.#text = text;

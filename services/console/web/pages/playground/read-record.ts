@@ -2,12 +2,12 @@ import type { UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 import type { AnswerFacts } from '../../formats/conversation.ts';
 
-/** Milliseconds before each try: the ledger has a request about a second after it ended. */
+/** Milliseconds before each read of the ledger, which records a request about a second after it has ended. */
 const waitsMs = [1_200, 1_500, 3_000, 6_000];
 
 /**
- * Reads the ledger's record of a request. Returns undefined when there is none that this person may see: a request that reached no worker
- * is not recorded.
+ * Reads the ledger's record of a request. Returns undefined when there is none that this person may see. The ledger does not record a
+ * request that reached no worker.
  * @throws DOMException when it is aborted
  */
 export async function readRecord(requestId: string, signal: AbortSignal): Promise<AnswerFacts | undefined> {

@@ -1,6 +1,6 @@
 import type { AnswerFacts, Turn } from '../../formats/conversation.ts';
 
-/** Adds the ledger's record of one request to the conversation. Facts from the answer's stream take precedence. */
+/** Adds the ledger's record of one request to the conversation. What the answer's stream has stated takes precedence. */
 export function withRecord(turns: readonly Turn[], requestId: string, record: AnswerFacts): readonly Turn[] {
   return turns.map((turn) =>
     turn.role === 'assistant' && turn.served.requestId === requestId

@@ -6,7 +6,7 @@ export interface RetryProps {
   onAgain: (model?: string) => void;
 }
 
-/** Replaces the last answer by one of the same model, or of another model, with which the conversation continues. */
+/** Replaces the last answer by one of the same model or of another model. The conversation then continues with that model. */
 export function Retry({ models, onAgain }: RetryProps) {
   return (
     <Group gap="xs">

@@ -25,12 +25,12 @@ export interface SettingsPanelProps {
   format: ServedFormat;
   onFormat: (format: ServedFormat) => void;
   models: readonly ServedModel[];
-  /** The models that answer: one, or two side by side. */
+  /** The models that answer. There is one, or there are two side by side. */
   chosen: readonly [string, ...string[]];
   onChoose: (models: readonly [string, ...string[]]) => void;
   tools: UseQueryResult<ListedTool[], ApiFailure>;
   settings: SharedSettings;
-  /** The person's own tools, as they are written. */
+  /** The person's own tools, as the text that the person types. */
   ownTools: string;
   onChange: (settings: SharedSettings, ownTools: string) => void;
 }

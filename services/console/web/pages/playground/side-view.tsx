@@ -9,7 +9,7 @@ export interface SideViewProps {
   runnable: ReadonlySet<string>;
   onEdit: (place: number, text: string) => void;
   onAgain: (model?: string) => void;
-  /** The model of this side, where there are two; undefined for a conversation alone. */
+  /** The model of this side, if there are two sides; undefined if there is only one. */
   beside: { model: string; onKeep: () => void } | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface ToolCallViewProps {
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
 }
 
-/** Shows a model's tool call: run by this router, or answered by hand. */
+/** Shows a model's tool call, which this router runs or the person answers by hand. */
 export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCallViewProps) {
   const [typed, type] = useState('');
   const [isRunning, setRunning] = useState(false);

@@ -2,19 +2,19 @@ import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 
 export interface PlaygroundAddress {
-  /** The models that answer: one, or two at once. */
+  /** The models that answer. There is one, or there are two side by side. */
   models: readonly [string, ...string[]];
   conversation: string | undefined;
   go: (to: { models?: readonly string[]; conversation?: string | undefined }) => void;
 }
 
 /**
- * Reads the choices in the page's address: `?model=<id>`, a second model for two side by side, and `&conversation=<id>`.
- * @param usual the model without a choice
+ * Reads the choices in the page's URL: `?model=<id>`, another `model=<id>` if there are two side by side, and `conversation=<id>`.
+ * @param usual the model if the URL names none
  */
 export function useAddress(usual: string): PlaygroundAddress {
   const [search, setSearch] = useSearchParams();
-  // Kept from the first rendering: models come and go during a conversation with the usual one.
+  // The usual model of the first rendering is kept, because models come and go during a conversation with it.
   const [atFirst] = useState(usual);
   const [first = atFirst, ...rest] = search.getAll('model').filter((model) => model !== '');
   return {

@@ -16,14 +16,23 @@ import { useRecords } from './use-records.ts';
 export interface ConversationControl {
   turns: readonly Turn[];
   isRunning: boolean;
-  /** The number of requests so far. */
+  /** The number of requests that were sent so far. */
   requestCount: number;
   send: (text: string, images: string[]) => void;
-  /** Sends another text in place of a turn of the user. Removes all later turns. @param place the turn's place among all */
+  /**
+   * Sends another text in place of a turn of the user. Removes all later turns.
+   * @param place the index of the turn
+   */
   edit: (place: number, text: string) => void;
-  /** Adds the result of a tool call; sends the conversation after the last one. Ignores a call that is no longer in the last answer. */
+  /**
+   * Adds the result of a tool call. With the result of the last call, it sends the conversation. Ignores a call that is no longer in the
+   * last answer.
+   */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
-  /** Replaces the last answer by another one. @param model default: the model of the settings */
+  /**
+   * Replaces the last answer by another one.
+   * @param model default: the model of the settings
+   */
   again: (model?: string) => void;
   stop: () => void;
   /** Shows another conversation. Its unfinished answers count as stopped. */
@@ -35,7 +44,8 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
   const [running, setRunning] = useState<AbortController>();
   const [asked, setAsked] = useState(0);
   const last = useRef<AbortController>(undefined);
-  // The current turns, ahead of the rendering: a result comes late, and may find another conversation than the one of its call.
+  // The current turns, which may be newer than the rendered ones. A result may come when another conversation is shown than that of its
+  // call.
   const next = useRef(turns);
   const [changeTurns] = useState(() => (change: (now: readonly Turn[]) => readonly Turn[]): void => {
     next.current = change(next.current);
@@ -52,7 +62,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
     setTurns([...said, newAnswer(format.name)]);
     setRunning(controller);
     setAsked((count) => count + 1);
-    // Late pieces of an abandoned request must not end up in the answer of the next one.
+    // Late pieces of an abandoned request must not get into the answer of the next request.
     const change = (of: (answer: AssistantTurn) => AssistantTurn): void => {
       if (last.current === controller) changeAnswer(changeTurns, of);
     };

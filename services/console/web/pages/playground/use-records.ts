@@ -3,7 +3,7 @@ import type { Turn } from '../../formats/conversation.ts';
 import { readRecord } from './read-record.ts';
 import { unrecorded, withRecord } from './recorded-answers.ts';
 
-/** Adds the cost of each answer from the ledger, once the answer has ended. */
+/** Adds the cost of each answer, which is read from the ledger when the answer has ended. */
 export function useRecords(
   turns: readonly Turn[],
   setTurns: (change: (turns: readonly Turn[]) => readonly Turn[]) => void,

@@ -25,7 +25,7 @@ export interface Saved {
   begin: () => void;
 }
 
-/** Saves the shown conversation, and opens others. At first it opens the one in the address. */
+/** Saves the shown conversation, and opens others. At first it opens the one in the URL. */
 export function useSaved(options: SavedOptions): Saved {
   const { user, address, sides, format, settings, ownTools, onOpened } = options;
   const conversations = useConversations(user);

@@ -5,7 +5,7 @@ import type { PlaygroundAddress } from './use-address.ts';
 import { useConversation, type ConversationControl } from './use-conversation.ts';
 
 export interface Sides {
-  /** One conversation, or two side by side. */
+  /** The conversations. There is one, or there are two side by side. */
   all: readonly ConversationControl[];
   isRunning: boolean;
   requestCount: number;
@@ -16,15 +16,18 @@ export interface Sides {
   /** Continues with only one of two sides. */
   keep: (index: number) => void;
   send: (text: string, images: string[]) => void;
-  /** Sends another text in place of a turn. The other side gets it too where it contains the same turn. */
+  /** Sends another text in place of a turn. The other side gets it too if it contains the same turn. */
   edit: (index: number, place: number, text: string) => void;
-  /** Answers again. @param model the model with which the side continues */
+  /**
+   * Answers again.
+   * @param model the model with which the side continues
+   */
   again: (index: number, model?: string) => void;
   stop: () => void;
   load: (sides: SavedContent['sides'], conversation?: string) => void;
 }
 
-/** Holds the conversation with the chosen model, or those with two. */
+/** Returns the conversation with the chosen model, or the two conversations with two models. */
 export function useSides(format: ServedFormat, settings: SharedSettings, { models, go }: PlaygroundAddress): Sides {
   const [one, other] = models;
   const first = useConversation(format, { ...settings, model: one });

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'react';
 
-/** Pixels from the end within which a page counts as scrolled to the end. */
+/** A page counts as scrolled to the end if it is fewer than this many pixels away from it. */
 const nearPx = 120;
 
 /**

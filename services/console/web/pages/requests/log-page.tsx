@@ -12,11 +12,11 @@ import { RequestFilters } from './request-filters.tsx';
 import { readRequestQuery } from './request-query.ts';
 import { useRequestLog } from './use-request-log.ts';
 
-/** Shows the live log of requests. Its filters are kept in the address, so that a view can be shared. */
+/** Shows the live log of requests. Its filters are kept in the URL, so that a view can be shared. */
 export function LogPage() {
   const [search, setSearch] = useSearchParams();
   const text = search.toString();
-  // The span ends at the time of the choice; later requests are added.
+  // The span ends at the time at which the person chose it. Later requests are added.
   const query = useMemo(() => readRequestQuery(new URLSearchParams(text), Date.now()), [text]);
   const [isPaused, setPaused] = useState(false);
   const log = useRequestLog(query.apiQuery, isPaused);

@@ -8,7 +8,9 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 
 const dayMs = 86_400_000;
 
-/** Shows what is known of an id that is not in the ledger: a refused request may be among the samples that are kept. */
+/**
+ * Shows what is known of a request that is not in the ledger. If it was refused, it may be among the stored samples of refused requests.
+ */
 export function NoRequest({ id }: { id: string }) {
   const tomorrow = Math.ceil(Date.now() / dayMs) * dayMs;
   const time = { from: String(tomorrow - 30 * dayMs), to: String(tomorrow) };

@@ -9,7 +9,7 @@ import { FindRequest } from './find-request.tsx';
 import { NoRequest } from './no-request.tsx';
 import { RecordedRequest } from './recorded-request.tsx';
 
-/** Shows the requests with one id. A client that repeats ids and a request with several turns have several. */
+/** Shows the requests with one id. There are several if the client repeats ids, or if the request has several turns. */
 export function OneRequest({ id }: { id: string }) {
   const found = useApi<UsageRequest[]>(`/usage/requests/${encodeURIComponent(id)}`);
   return (

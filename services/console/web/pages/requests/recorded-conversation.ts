@@ -6,18 +6,18 @@ export interface RecordedPart {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The number of parts that a page shows one by one at most. */
+/** A page shows at most this many parts one by one. */
 const maxParts = 2_000;
 
-/** The levels of JSON that are read: no client sends more, and thousands overflow the stack. */
+/** JSON is read if it has at most this many levels. No client sends more, and thousands overflow the stack. */
 const maxLevels = 64;
 
-/** The length of JSON, in characters, up to which it is shown indented. */
+/** JSON of at most this many characters is shown indented. */
 const maxIndented = 10_000;
 
 /**
- * Returns the conversation in a recorded request of any format, in its order. Content other than text, such as a tool call, is shown as
- * JSON. Returns undefined for a body in no known format, a cut body, or one with thousands of parts.
+ * Returns the parts of the conversation in a recorded request of any format, in their order. Content other than text, such as a tool call,
+ * is shown as JSON. Returns undefined for a body in no known format, a cut body, or one with thousands of parts.
  */
 export function requestParts(body: string): RecordedPart[] | undefined {
   const request = objectOf(parsed(body));

@@ -8,7 +8,7 @@ import { formatDateTime } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { answerParts, requestParts, type RecordedPart } from './recorded-conversation.ts';
 
-/** Shows the conversation of a recorded request when the person asks for it. Shows nothing for a request that was not recorded. */
+/** Shows the conversation of a recorded request when the person clicks for it. Shows nothing for a request that was not recorded. */
 export function RecordedRequest({ id }: { id: string }) {
   const { data: page } = useApi<{ data: Recording[] }>(`/recordings?limit=10&request=${encodeURIComponent(id)}`);
   return page?.data.map((recording) => <Recorded key={recording.storedAs} recording={recording} />);

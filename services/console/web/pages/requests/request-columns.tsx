@@ -29,7 +29,7 @@ export function requestRow({ id, at, cursor }: UsageRequest): string {
   return cursor ?? `${id} ${at}`;
 }
 
-/* Plain elements: a log has hundreds of these cells, and renders them again with each new request. */
+/* The cells are plain elements, because a log has hundreds of them, and renders them again with each new request. */
 
 function Model({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
   return (

@@ -114,7 +114,7 @@ function Used({
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const time = { from: String(today - 29 * dayMs), to: String(today + dayMs - 1), step: 'month', by: name };
   const report = useApi<UsageReport>(`/usage?${new URLSearchParams(time)}`, {
-    // The name of an earlier choice is needed at once.
+    // The name of an earlier choice is shown before somebody opens the list.
     enabled: isOpened || (choice.value !== undefined && name !== 'model'),
   });
   const found = (report.data?.groups ?? []).filter(({ id }) => id !== '');

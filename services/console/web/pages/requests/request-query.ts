@@ -1,6 +1,6 @@
 import { periodNamed, type NamedPeriod } from '#shared/accounts/periods.ts';
 
-/** The filters of single requests, by the name in the address and in the API. */
+/** The labels of the filters of single requests, by the name that the filter has in the URL and in the API. */
 export const requestFilters = {
   model: 'Model',
   key: 'Key',
@@ -34,7 +34,7 @@ export interface RequestQuery {
   apiQuery: string;
 }
 
-/** Reads the address of the log and ignores what is not valid. */
+/** Reads the URL's query of the log, and ignores what is not valid. */
 export function readRequestQuery(search: URLSearchParams, now: number): RequestQuery {
   const filters: RequestQuery['filters'] = {};
   for (const name of requestFilterNames) {

@@ -2,7 +2,7 @@ import type { UsageRequest } from '../../../contract/usage.ts';
 
 /** A stage of a request's course, in milliseconds since the request began. */
 export interface Stage {
-  /** `offered`: until the worker showed that it had taken the offer. */
+  /** `offered` ends when the worker has shown that it took the offer. */
   name: 'waiting' | 'offered' | 'working' | 'answering';
   from: number;
   to: number;
@@ -11,12 +11,12 @@ export interface Stage {
 export interface Row {
   label: string;
   stages: Stage[];
-  /** See `UsageAttempt`; absent where no attempt is known. */
+  /** See `UsageAttempt`; absent if no attempt is known. */
   end?: string;
 }
 
 /**
- * Returns the lines of a request's course: its attempts, and its last wait. A record without attempts has one line with the known times.
+ * Returns a row for each attempt of a request, and one for its last wait. A record without attempts gives one row with the known times.
  */
 export function toTimeline({ timeline, worker, queueMs, firstTokenMs, totalMs, code }: UsageRequest): Row[] {
   const latest = timeline?.at(-1);
@@ -32,7 +32,7 @@ export function toTimeline({ timeline, worker, queueMs, firstTokenMs, totalMs, c
     end: attempt.end,
   }));
   const { end, endMs: last } = latest;
-  // Writing the record takes a moment after the end of the request; this time is no wait.
+  // Writing the record takes a moment after the end of the request. This moment does not count as waiting.
   const endedIt = end === 'done' || end === 'cancelled' || end === code;
   if (endedIt || totalMs - last < 1) return rows;
   return [...rows, { label: 'No other worker', stages: [{ name: 'waiting', from: last, to: totalMs }] }];
@@ -59,7 +59,7 @@ function stages({ offered = false, waitMs, givenMs, begunMs, firstMs, endMs }: T
   return all.filter(({ name, from, to }) => to > from || name === 'waiting');
 }
 
-/** Returns the output tokens per second while the answer streamed; undefined for an answer that came at once. */
+/** Returns the output tokens per second while the answer streamed; undefined for an answer that came as a whole. */
 export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: UsageRequest): number | undefined {
   const ms = firstTokenMs === undefined ? 0 : totalMs - firstTokenMs;
   // An answer that came as a whole has no streaming time.

@@ -2,13 +2,13 @@ import { useEffect, useRef, useState } from 'react';
 import type { RequestPage, UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 
-/** The number of requests that are fetched at once, and that a log shows while it is not paused. */
+/** This many requests are fetched at once. When new ones come, the log is cut to this many. */
 const pageSize = 40;
 
 /** Milliseconds between two fetches of new requests. */
 const lookMs = 1_000;
 
-/** The number of empty pages that are fetched one after another at most, where a filter matches few requests. */
+/** At most this many empty pages are fetched one after another. They occur when a filter matches few requests. */
 const maxEmptyPages = 20;
 
 export interface RequestLog {
@@ -83,7 +83,7 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
   const showEarlier = (): void => {
     setLoadingEarlier(true);
     const show = (next: (before: Shown) => Shown): void => {
-      // The query may have changed meanwhile.
+      // The answer is dropped if the query has changed meanwhile.
       if (asking.current !== asked) return;
       last.current = next(last.current);
       setShown({ ...last.current, asked });
@@ -115,8 +115,8 @@ function firstOf({ requests, newest, next }: RequestPage): Shown {
 }
 
 /**
- * Puts new requests before the shown ones. With more than a page of new requests, the shown ones are dropped and can be loaded again as
- * earlier ones.
+ * Puts new requests before the shown ones. If there is more than a page of new requests, the shown ones are dropped, and can be
+ * loaded again as earlier ones.
  */
 function joined(page: RequestPage, before: Shown): Shown {
   if (page.next !== undefined) return firstOf(page);
@@ -138,7 +138,7 @@ function fetchPage(
 }
 
 /**
- * Returns the first page after a cursor that contains a request. A page is empty where the router has read many requests without a match.
+ * Returns the first page after a cursor that contains a request. A page is empty if the router has read many requests without a match.
  */
 async function fetchSome(asked: string, before: string | undefined, signal?: AbortSignal): Promise<RequestPage> {
   const first = await fetchPage(asked, { before }, signal);

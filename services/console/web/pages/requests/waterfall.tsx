@@ -11,7 +11,7 @@ const stageNames = {
   answering: 'Answer',
 } as const;
 
-/** Shows when a request waited, was offered or claimed, began and ended: a line for each attempt. */
+/** Shows when a request waited, was offered or claimed, began and ended, with a line for each attempt. */
 export function Waterfall({ request }: { request: UsageRequest }) {
   const rows = toTimeline(request);
   const end = Math.max(request.totalMs, ...rows.flatMap(({ stages }) => stages.map(({ to }) => to)), 0.1);

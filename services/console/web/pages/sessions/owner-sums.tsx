@@ -10,7 +10,7 @@ import { TimeBar } from './time-bar.tsx';
 
 const lookEveryMs = 15_000;
 
-/** Shows the sums of an owner's agent sessions in the days that are kept; without a filter, those of each team. */
+/** Shows the sums of an owner's agent sessions in the days that are kept. Without a filter it shows the sums of each team. */
 export function OwnerSums({ filter }: { filter: string }) {
   const { data = [] } = useApi<AgentSessionSums[]>(`/agent-sessions/sums?${filter}`, { everyMs: lookEveryMs });
   const [only] = data;

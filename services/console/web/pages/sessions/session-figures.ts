@@ -8,7 +8,7 @@ export const programNames: Record<AgentProgram, string> = {
   other: 'Other client',
 };
 
-/** Returns the share of the input that came from a cache, as `83 %`; a dash without input. */
+/** Returns the share of the input that came from a cache, for example `83 %`; a dash without input. */
 export function cacheHits({ promptTokens, cachedTokens }: Pick<SessionSums, 'promptTokens' | 'cachedTokens'>): string {
   return promptTokens === 0 ? '–' : `${Math.round((cachedTokens / promptTokens) * 100)} %`;
 }

@@ -12,8 +12,10 @@ import { SessionState } from './session-list.tsx';
 import { SumsView } from './sums-view.tsx';
 import { TurnList } from './turn-list.tsx';
 
-/** Milliseconds between two fetches while turns run, and otherwise. */
+/** Milliseconds between two fetches while turns run. */
 const lookEveryMs = 1_000;
+
+/** Milliseconds between two fetches while no turn runs. */
 const lookIdleMs = 3_000;
 
 function fetchIntervalOf(session: AgentSessionTree | undefined): number {

@@ -13,12 +13,16 @@ import { OwnerSums } from './owner-sums.tsx';
 import { SessionList } from './session-list.tsx';
 import { SessionPage } from './session-page.tsx';
 
-/** Milliseconds between two fetches while turns run, and otherwise. */
+/** Milliseconds between two fetches while turns run. */
 const lookEveryMs = 2_000;
+
+/** Milliseconds between two fetches while no turn runs. */
 const lookIdleMs = 3_000;
 
-/** The number of agent sessions at first, how many more each click shows, and how many are shown at most. */
+/** The number of agent sessions that are shown at first, and that each click adds. */
 const pageSize = 50;
+
+/** At most this many agent sessions are shown. */
 const maxShown = 500;
 
 /** The choice that shows all agent sessions that the person may see. */

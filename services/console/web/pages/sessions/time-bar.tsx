@@ -2,7 +2,7 @@ import './sessions.css';
 import { Group, Text } from '@mantine/core';
 import { formatDuration } from '../../parts/format.ts';
 
-/** Milliseconds of each part; `toolMs` is undefined where the client does not state it. */
+/** Milliseconds of each part; `toolMs` is undefined if the client does not state it. */
 export interface SpentTime {
   toolMs: number | undefined;
   queueMs: number;
@@ -17,11 +17,11 @@ const parts = [
 
 export interface TimeBarProps {
   time: SpentTime;
-  /** The milliseconds that the whole width stands for; absent: the time itself. */
+  /** The milliseconds that the whole width stands for; absent: the sum of the time. */
   widthMs?: number;
 }
 
-/** A bar of where time went: the client's tools, the queue, the model. */
+/** A bar that shows how long the client's tools, the queue and the model took. */
 export function TimeBar({ time, widthMs }: TimeBarProps) {
   const all = { tools: time.toolMs ?? 0, queue: time.queueMs, model: time.modelMs };
   const sum = all.tools + all.queue + all.model;
@@ -51,7 +51,7 @@ export function TimeLegend({ time }: { time: SpentTime }) {
   );
 }
 
-/** As `tools 742 ms, queue 3 ms, model 1.2 s`. */
+/** Returns the parts of the time in words, for example `tools 742 ms, queue 3 ms, model 1.2 s`. */
 export function timeText({ toolMs, queueMs, modelMs }: SpentTime): string {
   const tools = toolMs === undefined ? [] : [`tools ${formatDuration(toolMs)}`];
   return [...tools, `queue ${formatDuration(queueMs)}`, `model ${formatDuration(modelMs)}`].join(', ');

@@ -11,8 +11,10 @@ import { RequestFacts } from '../usage/request-facts.tsx';
 import { agentName } from './session-figures.ts';
 import { TimeBar, type SpentTime } from './time-bar.tsx';
 
-/** The number of turns at first, how many more each click shows, and how many an agent session keeps. */
+/** The number of turns that are shown at first, and that each click adds. */
 const pageSize = 50;
+
+/** The router keeps at most this many turns of an agent session. */
 const maxKept = 500;
 
 export interface TurnListProps {
@@ -20,7 +22,7 @@ export interface TurnListProps {
   everyMs: number;
 }
 
-/** Lists the turns of an agent session, newest first: running turns, then finished ones. */
+/** Lists the running turns of an agent session and then the finished ones, each newest first. */
 export function TurnList({ session, everyMs }: TurnListProps) {
   const [limit, setLimit] = useState(pageSize);
   const [chosen, choose] = useState<UsageRequest>();

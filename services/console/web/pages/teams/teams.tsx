@@ -26,7 +26,7 @@ export function Teams() {
       <RecordingNotice />
       <Loaded query={teams} contentName="your teams">
         {(all) => {
-          // Administrators see every team; teams that they are not in are under Admin.
+          // The API returns every team to administrators. Teams that they are not in are shown under Admin.
           const mine = all.filter(({ id }) => user.teams.some((team) => team.id === id));
           return mine.length === 0 ? (
             <section className="panel">

@@ -5,7 +5,7 @@ export interface FormField {
   title: string;
   description: string;
   isRequired: boolean;
-  /** `json`: a schema without an input of its own, written as JSON. */
+  /** `json`: there is no input for the schema, so the value is written as JSON. */
   kind: 'text' | 'long-text' | 'number' | 'integer' | 'boolean' | 'choice' | 'texts' | 'json';
   choices: string[];
   minimum: number | undefined;
@@ -13,12 +13,12 @@ export interface FormField {
   initial: string;
 }
 
-/** The maximum length above which a text gets several lines. */
+/** A text field has several lines if the text may be longer than this. */
 const longText = 200;
 
 /**
- * Returns the form inputs of a tool's schema; undefined when the schema is not a plain object with named fields: its whole input is then
- * written as JSON. A field of an uncommon type is written as JSON by itself.
+ * Returns the form inputs of a tool's schema. Returns undefined when the schema is not a plain object with named fields. The tool's whole
+ * input is then written as JSON. A single field of an uncommon type is written as JSON in its own input.
  */
 export function formFields(schema: JsonObject): FormField[] | undefined {
   const { properties } = schema;

@@ -14,15 +14,18 @@ export interface ListedTool {
 
 export interface ToolResult {
   isError: boolean;
-  /** Its text content; blocks of other types as JSON. */
+  /** The text of the result, with blocks of other types as JSON. */
   text: string;
-  /** Its images, as data URLs. */
+  /** The images of the result, as data URLs. */
   images: string[];
   structured: JsonObject | undefined;
   ms: number;
 }
 
-/** Lists all tools of the connected workers. @throws ApiFailure */
+/**
+ * Lists all tools of the connected workers.
+ * @throws ApiFailure
+ */
 export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
   const response = await fetchSameOrigin('/api/tools/v1/list', { headers: csrfHeaders(), signal });
   if (!response.ok) throw await readFailure(response);
@@ -32,7 +35,10 @@ export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
   return data.map(({ input_schema: inputSchema, ...tool }) => ({ ...tool, inputSchema }));
 }
 
-/** Runs a tool. A tool's own failure is a result too. @throws ApiFailure when it was not run */
+/**
+ * Runs a tool. A failure of the tool itself is a result too.
+ * @throws ApiFailure when the tool was not run
+ */
 export async function runTool(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> {
   const begin = performance.now();
   const response = await fetchSameOrigin('/api/tools/v1/execute', {
@@ -66,7 +72,7 @@ function imageOf({ type, data, mimeType }: JsonObject): string[] {
   return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
 }
 
-/** Lists all tools of the connected workers, polled. */
+/** Lists all tools of the connected workers, and fetches the list again every 15 seconds. */
 export function useTools(): UseQueryResult<ListedTool[], ApiFailure> {
   return useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => listTools(signal), refetchInterval: 15_000 });
 }

@@ -1,6 +1,6 @@
 import type { Measured } from './usage-query.ts';
 
-/** One colour per group, the rest share one. The colour-blind can distinguish these colours (Okabe and Ito). */
+/** The colours of the largest groups; all others share `otherColour`. Colour-blind people can distinguish them (Okabe and Ito). */
 const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
 export const otherColour = '#868e96';
 
@@ -17,7 +17,7 @@ export interface Series {
   values: number[];
 }
 
-/** Returns a series for each of the largest groups, and one for the rest together. */
+/** Returns a series for each of the largest groups, and one for all others together. */
 export function seriesOf({ groups, times }: ChartData, of: (sums: Measured) => number): Series[] {
   const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
   const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({

@@ -4,7 +4,7 @@ import type { Step } from './step-name.ts';
 
 export interface PlotData extends ChartData {
   step: Step;
-  /** The kind of the groups, as `Model`. */
+  /** The kind of the groups, for example `Model`. */
   by: string;
 }
 

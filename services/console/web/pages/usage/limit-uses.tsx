@@ -8,7 +8,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 import { amountUsed, limitNameInWords, shareUsed, sortByTightestLimit } from './limit-words.ts';
 
-/** The number of limits that are shown at first: those with the largest share used. */
+/** This many limits are shown at first, beginning with the one of which the largest share is used. */
 const shownFirst = 3;
 
 const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
@@ -24,12 +24,12 @@ const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
   { label: 'Used', render: ({ party, limits }) => <Bars party={party} limits={limits} />, sortBy: shareUsed },
 ];
 
-/** Shows how much of each limit is used. Renders nothing without limits. */
+/** Shows how much of each limit is used. Renders nothing if there are no limits. */
 export function LimitUses() {
   const uses = useApi<LimitUse[]>('/usage/now', { everyMs: 10_000 });
   const [params, setParams] = useSearchParams();
   const isOpen = params.has('limits');
-  // There may be thousands.
+  // The result is memoized, because there may be thousands of limits.
   const limited = useMemo(() => sortByTightestLimit(uses.data ?? []), [uses.data]);
   if (uses.error && !uses.data) {
     return <Failure title="Could not load the limits" error={uses.error} onRetry={() => void uses.refetch()} />;

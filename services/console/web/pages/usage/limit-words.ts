@@ -1,12 +1,15 @@
 import type { LimitUse } from '../../../contract/usage.ts';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
-/** Returns the name of a limit in words: `tokensPerDay` as `tokens per day`. */
+/** Returns the name of a limit in words, for example `tokens per day` for `tokensPerDay`. */
 export function limitNameInWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** As `2.2 of 3`. The use of a limit per minute drains evenly, so it has fractions. A value below the limit is never rounded up to it. */
+/**
+ * Returns the used amount, for example `2.2 of 3`. The use of a limit per minute drains evenly, so it has fractions. A value below the
+ * limit is never rounded up to it.
+ */
 export function amountUsed(name: string, used: number, limit: number): string {
   const isMoney = name.startsWith('cost');
   const parts = isMoney ? 100 : used < 100 ? 10 : 1;
@@ -16,7 +19,7 @@ export function amountUsed(name: string, used: number, limit: number): string {
   return `${format(shown)} of ${format(limit)}`;
 }
 
-/** Returns the used share of the tightest limit: 1 for all of it. */
+/** Returns the used share of the tightest limit, which is 1 if all of it is used. */
 export function shareUsed({ limits }: LimitUse): number {
   return Math.max(...limits.map(({ used, limit }) => used / limit));
 }

@@ -7,12 +7,12 @@ import { formatCount, formatDateTime, formatMoment } from '../../parts/format.ts
 import { Loaded } from '../../parts/loaded.tsx';
 import { nameRefused } from './name-refused.ts';
 
-/** The number of keys that are named for one reason; the others are added up. */
+/** At most this many keys are named for one reason. The others are added up. */
 const maxNamed = 3;
 
 type Group = RefusalReport['groups'][number];
 
-/** Shows the requests that were refused before a worker was given them: their number by reason, and some of the newest. */
+/** Shows the requests that were refused before a worker got them, with their number by reason and some of the newest. */
 export function RefusedRequests({ query }: { query: string }) {
   const report = useApi<RefusalReport>(`/usage/refusals?${query}`, { everyMs: 10_000 });
   return (
@@ -58,7 +58,7 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
   );
 }
 
-/** Lists a few of the newest, each with the id under which it is in the logs. */
+/** Lists a few of the newest refused requests with their ids, by which the logs name them. */
 function Samples({ samples }: { samples: readonly RefusalSample[] }) {
   return (
     <>
@@ -100,7 +100,7 @@ function Reason({ code, status, message }: Pick<RefusalSample, 'code' | 'message
   );
 }
 
-/** Names the senders of refused requests, those with the most first. */
+/** Names the senders of refused requests, the one with the most requests first. */
 function whoOf({ rows, count }: Group): string {
   const named = rows.slice(0, maxNamed);
   const rest = count - named.reduce((sum, row) => sum + row.count, 0);

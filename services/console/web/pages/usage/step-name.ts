@@ -11,7 +11,7 @@ const hours = {
   utc: new Intl.DateTimeFormat(undefined, { ...hourOptions, timeZone: 'UTC' }),
 };
 
-/** Returns the name of a step by its start: of an hour in the chosen time zone, of a day or month in UTC. */
+/** Returns the name of the step that starts at a time. Hours are in the chosen time zone, days and months in UTC. */
 export function stepName(step: Step, at: number): string {
   switch (step) {
     case 'hour':
@@ -23,7 +23,7 @@ export function stepName(step: Step, at: number): string {
   }
 }
 
-/** Describes what one bar is, as `each day, in UTC`. */
+/** Returns what one bar stands for, for example `each day, in UTC`. */
 export function stepText(step: Step): string {
   return step === 'hour' ? 'each hour' : `each ${step}, in UTC`;
 }

@@ -5,14 +5,14 @@ import { ChartLegend, ChartTooltip } from './chart-parts.tsx';
 import { otherColour, seriesOf, type ChartData } from './chart-series.ts';
 import type { Measured } from './usage-query.ts';
 
-/** Everything that this file imports is in no file of the page's own code, so that the two can be fetched again independently. */
+/** No other code of the page imports what this file imports, so that either can be fetched again without the other. */
 export interface UsageChartProps {
   report: ChartData;
   measure: { name: string; of: (sums: Measured) => number; format: (value: number) => string };
   stepName: (at: number) => string;
 }
 
-/** Usage over time: a bar for each step, stacked by group. The table below has the numbers. */
+/** Shows usage over time, with a bar for each step, stacked by group. The table below has the numbers. */
 export function UsageChart({ report, measure: { name, of, format }, stepName }: UsageChartProps) {
   const isDark = useComputedColorScheme('light') === 'dark';
   const series = useMemo(() => seriesOf(report, of), [report, of]);

@@ -19,8 +19,8 @@ interface UsagePlotProps {
 }
 
 /**
- * The chart of a report. A single day is shown by hours where the ledger keeps them: by model, key, team or person; without filters, at
- * least all requests together.
+ * The chart of a report. A single day is shown by hours if the ledger keeps hours for its groups, which may be models, keys, teams or
+ * people. If it does not and there are no filters, the hours of all requests together are shown.
  */
 export function UsagePlot({ report, query }: UsagePlotProps) {
   if (query.hours !== undefined) return <GroupHours hours={query.hours} report={report} query={query} />;

@@ -48,11 +48,11 @@ export interface UsageQuery {
   exported: string;
   /** The query string for refused requests, which have no model, tier and purpose. */
   refused: string;
-  /** The query string for the hours of a single day by group; undefined where such hours are not kept. */
+  /** The query string for the hours of a single day by group; undefined if such hours are not kept. */
   hours: string | undefined;
 }
 
-/** Reads the page's address and ignores what is not valid. */
+/** Reads the URL's query of the page, and ignores what is not valid. */
 export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery {
   const span = oneOf(Object.keys(spans) as Span[], search.get('span')) ?? '7d';
   const by = oneOf(filterNames, search.get('by')) ?? 'model';
@@ -65,7 +65,7 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
   const { step } = spans[span];
   const { key, team, user } = filters;
   const whose = Object.fromEntries(Object.entries({ key, team, user }).filter(([, value]) => value !== undefined));
-  // To the end of today, so that the query stays the same all day and answers can be cached.
+  // The span lasts to the end of today, so that the query stays the same all day and answers can be cached.
   const { from, to } = periodNamed(span, now);
   const time = { from: String(from), to: String(to) };
   return {

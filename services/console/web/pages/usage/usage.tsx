@@ -18,11 +18,11 @@ import { UsagePlot } from './usage-plot.tsx';
 import { useFilterName } from './use-filter-name.ts';
 import { formatUnits } from '../../parts/units-used.ts';
 
-/** Shows usage and its cost. The choices are kept in the address, so that a view can be shared. */
+/** Shows usage and its cost. The choices are kept in the URL, so that a view can be shared. */
 export function Usage() {
   const [search, setSearch] = useSearchParams();
   const query = readQuery(search);
-  // Each choice is an entry of the browser's history: Back undoes it.
+  // Each choice is an entry of the browser's history, so that Back undoes it.
   const set = (change: Record<string, string | undefined>): void => {
     const next = new URLSearchParams(search);
     for (const [name, value] of Object.entries(change)) {

@@ -4,7 +4,7 @@ import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** Returns the name of a filter's value. The address of the page contains ids, which stay the same after a renaming. */
+/** Returns the name of a filter's value. The URL of the page contains its id, which stays the same when the name changes. */
 export function useFilterName(group: UsageGroup, id: string): string {
   const { user } = useSession();
   const isAdmin = useIsAdmin();

@@ -8,7 +8,7 @@ import { ShownSecret } from './new-webhook.tsx';
 
 const dayMs = 24 * 3_600_000;
 
-/** Makes a new secret for a webhook. The previous one also signs for another day. */
+/** Makes a new secret for a webhook. For another day, messages are also signed with the previous one. */
 export function RotateSecret({ rotating, onClose }: { rotating: Webhook | undefined; onClose: () => void }) {
   const rotate = useChange(
     (id: string) =>

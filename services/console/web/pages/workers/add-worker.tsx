@@ -11,7 +11,7 @@ import { WorkerSetupFields } from './worker-setup-fields.tsx';
 import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
 import { MadeCredential } from './made-credential.tsx';
 
-/** Days for which a credential is valid; the empty one: until it is revoked. */
+/** The labels of the days for which a credential can be valid. Without days, it is valid until it is revoked. */
 const spans = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
 
 interface Wanted extends WorkerSetup {

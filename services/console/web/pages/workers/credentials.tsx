@@ -13,7 +13,7 @@ import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { AddWorker } from './add-worker.tsx';
 import { folderCommand } from './join-command.ts';
 
-/** Shows administrators how to add workers: with credentials that are made here, or on the command line. */
+/** Shows administrators how to add workers, with credentials that are made here or on the command line. */
 export const Credentials = memo(function Credentials() {
   const about = useApi<RouterFacts>('/about');
   return (

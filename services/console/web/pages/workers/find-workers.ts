@@ -16,7 +16,7 @@ export function shownState({ state, safeToStop }: Pick<LiveWorkerFacts, 'state' 
   return safeToStop ? 'drained' : state;
 }
 
-/** Returns the workers that match: each word of the text occurs in their name, models, tools, pool or host. */
+/** Returns the workers that match a search. Each word of its text must occur in their name, models, tools, pool or host. */
 export function findWorkers(workers: readonly LiveWorkerFacts[], search: WorkerSearch): readonly LiveWorkerFacts[] {
   const { tier, state } = search;
   const words = wordsOf(search.text);

@@ -28,10 +28,10 @@ export interface WorkerSetup {
   cli: (typeof cliKinds)[number];
   /** Separated by commas. */
   cliModels: string;
-  /** The program with its arguments, for the kind `command`. */
+  /** The program with its arguments. Used only for the kind `command`. */
   cliCommand: string;
   provider: (typeof providers)[number];
-  /** The address for the provider `custom`. */
+  /** The provider's URL. Used only for the provider `custom`. */
   providerUrl: string;
   /** A folder with tools, and a file with MCP servers; empty for none. */
   toolsFolder: string;
@@ -50,7 +50,7 @@ export const emptyWorkerSetup: WorkerSetup = {
   mcpFile: '',
 };
 
-/** Returns the variables that configure a worker, for the beginning of its command: `ENGINE_URL=http://127.0.0.1:8000`. */
+/** Returns the variables that configure a worker, for the start of its command, for example `ENGINE_URL=http://127.0.0.1:8000`. */
 export function variablesOf(behind: WorkerSetup): string {
   return Object.entries(settingsOf(behind))
     .filter(([, value]) => value !== '')
@@ -91,7 +91,7 @@ export interface Start {
   nats: string;
 }
 
-/** Returns the command that starts the worker, in the folder with the file of its credential. */
+/** Returns the command that starts the worker. It is to be run in the folder with the file of its credential. */
 export function startCommand({ command, behind, nats }: Start): string {
   const whole = command.replace(/ --nats \S+/, () => ` --nats ${quoted(nats)}`);
   const variables = variablesOf(behind);

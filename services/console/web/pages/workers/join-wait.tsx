@@ -4,7 +4,7 @@ import type { LiveWorkerFacts } from '../../../contract/live.ts';
 import { useLive } from '../../api/live-store.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 
-/** Milliseconds after which hints are shown. */
+/** Milliseconds after which hints are shown if no worker has joined. */
 const longMs = 60_000;
 
 export interface JoinWaitProps {

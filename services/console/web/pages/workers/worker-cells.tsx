@@ -5,7 +5,7 @@ import { formatAgo, formatExact } from '../../parts/format.ts';
 import { TierMark } from '../../parts/tier-mark.tsx';
 
 /*
- * The cells of the list of workers. Each second other parts of the list render again: cells of unchanged workers do not, and the changing
+ * The cells of the list of workers. Parts of the list render again each second. Cells of unchanged workers do not, and the changing
  * cells consist of plain elements.
  */
 

@@ -20,7 +20,10 @@ export const states: Record<ShownState, { word: string; sentence: string }> = {
   incompatible: { word: 'Incompatible', sentence: 'gets no requests: its release is too far from the router’s' },
 };
 
-/** Shows a worker's state with its reason, and warnings before the worker is stopped. Plain elements: it renders again each second. */
+/**
+ * Shows a worker's state with its reason, and warnings before the worker is stopped. It consists of plain elements, because it renders
+ * again each second.
+ */
 export function State({ worker }: { worker: LiveWorkerFacts }) {
   const { reason, missedHeartbeats, busy, lastFor, ejection } = worker;
   const state = shownState(worker);
@@ -46,7 +49,7 @@ export function State({ worker }: { worker: LiveWorkerFacts }) {
   );
 }
 
-/** As `the last for 2 models`. */
+/** Returns what nobody serves without the worker, for example `the last for 2 models`. */
 function lastForText({ models }: LiveWorkerFacts, lastFor: readonly string[]): string {
   const served = lastFor.filter((name) => models.includes(name)).length;
   const parts = [

@@ -1,17 +1,17 @@
-/** The value by which a column sorts a row; rows without one come last. */
+/** The value by which a column sorts a row. Rows without a value come last. */
 export type SortValue = string | number | undefined;
 
 export interface ArrangedColumn<Row> {
   label: string;
-  /** Returns the value to sort by, which depends on the row alone. Texts are searched, too. Absent: rows cannot be sorted by the column. */
+  /** Returns the value to sort by, which depends on the row alone. Texts are also searched. Absent: rows cannot be sorted by the column. */
   sortBy?: (row: Row) => SortValue;
-  /** Returns the words by which a row is found, where they differ from the sort value. */
+  /** Returns the words by which a row is found, if they differ from the sort value. */
   search?: (row: Row) => string;
 }
 
 /** The column to sort by, and whether the greatest values come first. */
 export interface Sorting {
-  /** As `last-used`, for the column `Last used`. */
+  /** For example `last-used`, for the column `Last used`. */
   column: string;
   down: boolean;
 }
@@ -23,7 +23,7 @@ export interface RowIndex<Row> {
   valuesOf: (column: string) => readonly SortValue[] | undefined;
 }
 
-/** Returns the name of a column in the address. */
+/** Returns the name of a column in the URL. */
 export function columnKey({ label }: Pick<ArrangedColumn<never>, 'label'>): string {
   return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }
@@ -64,7 +64,7 @@ function textOf<Row>({ search, sortBy }: ArrangedColumn<Row>, row: Row): string 
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the rows that contain all words of a search, in the given sorting; undefined keeps their order. */
+/** Returns the rows that contain all words of a search, sorted as wanted. If `sorting` is undefined, they keep their order. */
 export function arrangeRows<Row>(index: RowIndex<Row>, search: string, sorting: Sorting | undefined): readonly Row[] {
   const sought = foldText(search).split(/\s+/).filter(Boolean);
   const values = sorting && index.valuesOf(sorting.column);

@@ -4,7 +4,7 @@ import { columnKey, type Sorting } from './arrange-rows.ts';
 
 export interface TableBarProps {
   search: { label: string; value: string; onChange: (search: string) => void } | undefined;
-  /** Absent where the table has a head to click. */
+  /** Absent if the table has a head to click. */
   sort:
     | {
         columns: readonly { label: string }[];
@@ -13,12 +13,12 @@ export interface TableBarProps {
       }
     | undefined;
   onReset: (() => void) | undefined;
-  /** The number of rows found and of all rows; the index of the first shown row, and the number of shown rows. */
+  /** The number of found rows and of all rows, the index of the first shown row, and the number of shown rows. */
   counts: { found: number; all: number; from: number; shown: number };
   isSearched: boolean;
 }
 
-/** The bar above a list: its search, its order on a phone, how much of it is shown, and a button that resets these. */
+/** The bar above a list, with its search, its sorting on a phone, how much of it is shown, and a button that resets these. */
 export function TableBar({ search, sort, onReset, counts, isSearched }: TableBarProps) {
   return (
     <Group gap="sm" mb="xs" align="flex-end">

@@ -44,10 +44,10 @@ export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, acti
   );
 }) as <Row>(props: RowsProps<Row>) => ReactNode;
 
-/** A table whose head and actions stay in sight while it scrolls. */
+/** A table whose head and actions stay visible while it scrolls. */
 export function TableRows<Row>(props: TableRowsProps<Row>) {
   const { label, columns, actions, sortable, sorting, isNumeric, onSort, rows, idOf } = props;
-  /** The first click sorts, the second reverses, and the third restores the list's own order. */
+  /** The first click sorts by the column, the second reverses the order, and the third restores the list's own order. */
   const sortBy = (column: string): void => {
     const first = isNumeric(column);
     if (sorting?.column !== column) onSort({ column, down: first });

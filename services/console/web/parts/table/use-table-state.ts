@@ -2,7 +2,10 @@ import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Sorting } from './arrange-rows.ts';
 
-/** Milliseconds without a letter after which a search is written to the address: browsers allow some hundred changes a minute. */
+/**
+ * Milliseconds after the last keystroke until the search is put into the URL. Waiting is needed because browsers allow a page only some
+ * hundred changes of the URL in a minute.
+ */
 const writeAfterMs = 250;
 
 /** The search of a table, its sorting, and the shown page of rows. */
@@ -17,7 +20,7 @@ export interface TableControl extends TableState {
   setSearch: (search: string) => void;
   setSorting: (sorting: Sorting | undefined) => void;
   setPage: (page: number) => void;
-  /** Clears the search and the order. */
+  /** Clears the search and the sorting, and shows the first page. */
   reset: () => void;
 }
 
@@ -25,9 +28,10 @@ const parts = ['search', 'sort', 'page'] as const;
 type Parts = { [Part in (typeof parts)[number]]?: string | undefined };
 
 /**
- * Holds the state of a table. In the address, the state survives a reload, and each order and page is an entry of the browser's history.
- * @param name the prefix of the parameters' names, as `tokens` for `tokens-search`; `''` for none; undefined keeps the state out of the
- * address
+ * Returns the state of a table. If it is kept in the URL, the state survives a reload. Each change of sorting or page then adds an entry to
+ * the browser's history.
+ * @param name the prefix of the URL's parameters. `tokens` gives `tokens-search`, `''` gives `search`. Undefined: the state is not kept in
+ * the URL
  */
 export function useTableState(name: string | undefined): TableControl {
   const [params, setParams] = useSearchParams();
@@ -60,7 +64,7 @@ export function useTableState(name: string | undefined): TableControl {
   const [typed, setTyped] = useState(written);
   const [known, setKnown] = useState(written);
   if (written !== known) {
-    // The address was changed: by the effect below, or by Back.
+    // The URL was changed by the effect below, or by Back.
     setKnown(written);
     setTyped(written);
   }
@@ -76,7 +80,7 @@ export function useTableState(name: string | undefined): TableControl {
   return {
     search: typed,
     sorting: sort === undefined ? undefined : { column: sort.replace(/^-/, ''), down: sort.startsWith('-') },
-    // A typed search shows its first page before the search is written.
+    // A typed search shows its first page even before it is put into the URL.
     page: typed === written && Number.isInteger(page) && page > 0 ? page - 1 : 0,
     setSearch: setTyped,
     setSorting: (sorting) =>

@@ -1,13 +1,16 @@
-/** A line of a diff: in both texts, or only in the later (`added`) or the earlier one (`removed`). */
+/** A line of a diff, which is in both texts, only in the later one (`added`), or only in the earlier one (`removed`). */
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed';
   text: string;
 }
 
-/** A part of a diff: shown lines, or the number of equal lines that are left out. */
+/** A part of a diff: lines that are shown, or the number of equal lines that are left out. */
 export type DiffPart = { lines: DiffLine[] } | { leftOut: number };
 
-/** The cells of the table of common lines at most, 16 MiB. In texts that differ in more, everything between counts as changed. */
+/**
+ * The table of common lines has at most this many cells, which are 16 MiB. If the texts need more, all lines between the first and the last
+ * difference count as changed.
+ */
 const maxCells = 4_000_000;
 
 /** The number of equal lines that are shown before and after a change. */
@@ -47,7 +50,7 @@ function isChange({ kind }: DiffLine): boolean {
   return kind !== 'same';
 }
 
-/** Splits a text into lines. A line break at its end begins no further line. */
+/** Splits a text into lines. A line break at the end of the text begins no further line. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -63,7 +66,7 @@ function diffByTable(from: readonly string[], to: readonly string[]): DiffLine[]
   const width = to.length + 1;
   if (from.length === 0 || to.length === 0 || from.length * width > maxCells)
     return [...marked('removed', from), ...marked('added', to)];
-  // The number of lines that the rests of both texts, from here on, have in common.
+  // For each pair of lines, the number of lines that both texts have in common from these lines on.
   const common = new Uint32Array((from.length + 1) * width);
   const at = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = from.length - 1; row >= 0; row--) {

@@ -18,7 +18,7 @@ const example = `models:
       - { model: qwen3-8b, tier: gpu }
       - { model: gpt-5-mini }`;
 
-/** Edits the stored registry as a text. Keeps the typed text when another version is stored meanwhile. */
+/** Edits the stored registry as a text. The typed text stays when another version is stored meanwhile. */
 export function RegistryEditor({ state }: { state: RegistryState }) {
   const { version, text: stored = '' } = state;
   const [draft, setDraft] = useState<Draft>();

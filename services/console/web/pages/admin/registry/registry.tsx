@@ -10,7 +10,7 @@ import { RegistryHistory } from './registry-history.tsx';
 /** Milliseconds between two fetches of versions that others have stored. */
 const lookEveryMs = 5_000;
 
-/** Shows the registry: edited here, or read-only where it is the file that `ROUTER_CONFIG` names. */
+/** Shows the registry. It can be edited here, unless it is the file that `ROUTER_CONFIG` names. */
 export function Registry() {
   const registry = useApi<RegistryState>('/registry', { everyMs: lookEveryMs });
   return (

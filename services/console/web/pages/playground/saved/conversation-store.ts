@@ -6,7 +6,7 @@ export interface WantedSave {
   /** The revision of the head that was read or saved last; 0 for a new conversation. */
   revision: number;
   content: SavedContent;
-  /** Whether the person has sent something since. If not, a conversation that was deleted meanwhile stays deleted. */
+  /** Whether the person has sent something since then. If not, a conversation that was deleted meanwhile stays deleted. */
   hasSaid: boolean;
 }
 
@@ -38,9 +38,9 @@ export class ConversationStore {
   }
 
   /**
-   * Saves a conversation, and removes the oldest ones beyond the bounds. A conversation that another tab has saved meanwhile stays as it
-   * is; this one is then saved under a new id.
-   * @returns its head; undefined when it was deleted meanwhile
+   * Saves a conversation, and removes the oldest ones beyond the bounds. If another tab has saved the conversation meanwhile, its version
+   * stays as it is, and this one is saved under a new id.
+   * @returns the head of the saved conversation; undefined when it was deleted meanwhile
    * @throws Error with a sentence for the person when it is too large, or DOMException when the browser has no room
    */
   async save({ id, revision, content, hasSaid }: WantedSave): Promise<SavedHead | undefined> {

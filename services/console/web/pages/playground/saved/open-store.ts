@@ -3,7 +3,10 @@ import { databaseNameOf } from '../../../parts/conversation-database.ts';
 /** Heads and contents of conversations, by the conversation's id. */
 export const stores = ['heads', 'contents'] as const;
 
-/** Opens a person's database. @throws DOMException when the browser keeps nothing, as in some private windows */
+/**
+ * Opens a person's database.
+ * @throws DOMException when the browser keeps nothing, as in some private windows
+ */
 export function openDatabase(user: string): Promise<IDBDatabase> {
   const opening = indexedDB.open(databaseNameOf(user), 1);
   opening.addEventListener('upgradeneeded', () => {
@@ -16,7 +19,10 @@ export function openDatabase(user: string): Promise<IDBDatabase> {
   });
 }
 
-/** Waits for the result of a request. @throws DOMException when it failed */
+/**
+ * Waits for the result of a request.
+ * @throws DOMException when it failed
+ */
 export function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));

@@ -4,11 +4,11 @@ import type { Settings, Turn } from '../../../formats/conversation.ts';
 export interface SavedHead {
   id: string;
   name: string;
-  /** Milliseconds since 1970: the time of the last message. */
+  /** The time of the last message, in milliseconds since 1970. */
   at: number;
-  /** The length of its turns as JSON, in characters. */
+  /** The length of the turns as JSON, in characters. */
   size: number;
-  /** The number of saves. A save must name the last one. */
+  /** The number of times that the conversation was saved. The next save must state this number. */
   revision: number;
 }
 
@@ -18,16 +18,16 @@ export type SharedSettings = Omit<Settings, 'model'>;
 export interface SavedContent {
   format: string;
   settings: SharedSettings;
-  /** The person's own tools, as they were written. */
+  /** The person's own tools, as the text that the person typed. */
   ownTools: string;
   /** One side, or two side by side. */
   sides: { model: string; turns: readonly Turn[] }[];
 }
 
-/** The bounds of what is kept for one person in one browser. Beyond them the oldest conversations are deleted. */
+/** The bounds of the conversations that one browser keeps for one person. Beyond them the oldest ones are deleted. */
 export const keptBounds = { count: 100, size: 50_000_000, days: 90 };
 
-/** Characters of one saved conversation at most. */
+/** One saved conversation has at most this many characters. */
 export const maxOfOne = 20_000_000;
 
 const dayMs = 86_400_000;
@@ -48,10 +48,10 @@ export function idsBeyondBounds(heads: readonly SavedHead[], now: number, kept?:
   });
 }
 
-/** Characters of a name at most. */
+/** A name has at most this many characters. */
 export const maxOfName = 60;
 
-/** Returns a name for a conversation: its first words. */
+/** Returns the first words of a conversation, which are its name. */
 export function nameOf({ sides }: SavedContent): string {
   const first = sides[0]?.turns.find(({ role }) => role === 'user');
   const words = first?.role === 'user' ? first.text.trim().replaceAll(/\s+/g, ' ') : '';

@@ -11,7 +11,7 @@ export interface SavedDialogProps {
   conversations: Conversations;
   shown: string | undefined;
   onOpen: (id: string) => void;
-  /** Called with the ids that were deleted. */
+  /** Called with the ids of the conversations that were deleted. */
   onRemoved: (ids: readonly string[]) => void;
 }
 

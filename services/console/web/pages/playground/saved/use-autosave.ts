@@ -10,10 +10,10 @@ const everyMs = 1_000;
 export interface AutosaveOptions {
   conversations: Conversations;
   content: SavedContent;
-  /** The number of requests so far. */
+  /** The number of requests that were sent so far. */
   requestCount: number;
   isRunning: boolean;
-  /** Called with the id under which the shown conversation is kept. */
+  /** Called with the id under which the shown conversation is saved. */
   onSaved: (id: string) => void;
 }
 
@@ -27,7 +27,10 @@ interface Shown {
 export interface Autosave {
   /** Whether the whole shown conversation is saved. */
   isSaved: boolean;
-  /** To be called when another conversation is shown. @param head undefined for a new conversation */
+  /**
+   * To be called when another conversation is shown.
+   * @param head undefined for a new conversation
+   */
   show: (head: SavedHead | undefined, sides: SavedContent['sides']) => void;
 }
 

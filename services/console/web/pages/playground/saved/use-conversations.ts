@@ -5,11 +5,11 @@ import { openDatabase } from './open-store.ts';
 import type { SavedHead } from './saved-conversation.ts';
 
 export interface Conversations {
-  /** The newest first; undefined until they are read. */
+  /** The heads, the newest first; undefined until they are read. */
   heads: readonly SavedHead[] | undefined;
-  /** The reason why nothing is kept, where the browser refuses it; empty otherwise. */
+  /** The reason why the browser keeps no conversations; empty if it keeps them. */
   problem: string;
-  /** Works with the store, and shows the changes in all tabs. Resolves to undefined when the work failed. */
+  /** Does work with the store, and shows the changes in all tabs. Resolves to undefined when the work failed. */
   use: <Result>(work: (store: ConversationStore) => Promise<Result>) => Promise<Result | undefined>;
 }
 
