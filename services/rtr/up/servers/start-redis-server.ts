@@ -8,15 +8,15 @@ export interface RedisServerOptions {
   program: string;
   /** Folder for its configuration and the append-only files. */
   folder: string;
-  /** The port of the last start. */
+  /** The port of the last start, which is used if it is free. */
   wantedPort?: number | undefined;
   /** Without a password, everyone on this machine may connect. */
   password?: string | undefined;
 }
 
 /**
- * Starts Redis on a port of the loopback interface, with the append-only file on: a power failure loses at most the last second of writes,
- * a regular stop none.
+ * Starts Redis on a port of the loopback interface, with the append-only file on. A power failure loses at most the writes of the last
+ * second, a regular stop none.
  */
 export function startRedisServer({ program, folder, wantedPort, password }: RedisServerOptions): Promise<Started> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

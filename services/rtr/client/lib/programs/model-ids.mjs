@@ -2,7 +2,7 @@
 const maxLength = 200;
 
 /**
- * Returns the ids in the router's list of models, without those that no model can have.
+ * Returns the ids in the router's list of models that are valid names of models.
  * @param {unknown} list
  * @returns {string[]}
  */
