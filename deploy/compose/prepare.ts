@@ -4,8 +4,8 @@ import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path';
 
 /*
- * The first service of docker-compose.yml. It creates the secrets of the cluster and the configuration that contains them, in a separate
- * volume for each component, and makes the containers' user the owner of the volumes. Later starts do not change the secrets.
+ * The first service of docker-compose.yml. It creates the secrets of the cluster and the configuration that contains them. Each
+ * component has a separate volume for them, whose owner is the containers' user. Later starts do not change the secrets.
  * `prepare single` configures one NATS and one Redis. `prepare ha` runs after `prepare single`, and configures three NATS nodes and a Redis
  * with a replica and three sentinels. `prepare trust` only gives the NATS nodes the current list of revoked credentials.
  */

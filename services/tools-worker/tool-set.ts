@@ -24,7 +24,7 @@ export class ToolSet {
   #infos: ToolInfo[] = [];
 
   /**
-   * @param sources sources of the tools; of several with the same name, the first keeps it
+   * @param sources sources of the tools, in order of precedence for names
    * @param fixed further entries to announce, which are no tools that can be called by name
    */
   constructor(sources: readonly ToolSource[], log: Logger, fixed: readonly ToolInfo[] = []) {

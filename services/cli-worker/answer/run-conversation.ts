@@ -30,8 +30,8 @@ const stopMs = 1_000;
 const limitReached = new Error('the answer has reached its limit');
 
 /**
- * Runs a conversation on a session, within the timeouts. When the signal aborts, a timeout passes or the answer reaches a limit of its
- * client, asks the CLI to stop, and kills it a second later if it still runs.
+ * Runs a conversation on a session, within the timeouts. Asks the CLI to stop when the signal aborts, when a timeout passes, or when the
+ * answer reaches a limit of its client. Kills the CLI a second later if it still runs.
  * @returns how the answer ended, and whether the CLI ended it by itself (`complete`)
  * @throws RouterError that the CLI caused, or `upstream_timeout`
  * @throws the signal's reason

@@ -54,9 +54,9 @@ const maxPauseMs = 30_000;
 /**
  * Keeps as many CLI processes ready as there may be conversations, so that no conversation waits for a start.
  *
- * States of a process: starting → ready → held → ready … → closed. It is held by a conversation. It is closed after its last conversation,
- * after a conversation that did not end well, when it uses too much memory, or when it ends by itself. Another process then replaces it. A
- * set of single-use processes has one more process, so that the next one is ready before the last one ends.
+ * States of a process: starting → ready → held → ready … → closed. A conversation holds it. It is closed after its last conversation, after
+ * a conversation that did not end well, when it uses too much memory, or when it ends by itself. Another process then replaces it. A set of
+ * single-use processes has one more process, so that the next one is ready before the last one ends.
  */
 export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #options: ProcessSetOptions<Session>;
@@ -69,7 +69,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   #healthy = true;
   /** Number of consecutive failures of starts and of ready processes. */
   #failures = 0;
-  /** Number of consecutive failed starts. Starts that fail at once count as one, because they may have the same cause. */
+  /** Number of consecutive failed starts. Starts that ran at the same time count as one, because one cause may end all of them. */
   #failedStarts = 0;
   #pause: NodeJS.Timeout | undefined;
 

@@ -39,7 +39,7 @@ export const engineFormats: readonly HttpUpstreamFormat[] = [
 
 export interface Discovery {
   models: ModelInfo[];
-  /** Requests that the engine processes at once; undefined if it does not report that. */
+  /** Number of requests that the engine processes at once; undefined if it does not report that. */
   slots?: number | undefined;
 }
 

@@ -80,7 +80,7 @@ async function describeLoaded(
   if (!isLoaded(status?.value)) return undefined;
   const facts = await http.getOptionalJson(`/props${noAutoloadQuery}&model=${encodeURIComponent(id)}`, llamaProps);
   if (!facts) return undefined;
-  // The context of a model is unknown until it was loaded once.
+  // The context size of a model is unknown until the model has been loaded once.
   const isKnown = known !== undefined && known.contextWindow === facts.default_generation_settings?.n_ctx;
   if (!isKnown && status?.value === 'sleeping') return undefined;
   try {

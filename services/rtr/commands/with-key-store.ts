@@ -21,7 +21,7 @@ export interface KeyStoreOptions extends BrokerAccessSettings {
 
 /**
  * Runs a command for keys with a connection to Redis. Connects to NATS only if the command tells every ingress about a change.
- * @throws UpError when Redis does not answer within five seconds
+ * @throws UpError if Redis does not answer within five seconds
  */
 export async function withKeyStore(
   { REDIS_URL, REDIS_CA, prefix, consoleUrl, json, print, ...access }: KeyStoreOptions,

@@ -23,7 +23,7 @@ export type ClusterState = z.output<typeof clusterStateSchema>;
 
 /**
  * Reads the stored state; undefined if this folder never had a cluster.
- * @throws UpError when the file is damaged or cannot be read
+ * @throws UpError if the file is damaged or cannot be read
  */
 export function readClusterState(folder: string): ClusterState | undefined {
   let text: string;

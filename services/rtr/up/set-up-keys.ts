@@ -21,7 +21,7 @@ export interface ClusterKeys {
  * start were interrupted. Tells no ingress about the key, because none has read any key yet. Until an administrator exists, every call
  * creates a new link for the first administrator, which replaces the previous link.
  * @param ca certificate authority (PEM) of Redis' certificate, in addition to the public authorities
- * @throws UpError when Redis does not answer within five seconds
+ * @throws UpError if Redis does not answer within five seconds
  */
 export async function setUpKeys(
   redisUrl: string,

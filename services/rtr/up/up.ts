@@ -50,8 +50,8 @@ const serverStopTimeoutMs = 5_000;
 const drainMarginMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until `stop` aborts: NATS and Redis, workers for the local engines (or the demo engine) and those of
- * the plan, and the ingress. Then stops them in reverse order, so that running answers can finish.
+ * Runs a whole cluster on this machine until `stop` aborts. It consists of NATS and Redis, workers for the local engines (or the demo
+ * engine), the workers of the plan, the ingress and a batch runner. Then stops them in reverse order, so that running answers can finish.
  * @throws UpError if the cluster cannot start, or if a necessary component cannot be kept running
  * @throws ServerMissingError
  * @throws Error for other reasons why the cluster cannot start

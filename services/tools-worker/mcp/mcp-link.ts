@@ -31,7 +31,7 @@ const stableMs = 60_000;
 
 /**
  * The link to one MCP server, which connects again whenever the connection is lost. States: connecting → serving → waiting → connecting …,
- * and closed, which follows any of them. Only in `serving` is the link `available`.
+ * and closed, which can follow any of them. The link is `available` only in the state `serving`.
  */
 export class McpLink implements ToolSource {
   readonly prefix: string;

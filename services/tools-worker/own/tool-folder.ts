@@ -91,7 +91,7 @@ export class ToolFolder implements ToolSource {
     return [...this.#loaded.keys()].filter((name) => !names.has(name));
   }
 
-  /** Lists the files; undefined for a folder that cannot be read, whose tools then stay. The same reason is logged once. */
+  /** Lists the files; undefined for a folder that cannot be read, whose tools then stay. The same reason is logged only once. */
   async #scan(): Promise<ToolFile[] | undefined> {
     try {
       const files = await scanFolder(this.#folder);

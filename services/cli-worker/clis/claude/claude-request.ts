@@ -20,7 +20,7 @@ export interface ClaudeRequest {
   question: MessagesBlock[];
   tools: string[];
   thinks: boolean;
-  /** Fields of the upstream's request that Claude Code passes on unchanged. */
+  /** Fields of the upstream's request that Claude Code sends on unchanged. */
   fields: JsonObject;
 }
 

@@ -179,7 +179,7 @@ function settings(
   return [
     {
       subtype: 'initialize',
-      // Without the field Claude Code uses its own prompt; with an empty one it uses none.
+      // If the field were left out, Claude Code would use its own prompt. If it is empty, Claude Code uses none.
       systemPrompt: system,
       ...(tools.length > 0 && { sdkMcpServers: [ClientTools.server] }),
     },

@@ -19,7 +19,7 @@ const args = [
   ['--disable-slash-commands', '--no-session-persistence', '--permission-prompt-tool', 'stdio'],
 ].flat();
 
-/** Claude Code, driven over its streamed input. A process keeps its conversation, so it holds only one. */
+/** Claude Code, driven over its streamed input. A process remembers its conversation, so it holds only one. */
 export const claude: Cli<ClaudeRequest, JsonObject> = {
   kind: 'claude',
   traceName: 'anthropic',

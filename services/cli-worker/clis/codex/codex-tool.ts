@@ -8,7 +8,7 @@ export interface CodexTool {
   inputSchema: JsonObject;
 }
 
-/** Maximum bytes of a schema that Codex gets. Codex drops the descriptions in a schema of more than about 5,000 bytes. */
+/** Maximum bytes of a schema that is not repeated in the description. Codex drops the texts in a schema of more than about 5,000 bytes. */
 const maxBytes = 4_000;
 
 /** Keywords that Codex sends on unchanged, or that mean nothing to the model. Codex changes or drops all others. */

@@ -23,9 +23,9 @@ const png =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
- * Finds out whether the installed version of Codex offers a client's tools to the model and reports their calls as the model wrote them,
- * and whether it sends on a schema and images. Makes a process send a request to an upstream inside the worker, and checks that request.
- * This takes about half a second and costs no tokens.
+ * Finds out whether the installed version of Codex offers a client's tools to the model, and reports their calls as the model wrote them.
+ * Also finds out whether it sends on a schema and images. Makes a process send a request to an upstream inside the worker, and checks that
+ * request. This takes about half a second and costs no tokens.
  * @param start starts a process that sends requests to the upstream at an address
  */
 export async function probeCodex(

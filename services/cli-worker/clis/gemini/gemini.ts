@@ -80,7 +80,7 @@ function authOf({ variable }: ProcessStarter, keyed: boolean): string | undefine
 /**
  * Settings that leave Gemini CLI only the model. It gets no tools of its own and no context files, and sends no telemetry. It tries once,
  * because the router moves a failed request to another worker. The client's tools are offered to the model, but Gemini CLI does not call
- * them, because it is limited to one turn, and a call would need another one.
+ * them. A call would need another turn, and Gemini CLI is limited to one.
  * @param auth Gemini CLI's name of the sign-in method
  */
 function settingsWith(auth: string | undefined): JsonObject {

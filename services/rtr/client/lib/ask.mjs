@@ -2,14 +2,14 @@ import { ClientError } from './client-error.mjs';
 import { printable } from './printable.mjs';
 import { send } from './send.mjs';
 
-/** Thrown when the router cannot be reached, or gives no usable answer. */
+/** Thrown when the router cannot be reached, or does not send a usable answer. */
 export class RouterUnreachableError extends ClientError {}
 
 /**
  * Sends a request to the router.
  * @param {string} url
  * @param {import('./send.mjs').Outgoing} [request]
- * @throws {RouterUnreachableError} when no answer comes
+ * @throws {RouterUnreachableError} if no answer comes
  */
 export async function request(url, request) {
   try {

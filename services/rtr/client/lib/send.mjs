@@ -10,7 +10,7 @@ const maxBytes = 4 * 1024 * 1024;
 /**
  * @typedef {object} Outgoing
  * @property {Record<string, string>} [headers]
- * @property {string} [form] body of a POST request; without it, the request is a GET
+ * @property {string} [form] body of a POST request; if it is absent, the request is a GET
  * @property {boolean} [headOnly] whether only the status is needed
  * @property {number} [timeoutMs]
  */

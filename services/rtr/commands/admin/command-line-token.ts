@@ -23,7 +23,7 @@ export class CommandLineToken {
 
   /**
    * Returns the token to use now.
-   * @throws UpError when the account store has too many tokens
+   * @throws UpError if the account store has too many tokens
    */
   async current(): Promise<string> {
     if (this.#current && Date.now() < this.#current.until) return this.#current.raw;

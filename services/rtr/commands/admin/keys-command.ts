@@ -20,7 +20,7 @@ export interface RunKeyCommand {
 
 /**
  * `rtr keys …`: keys of the router, of people and of teams. If the user names no router and has no admin token, router keys are created,
- * listed and revoked in the account store, so no router has to run.
+ * listed and revoked in the account store. Then no router has to run.
  */
 export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): Command {
   const command = new Command('keys').description('manage the keys of the router, of people and of teams');

@@ -5,8 +5,8 @@ import type { OrNone } from './named-values.ts';
 const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /**
- * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or a period until now, such as `7d`, `12h` or `2w`, which
- * stands for its beginning. Days are those of UTC, and today is one of them, as in all other reports of usage.
+ * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or a period until now, such as `7d`, `12h` or `2w`. A
+ * period stands for its beginning. Days are those of UTC, and today is one of them, as in all other reports of usage.
  */
 export function pastTime(text: string, now = Date.now()): number {
   const span = spanIn(text);

@@ -15,7 +15,7 @@ import { CommandLineToken } from './command-line-token.ts';
 export interface AdminCommandParts extends Omit<AdminContext, 'client' | 'json'> {
   config: AdminConfig;
   options: AdminOptions;
-  /** Folder of the cluster that `rtr up` runs on this machine, whether or not it runs one. */
+  /** Folder in which `rtr up` keeps the files of a cluster on this machine. It may be missing. */
   folder: string;
 }
 

@@ -56,7 +56,7 @@ async function replace(pieces: AsyncIterable<Uint8Array>, path: string): Promise
 /**
  * Yields the content of a file as it arrives.
  * @param onPiece called with the number of bytes that have arrived
- * @throws CallError when the content is cut off
+ * @throws CallError if the content is cut off
  */
 export async function* contentOf(
   id: string,

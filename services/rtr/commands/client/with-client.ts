@@ -8,7 +8,7 @@ import { RouterClient } from './router-client.ts';
 
 export interface ClientOptions {
   config: ClientConfig;
-  /** Folder of the cluster that `rtr up` runs on this machine, whether or not it runs one. */
+  /** Folder in which `rtr up` keeps the files of a cluster on this machine. It may be missing. */
   folder: string;
   json: boolean;
   print: (line: string) => void;

@@ -20,8 +20,8 @@ const connectMs = 3_000;
 const remedy = 'set `maxmemory-policy noeviction` in its configuration';
 
 /**
- * Checks the account store: whether it answers, what it contains, whether this machine's router reports that the store was emptied or
- * replaced, and whether Redis would evict data when it is full.
+ * Checks whether the account store answers, and what it contains. Also checks whether this machine's router reports that the store was
+ * emptied or replaced, and whether Redis would evict data when it is full.
  */
 export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreToDiagnose): Promise<Diagnosis> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });

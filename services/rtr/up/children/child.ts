@@ -21,8 +21,8 @@ exit 0
 
 /**
  * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in order. The
- * program cannot outlive this process: a guard process ends it. Processes that the program starts cannot outlive the program. If the
- * program cannot be started, the child emits `error`.
+ * program cannot outlive this process, because a guard process ends it. Processes that the program starts cannot outlive the program. If
+ * the program cannot be started, the child emits `error`.
  */
 export function spawnGuarded(command: string, args: readonly string[], options: { env?: Environment } = {}): Child {
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -14,7 +14,7 @@ export interface NatsServerOptions {
   environment: Environment;
   /** The port of the last start, which is used if it is free. */
   wantedPort?: number | undefined;
-  /** Password of the only user, `rtr`; without it, everyone on this machine may connect. */
+  /** Password of the only user, `rtr`. If it is undefined, everyone on this machine may connect. */
   password?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface RedisServerOptions {
   folder: string;
   /** The port of the last start, which is used if it is free. */
   wantedPort?: number | undefined;
-  /** Without a password, everyone on this machine may connect. */
+  /** If the password is undefined, everyone on this machine may connect. */
   password?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
         writeFileSync(configFile, redisConfig(port, folder, password), { mode: 0o600 });
         return spawnGuarded(program, [configFile]);
       },
-      // PONG means that the data are loaded; the process id identifies this Redis.
+      // PONG means that the data are loaded. The process id shows whether it is this Redis that answers.
       isReady: async (port, child) => {
         const answer = await queryPort(
           { host: '127.0.0.1', port },

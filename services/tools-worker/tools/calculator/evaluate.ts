@@ -4,7 +4,7 @@ import { tokenize, type Token } from './tokenize.ts';
 
 /**
  * Maximum power of ten of a value. It limits the cost of an operation. The library's own limits stay wide, because its intermediate values
- * are larger than its results, and some of its series would not end with narrow limits.
+ * are larger than its results. With narrow limits, some of its series would not end.
  */
 const maxExponent = 1000;
 

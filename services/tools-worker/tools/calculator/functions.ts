@@ -1,11 +1,11 @@
 import { Decimal } from 'decimal.js';
 
-/** Numbers of 40 significant digits. `evaluate` bounds their range. */
+/** Numbers of 40 significant digits. `evaluate` limits their range. */
 export const PreciseDecimal = Decimal.clone({ defaults: true, precision: 40 });
 
 /**
- * Largest angle. A larger one has no meaning at this precision. The library does not have enough digits of π for it, and would throw an
- * error in the middle of a calculation that leaves its settings wrong.
+ * Largest angle. A larger one has no meaning at this precision. The library does not have enough digits of π for it. It would throw an
+ * error in the middle of a calculation, which leaves its settings wrong.
  */
 const maxAngle = new PreciseDecimal('1e30');
 

@@ -8,7 +8,9 @@ import { mergeJson } from './merge-json.mjs';
 import { isModelName } from './model-ids.mjs';
 import { shellWord } from './shell-word.mjs';
 
-/** Milliseconds after which Claude Code requests a token again; it also does so after a 401. An access token is valid for 15 minutes. */
+/**
+ * Milliseconds after which Claude Code requests a token again. It also requests one after a 401. An access token is valid for 15 minutes.
+ */
 const helperTtlMs = 300_000;
 
 /**

@@ -35,7 +35,7 @@ function keptLines(text, top, tables) {
   const kept = [];
   /** @type {Record<string, string>} */
   const comments = {};
-  /** @type {{ line: string, opens: boolean }[]} comments at the end of a table that is replaced: they may be about what comes after it */
+  /** @type {{ line: string, opens: boolean }[]} comments at the end of a replaced table, which may be about the table after it */
   let last = [];
   let isTableDropped = false;
   let isValueDropped = false;

@@ -13,7 +13,7 @@ export function modelIds(list) {
 }
 
 /**
- * Whether a value from the router may stand in the settings of a program: a short text in one line.
+ * Whether a value from the router may stand in the settings of a program, which only a short text in one line may.
  * @param {unknown} value
  * @returns {value is string}
  */

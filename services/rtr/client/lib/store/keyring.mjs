@@ -46,7 +46,7 @@ export function systemKeyring() {
  * @param {string} command
  * @param {readonly string[]} words
  * @param {string} [input]
- * @returns {string | undefined} the output; undefined when the command failed
+ * @returns {string | undefined} the output; undefined if the command failed
  */
 function run(command, words, input = '') {
   const { status, stdout } = spawnSync(command, words, {

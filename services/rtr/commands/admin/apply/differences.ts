@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, unknown>>;
 /**
  * Returns the wanted fields whose values differ from the current ones. Within a field that is an object, all values are compared, because
  * the object is replaced as a whole.
- * @param now undefined where the object does not exist yet
+ * @param now the object as it is; undefined if it does not exist yet
  */
 export function differences(now: object | undefined, wanted: object): Difference[] {
   const before = (now ?? {}) as Values;

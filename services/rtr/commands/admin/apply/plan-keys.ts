@@ -10,7 +10,7 @@ interface Owner {
   kind: Key['kind'];
   /** Id of the owner; undefined for the router, and for an owner that does not exist yet. */
   id: string | undefined;
-  /** Such as `team Research`; empty for the router. */
+  /** Name of the owner in sentences, such as `team Research`; empty for the router. */
   name: string;
   path: readonly string[];
   /** Whether the owner may not change the settings in the file: true for a team, and for a person who is not an administrator. */

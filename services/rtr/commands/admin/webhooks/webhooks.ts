@@ -78,7 +78,7 @@ export async function removeWebhook(context: AdminContext, id: string): Promise<
   printDone(context, { id, removed: true }, `Webhook ${id} is removed.`);
 }
 
-/** `rtr webhooks repeat`: sends the named deliveries, which have ended, again; without names, all deliveries that were given up. */
+/** `rtr webhooks repeat`: sends deliveries that have ended again. If none are named, it sends all that were given up. */
 export async function repeatDeliveries(context: AdminContext, id: string, deliveries: string[]): Promise<void> {
   const body = deliveries.length === 0 ? {} : { deliveries };
   const { value } = await context.client.send<{ repeated: number }>('POST', pathOf`/webhooks/${id}/repeat`, { body });
