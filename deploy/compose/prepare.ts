@@ -4,17 +4,18 @@ import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path';
 
 /*
- * The first service of docker-compose.yml. Creates the secrets of the cluster and the configuration that holds them, in a separate volume
- * for each component, and makes the containers' user the owner of the volumes. Later starts keep the secrets. `prepare single` configures
- * one NATS and one Redis. `prepare ha` runs after it and configures three NATS nodes, and a Redis with a replica and three sentinels.
- * `prepare trust` only gives the NATS nodes the current list of revoked credentials.
+ * The first service of docker-compose.yml. It creates the secrets of the cluster and the configuration that contains them. Each
+ * component has a separate volume for them, whose owner is the containers' user. Later starts do not change the secrets.
+ * `prepare single` configures one NATS and one Redis. `prepare ha` runs after `prepare single`, and configures three NATS nodes and a Redis
+ * with a replica and three sentinels. `prepare trust` only gives the NATS nodes the current list of revoked credentials.
  */
 
 const user = 1000;
 const volumes = '/volumes';
 const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
-/** Bytes of the stream that ingress nodes create for files; `spareBytes` is what the NATS server needs besides. */
+/** Maximum bytes of the stream that ingress nodes create for files. */
 const filesMaxBytes = Number(process.env['FILES_MAX_BYTES'] || 4 * 1024 ** 3);
+/** Bytes of disk space that a NATS server needs in addition to that stream. */
 const spareBytes = 1024 ** 3;
 const task = process.argv[2];
 const isHa = task === 'ha';
@@ -54,10 +55,10 @@ function writeNats(nodes: readonly string[]): void {
     'server_name: $NATS_NAME',
     'client_advertise: $NATS_ADDRESS',
     'http: "127.0.0.1:8222"',
-    // NATS drops the connection of a vanished host after 20 to 30 seconds; with the default, after minutes.
+    // With these two settings, NATS drops the connection of a vanished host after 20 to 30 seconds instead of minutes.
     'ping_interval: "10s"',
     'ping_max: 2',
-    // With all subscriptions that a worker may have, a connection costs 250 KiB of the container's 512 MiB.
+    // A connection with as many subscriptions as are allowed takes 250 KiB of the container's 512 MiB.
     'max_connections: 1000',
     'max_subscriptions: 200',
     // For workers on other machines, through the profile `outside`.
@@ -90,7 +91,7 @@ function writeNats(nodes: readonly string[]): void {
   }
 }
 
-/** Issues the batch runners' credential, which an authority of an earlier release does not have. */
+/** Issues the batch runners' credential if it is missing, because earlier releases created an authority without it. */
 function issueRunner(): void {
   const file = `${volumes}/trust/runner.creds`;
   if (existsSync(file)) return;
@@ -99,7 +100,7 @@ function issueRunner(): void {
   execFileSync('rtr', [...command, ...folder], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** Writes the credentials that NATS accepts; the servers reread the file on SIGHUP. */
+/** Writes the file with the credentials that NATS accepts. The servers read it again on SIGHUP. */
 function writeTrust(): void {
   write('nats/nats-auth.conf', needed('trust/nats-auth.conf'));
 }
@@ -112,12 +113,12 @@ function writeRedis(name: string, primary?: string): void {
     'appendonly yes',
     'appendfsync everysec',
     'maxmemory-policy noeviction',
-    // A container keeps its name, but not its address.
+    // The name is announced, because a container keeps its name but not its address.
     `replica-announce-ip ${name}`,
     `requirepass ${redisPassword}`,
     `masterauth ${redisPassword}`,
   ]);
-  // Redis records in this file which node is the primary after a failover.
+  // An existing file is kept, because Redis records in it which node is the primary after a failover.
   const first = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
   write(`${name}/redis.conf`, keptWithoutPassword(`${name}/redis.conf`) ?? first);
 }
@@ -144,22 +145,23 @@ function writeSentinel(name: string): void {
   ]);
 }
 
-/** Returns the lines of a configuration that its server rewrites, without those that hold a password; undefined when there is no file. */
+/** Returns the lines of a configuration that its server rewrites, without those with a password; undefined if there is no file. */
 function keptWithoutPassword(name: string): string[] | undefined {
   return kept(name)
     ?.split('\n')
     .filter((line) => !passwordLine.test(line));
 }
 
-/** Returns the content of a file of a volume; undefined when there is none. */
+/** Returns the content of a file of a volume; undefined if the file does not exist. */
 function kept(name: string): string | undefined {
   const file = join(volumes, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
 /**
- * Returns the content of a required file of a volume: without its authorization file NATS would accept every connection.
- * @throws Error when the file is missing or empty
+ * Returns the content of a required file of a volume. It is required because NATS without its authorization file would accept every
+ * connection.
+ * @throws Error if the file is missing or empty
  */
 function needed(name: string): string {
   const content = kept(name);

@@ -1,8 +1,8 @@
 import { serviceNodeFlags } from '../../services/rtr/bootstrap/service-node-flags.mjs';
 
 /*
- * Prints the image's entry point: a single process, which receives the signals itself, with the Node flags that `rtr up` gives
- * its services.
+ * Prints the script that is the image's entry point. It becomes a single process, which receives the signals itself, and has the Node flags
+ * that `rtr up` gives its services.
  */
 
 process.stdout.write(`#!/bin/sh

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * Prints the dependencies that no source of a service names: only the console's pages and their build need them. They can be removed once
- * the pages are built.
+ * Prints the dependencies that no source of a service names. Only the console's pages and their build need them, so they can be removed
+ * after the build.
  */
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

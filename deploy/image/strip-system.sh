@@ -8,7 +8,7 @@ rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/lo
   /usr/lib/apt /usr/lib/dpkg /usr/lib/*/perl-base /usr/lib/*/libapt-* /usr/bin/apt* /usr/bin/dpkg* /usr/bin/perl* \
   /usr/lib/*/gconv /usr/lib/systemd /usr/lib/udev /etc/apt /etc/systemd /var/lib/apt /var/cache /var/log /var/lib/dpkg/info \
   /sbin/mkfs* /sbin/fsck* /sbin/mke2fs /sbin/e2* /sbin/tune2fs /sbin/resize2fs /sbin/debugfs /tmp/*
-# No program may change its user.
+# Without these mode bits, no program runs as another user or group than the one that starts it.
 find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 mkdir -p /data /tmp /var/log /var/cache
 chmod 1777 /tmp

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /*
- * Starts every component once, with nothing to connect to, and stops it: Node writes compiled code to NODE_COMPILE_CACHE when a process
- * exits regularly. A component that fails to load fails the build of the image.
+ * Starts every component once, with nothing to connect to, and stops it. When a process exits regularly, Node writes its compiled code to
+ * NODE_COMPILE_CACHE. If a component cannot be loaded, the build of the image fails.
  */
 
-/** Milliseconds for each component: enough to load all its modules, less than the 30 s for which it tries to reach a broker. */
+/**
+ * Milliseconds after its start until a component is stopped. By then it has loaded all modules, and it tries to reach a broker for 30 s.
+ */
 const runMs = 4_000;
 const nowhere = { NATS_URL: 'nats://127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9', LOG_LEVEL: 'error' };
 const parts = [

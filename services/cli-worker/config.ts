@@ -4,7 +4,7 @@ import { usageChunkSetting } from '#shared/worker/usage-chunk-setting.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 
-/** A model's name may become an argument of a command, so it cannot look like an option and needs no quotes. */
+/** Names of models. A name may become an argument of a command, so it must not look like an option or need quotes. */
 const modelName = /^[A-Za-z0-9][\w.:/@[\]-]{0,127}$/;
 
 /** Highest value of a timeout, in milliseconds. */

@@ -12,7 +12,7 @@ export interface FoundCli {
   signedIn: boolean;
   /** Instruction for a user who is not signed in. */
   hint: string;
-  /** Models that every version accepts; empty where they depend on the account. */
+  /** Models that every version accepts; empty if they depend on the account. */
   models: string[];
 }
 
@@ -24,8 +24,8 @@ const models: Readonly<Record<KnownCliKind, string[]>> = {
 };
 
 /**
- * Finds the command-line agents with built-in support on the PATH. Only reads files and variables and starts no program, which takes a few
- * milliseconds.
+ * Finds the command-line agents with built-in support on the PATH. Only reads files and variables and starts no program, so it takes only a
+ * few milliseconds.
  */
 export async function findClis(environment: Environment): Promise<FoundCli[]> {
   const kinds = Object.keys(logins) as KnownCliKind[];

@@ -28,7 +28,7 @@ export interface HandleJobOptions<Request, Piece> {
   /** Model traits of the installed version of the CLI. */
   takes: Partial<ModelTraits>;
   traceName: string;
-  /** Whether clients that request the usage of a stream get it in a chunk of its own. */
+  /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
@@ -41,10 +41,10 @@ interface Answer<Piece> {
   end: (outcome: Outcome) => JobEnd;
 }
 
-/** Maximum number of processes that are tried for one job if they exit before they answer. */
+/** Maximum number of processes that are tried for one job, if each exits before it answers. */
 const maxTries = 3;
 
-/** Errors of a request, or of its rate: the process that reports them stays usable. */
+/** Errors that the request or its rate has caused, so the process that reports them stays usable. */
 const requestErrorCodes: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
   'context_length_exceeded',
@@ -104,8 +104,8 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
   }
 
   /**
-   * Serves a request with up to `maxTries` processes. A ready process, and others with it, may exit at the moment it is leased. As long as
-   * a process has answered nothing, the next one is tried.
+   * Serves a request with up to `maxTries` processes. A ready process may exit just when it is leased, and others with it. If a process
+   * exits before it has answered anything, the next one is tried.
    */
   async function converse(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<JobEnd> {
     for (let tries = 1; ; tries += 1) {

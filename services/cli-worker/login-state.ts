@@ -3,29 +3,31 @@ import type { WorkerFacts } from '#shared/broker/worker/worker-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 export interface LoginStateOptions {
-  /** The file of the login, which a new sign-in writes; undefined for a login by key. */
+  /** The file of the login, which a new sign-in writes; undefined if a key is used. */
   file: string | undefined;
   log: Logger;
-  /** Called when the login becomes invalid, and when it is tried again. */
+  /** Called when the login becomes invalid, and when the worker accepts jobs again to try it. */
   onChange: () => void;
 }
 
-/** First and maximum time in milliseconds until an invalid login is tried again; doubled each time that it is still invalid. */
+/** Milliseconds until an invalid login is tried again for the first time. Each time that it is still invalid, they double. */
 const firstMs = 60_000;
+/** Maximum milliseconds until an invalid login is tried again. */
 const maxMs = 480_000;
 
 /** Milliseconds between two checks of the file of an invalid login. */
 const checkMs = 1_000;
 
 /**
- * Tracks whether the CLI is signed in to its upstream, from the results of its requests. While the login is invalid the worker takes no
- * jobs, because each would fail. The next job tries it again once its file has changed, and after a while.
+ * Tracks whether the CLI is signed in to its upstream, from the results of its requests. While the login is invalid the worker accepts no
+ * jobs, because each would fail. When the file of the login has changed, or after a while, the worker accepts jobs again. The next job then
+ * shows whether the login is valid.
  */
 export class LoginState {
   readonly #options: LoginStateOptions;
   /** Consecutive refusals of the login by the upstream. */
   #refusals = 0;
-  /** When the login is tried again, in ms since 1970; undefined while it is not known to be invalid. */
+  /** When the worker will accept jobs again, in ms since 1970; undefined while the login is not known to be invalid. */
   #triesAt: number | undefined;
   #changedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -34,7 +36,7 @@ export class LoginState {
     this.#options = options;
   }
 
-  /** Returns the facts to announce: while the login is invalid, the worker accepts no jobs. */
+  /** Returns the facts to announce. They say that the worker accepts no jobs while the login is invalid. */
   restrictFacts(facts: WorkerFacts): WorkerFacts {
     if (this.#triesAt === undefined) return facts;
     return { ...facts, accepting: false, reason: 'failing: login', resumesAt: this.#triesAt };

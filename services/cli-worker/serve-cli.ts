@@ -21,9 +21,9 @@ export interface ServeOptions {
   slots: number;
   recycleAfter: number;
   recycleBytes: number;
-  /** Milliseconds for a process to become ready. */
+  /** Maximum milliseconds until a process becomes ready. */
   startMs: number;
-  /** Whether clients that request the usage of a stream get it in a chunk of its own. */
+  /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
@@ -35,7 +35,7 @@ export interface ServeOptions {
 export interface ServedCli {
   formats: string[];
   capabilities: readonly Capability[];
-  /** The features of client formats that it refuses, see `lackedFeatures`. */
+  /** The features of client formats that the CLI refuses; see `lackedFeatures`. */
   lacks: readonly string[];
   handler: JobHandler;
   counts: () => ProcessCounts;
@@ -92,7 +92,7 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
   };
 }
 
-/** Finds out what the installed version supports besides `capabilities`; empty where that cannot be found out. */
+/** Finds out what the installed version supports besides `capabilities`; empty if that cannot be found out. */
 async function probe<Request, Piece>(
   cli: Cli<Request, Piece>,
   { starter, models, root, startMs, log }: ServeOptions,

@@ -11,7 +11,7 @@ interface Sign {
   matches: (answer: UpstreamAnswer) => boolean;
 }
 
-/** Most specific first. All endpoints are queried at once; the first sign that matches decides. */
+/** Signs of each kind of engine, most specific first. All endpoints are queried at once, and the first sign that matches decides. */
 const signs: Sign[] = [
   { kind: 'llama-cpp', path: '/v1/models', matches: ({ headers }) => headers.server === 'llama.cpp' },
   { kind: 'llama-cpp', path: '/props', matches: withShape(z.looseObject({ total_slots: z.number() })) },
@@ -32,7 +32,7 @@ const signs: Sign[] = [
 /** Timeout of one query, in milliseconds. */
 const probeTimeoutMs = 2000;
 
-/** Detects the kind of the engine; undefined if nothing answers, or nothing that speaks the chat format. */
+/** Detects the kind of the engine; undefined if nothing answers, or if the answers do not come from an engine with the chat format. */
 export async function detectEngine(http: EngineHttp): Promise<EngineKind | undefined> {
   const paths = [...new Set(signs.map((sign) => sign.path))];
   const answers = new Map(

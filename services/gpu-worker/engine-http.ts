@@ -4,10 +4,10 @@ export interface EngineHttpOptions {
   /** Address of the engine, with or without `/v1` at its end. */
   url: string;
   apiKey?: string | undefined;
-  /** Maximum number of connections for jobs. With at most as many jobs at once, no job waits for a connection. */
+  /** Maximum number of connections for jobs. If at most this many jobs run at once, no job waits for a connection. */
   connections: number;
   connectTimeoutMs: number;
-  /** Called when a job's request is over. */
+  /** Called when a job's request has ended. */
   onOver?: UpstreamHttpOptions['onOver'];
 }
 

@@ -15,7 +15,7 @@ export interface EngineRoute {
  * Chooses the translation, format and path for a client's request to an engine.
  * @param client name of the client format
  * @param request the client's request
- * @throws RouterError `internal` if no translation is known: a worker only gets jobs of the formats that it announced
+ * @throws RouterError `internal` if no translation is known, which cannot happen to jobs of the formats that the worker announces
  */
 export function chooseEngineRoute(
   { insertion }: Pick<Engine, 'insertion'>,
@@ -32,12 +32,12 @@ export function chooseEngineRoute(
   return { translation: findTranslation(translations, client, format), format, path: `/v1${format.path}` };
 }
 
-/** Returns the names of the client formats that engines can serve; the worker announces them. */
+/** Returns the names of the client formats that engines can serve. The worker announces them. */
 export function clientFormatsOfEngines(translations: readonly Translation[]): string[] {
   return engineFormats.flatMap((format) => clientFormatsOn(translations, format));
 }
 
-/** Returns the features of client formats that the engine does not support; the worker announces them. */
+/** Returns the features of client formats that the engine does not support. The worker announces them. */
 export function findLackedFeatures(
   engine: Pick<Engine, 'insertion' | 'makesOneChoice'>,
   translations: readonly Translation[],

@@ -17,7 +17,7 @@ export interface FindOptions {
 /**
  * Waits until an engine answers and lists its models. An engine may take minutes to load its model, and worker and engine may start in any
  * order.
- * @throws the signal's reason when it aborts
+ * @throws the signal's reason if the signal aborts
  */
 export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: FindOptions): Promise<{
   engine: Engine;

@@ -19,23 +19,23 @@ export interface FollowOptions {
   found: Discovery;
   /** Called with the whole state when any part of it changes. */
   onChange: (state: EngineState) => void;
-  /** Milliseconds between two health checks; varied by 20 % either way, so that many workers do not run in step. */
+  /** Milliseconds between two health checks. They are varied by up to 20 %, so that many workers do not check at the same time. */
   healthEveryMs?: number;
   /** Milliseconds between two readings of the list of models. */
   modelsEveryMs?: number;
 }
 
-/** Timeout of a health check in milliseconds: a busy engine answers late. */
+/** Timeout of a health check in milliseconds. It is long, because a busy engine answers late. */
 const healthTimeoutMs = 3000;
 
-/** Consecutive timeouts that make an engine ill: a single one happens under load. */
+/** Number of consecutive timeouts after which an engine counts as ill. A single timeout can happen under load. */
 const maxTimeouts = 2;
 
 /**
  * Follows the engine's health and models while the worker runs.
  *
- * States: healthy ⇄ ill. A refused connection or a status other than 200 makes it ill at once. A status of 200 makes it healthy again, once
- * its models have been read anew.
+ * States: healthy ⇄ ill. A refused connection or a status other than 200 makes the engine ill at once. After a status of 200 the engine is
+ * healthy again as soon as its models have been read again.
  */
 export class EngineFollower {
   readonly #options: Required<FollowOptions>;
@@ -62,7 +62,7 @@ export class EngineFollower {
     this.#wake.abort();
   }
 
-  /** Stops the checks. Settles when the current one ends, within its timeout. */
+  /** Stops the checks. Settles when the current check ends, which takes at most its timeout. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#loop;

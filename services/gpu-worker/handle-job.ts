@@ -38,7 +38,7 @@ export interface HandleJobOptions {
   models: () => readonly ModelInfo[];
   fetchImage: ImageFetcher;
   timeouts: AnswerTimeouts;
-  /** Whether clients that request the usage of a stream get it in a chunk of its own. */
+  /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
   usageChunk?: boolean;
   /** Whether limits of output tokens that the engine refuses are lowered. */
   fitsOutput?: boolean;
@@ -48,7 +48,7 @@ export interface HandleJobOptions {
   onUnreachable: () => void;
 }
 
-/** A translated request. It may be large, so only these parts are kept. */
+/** What is needed of a translated request after it was written. The rest may be large and is not kept. */
 interface EngineRequest {
   route: EngineRoute;
   body: Buffer[];
@@ -58,18 +58,18 @@ interface EngineRequest {
   /** Fields of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
   usageChunk: boolean;
-  /** Lowers the limit of output tokens; holds the client's body until the engine has accepted the request. */
+  /** Lowers the limit of output tokens. It refers to the client's body until the engine has accepted the request. */
   fit: OutputFit | undefined;
-  /** The beginning that must be removed from a whole answer. */
+  /** The beginning that must be removed from an answer that is not streamed. */
   begun: BegunAnswer | undefined;
-  /** The answer that the request continues; undefined for a new one. */
+  /** The answer that the request continues; undefined for a new answer. */
   continued: ContinuedAnswer | undefined;
 }
 
-/** Milliseconds for counting the tokens of a request that the engine has refused. */
+/** Maximum milliseconds for counting the tokens of a request that the engine has refused. */
 const countMs = 10_000;
 
-/** Creates the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
+/** Creates the handler that serves jobs with one engine. It translates, adapts and sends requests, and translates the answers back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const {
     http,
@@ -155,7 +155,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 
   async function requestOf(job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<EngineRequest> {
-    // Lists are passed unread only where a suffix makes no difference.
+    // Lists stay unread only in formats for which the choice of the route does not depend on a suffix.
     const { translation: usual } = chooseEngineRoute(engine, translations, job.format, {});
     const unread = usual.passesLists === true && !job.relayed ? job.unread : undefined;
     const read = readRequest(job, unread?.lists);

@@ -8,7 +8,7 @@ import { EngineFollower, type EngineState } from './follow-engine.ts';
 import { createHandleJob } from './handle-job.ts';
 import { createImageFetcher } from './images/image-fetcher.ts';
 
-/** Slots of an engine that does not report how many requests it serves at once. */
+/** Number of slots for an engine that does not report how many requests it processes at once. */
 const defaultSlots = 8;
 
 await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, breaker, announce }) => {

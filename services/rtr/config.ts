@@ -3,11 +3,11 @@ import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
 
-/** Host and port of the router unless settings name others. */
+/** Host and port of the router if the settings name no others. */
 export const defaultHost = '127.0.0.1';
 export const defaultPort = 8484;
 
-/** Schema of a server's address, or several with commas between them. */
+/** Returns the schema of a server's address, or of several addresses with commas between them. */
 const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
   z
     .string()
@@ -69,7 +69,7 @@ export type ClientConfig = z.output<typeof clientSettings>;
 
 /** Settings of `rtr up`, which also passes all variables on to the services that it starts. */
 export const upSettings = linkSettings
-  // A credential is for one component, and this command runs all of them.
+  // A credential is for one component, but this command runs all of them.
   .omit({ NATS_CREDENTIALS: true })
   .extend({
     PORT: setting.integer('Port of the router', defaultPort, 1, 65_535),

@@ -48,7 +48,7 @@ const workers = {
   tools: () => import('../tools-worker/main.ts'),
   batch: () => import('../batch-runner/main.ts'),
 };
-/** Milliseconds within which a further signal counts as part of the first. */
+/** Milliseconds after the first stop signal within which further signals count as the same one. */
 const repeatAfterMs = 1_000;
 const json = new Option('--json', 'print JSON instead of sentences');
 
@@ -209,7 +209,7 @@ function withAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promi
   return withAdmin({ config, options, folder, print, input, output, endWith }, command);
 }
 
-/** Whether the user names a router, or has a token of one. */
+/** Whether the user names a router, or has an admin token. */
 function namesRouter(options: AdminOptions): boolean {
   const config = loadConfig(adminSettings, process.env);
   return namedRouter(config, options) !== undefined || readGivenToken(config, options) !== undefined;
@@ -221,7 +221,7 @@ function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<v
   return withClient({ config, folder, json: options.json ?? false, print, input, output, barOutput }, command);
 }
 
-/** Sets environment variables from the command-line options that override them. */
+/** Sets the environment variables that command-line options override. */
 function applyBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
   if (nats !== undefined) process.env['NATS_URL'] = nats;
   if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
@@ -244,8 +244,8 @@ async function findAll(registryFile: string | undefined): Promise<Findings> {
 }
 
 /**
- * Turns signals into two abort signals for a running cluster. `stop` aborts at the first Ctrl-C, SIGTERM, hang-up of the terminal, or end
- * of the parent process with an IPC channel; `kill` aborts at a later one.
+ * Turns signals of the system into two abort signals for a running cluster. `stop` aborts at the first Ctrl-C, SIGTERM or hang-up of the
+ * terminal, or when a parent process with an IPC channel ends. `kill` aborts at a later such event.
  */
 function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
   const stop = new AbortController();
@@ -257,7 +257,7 @@ function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
     stop.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
-  // Writing to a closed terminal fails; the children must be stopped even so.
+  // If the terminal was closed, writing to it fails. The children must be stopped then, too.
   process.stdout.off('error', exitOnBrokenPipe);
   for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
   return { stop: stop.signal, kill: kill.signal };

@@ -8,13 +8,14 @@ import { inputPath } from './tool.ts';
 /**
  * Checks an input.
  * @param bytes maximum size of the input as JSON
- * @throws RouterError with status 400 and the wrong field; InvalidSchemaError for an invalid schema
+ * @throws RouterError with status 400 that names the wrong field
+ * @throws InvalidSchemaError for an invalid schema
  */
 export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
 
 /**
  * Prepares the check of inputs against a tool's schema.
- * @throws InvalidSchemaError for a schema whose mistake shows at once, such as a type that does not exist
+ * @throws InvalidSchemaError for a schema with an obvious mistake, such as a type that does not exist
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
   const check = createSchemaCheck({ schema, isChecked: false });
@@ -34,7 +35,7 @@ async function problemsOf(check: SchemaCheck, input: JsonObject, bytes: number):
   }
 }
 
-/** Reports the deepest of the errors: in a union it belongs to the branch that matches best. */
+/** Reports the deepest of the errors, because in a union that error belongs to the branch that matches best. */
 function refusal(errors: readonly SchemaProblem[]): RouterError {
   const [worst] = errors.toSorted((a, b) => depth(b) - depth(a));
   if (!worst)

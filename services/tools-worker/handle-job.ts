@@ -12,7 +12,7 @@ import type { ToolSet } from './tool-set.ts';
 
 export interface HandleJobOptions {
   tools: Pick<ToolSet, 'get' | 'checkOf'>;
-  /** The servers with people's MCP account links. They check the input themselves. */
+  /** The MCP servers that are called with people's MCP account links. These servers check the input themselves. */
   connected: Pick<LinkedServers, 'run'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
@@ -22,7 +22,7 @@ export interface HandleJobOptions {
 
 const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
-/** Creates the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
+/** Creates the handler that runs tools. It checks the input, runs the tool within its timeout, and answers. */
 export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const { length: bytes } = job.body;
@@ -37,7 +37,7 @@ export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }:
   };
 }
 
-/** Returns the tool to run, once the input matches its schema. */
+/** Checks the input against the tool's schema, and returns the function that runs the tool. */
 async function checked(tools: HandleJobOptions['tools'], call: ToolCall, bytes: number): Promise<Tool['run']> {
   const tool = tools.get(call.tool);
   await tools.checkOf(tool)(call.input, bytes);
@@ -65,8 +65,9 @@ function progressTo(reply: Reply): (progress: { progress: number }) => void {
 }
 
 /**
- * Waits for a tool until its timeout. A tool that ignores its signal keeps running; its result is discarded.
- * @throws RouterError `upstream_timeout`, or the signal's reason
+ * Runs a tool, and waits for it until the timeout. A tool that ignores its signal keeps running, but its result is discarded.
+ * @throws RouterError `upstream_timeout`
+ * @throws the signal's reason
  */
 async function withinTime<T>(ms: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const time = new AbortController();

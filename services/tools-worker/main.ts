@@ -12,10 +12,10 @@ import { ToolBreakers, addFailingToolsMetric } from './tool-breakers.ts';
 import { ToolSet } from './tool-set.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
-/** Milliseconds for which the worker waits for its MCP servers before it announces its tools. Most servers start within this time. */
+/** Maximum milliseconds that the worker waits for its MCP servers before it announces its tools. Most servers start within this time. */
 const gatherMs = 3_000;
 
-/** Bytes of an MCP message in addition to a tool's output. */
+/** Bytes that an MCP message may have in addition to a tool's output. */
 const messageMargin = 64 * 1024;
 
 await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, releases, admin, announce }) => {
@@ -74,7 +74,8 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
 });
 
 /**
- * Returns the reason to announce while tools take no calls. The worker takes calls of other tools, so it does not count as failing itself.
+ * Returns the reason to announce while some tools accept no calls. The worker itself does not count as failing, because it accepts calls of
+ * other tools.
  */
 function reasonOf(failing: readonly string[]): string | undefined {
   return failing.length === 0 ? undefined : `tools failing: ${failing.join(', ')}`.slice(0, 100);

@@ -4,21 +4,23 @@ import { assignValidNames } from '#shared/core/valid-names.ts';
 
 /** A source of tools: the shipped ones, a folder, or an MCP server. */
 export interface ToolSource {
-  /** Prefix for names that other sources use too; without one its tools keep their names. */
+  /** Prefix for the names of tools that other sources have, too. If it is undefined, the tools of this source keep their names. */
   readonly prefix: string | undefined;
-  /** The MCP server of its tools, as the operator names it. */
+  /** The operator's name of the MCP server that has the tools. */
   readonly server?: string | undefined;
   readonly tools: readonly Tool[];
-  /** Content of an MCP server besides tools; undefined for none, and before the first connection. */
+  /** Content of an MCP server besides tools; undefined if there is none, and until the first connection. */
   readonly content?: ServerContent | undefined;
   readonly available: boolean;
 }
 
-/** A tool under its name in the cluster. */
+/** A tool and its name in the cluster. */
 export interface NamedTool {
-  /** Valid in all formats. */
+  /** Name that is valid in all formats. */
   name: string;
-  /** The server's own name, by which the tool can also be called, if that is not valid in all formats; undefined if it is. */
+  /**
+   * The server's own name of the tool, if it is not valid in all formats; otherwise undefined. The tool can also be called by this name.
+   */
   givenName: string | undefined;
   tool: Tool;
   server: string | undefined;
@@ -26,10 +28,10 @@ export interface NamedTool {
 }
 
 /**
- * Gives every tool a unique name. A name of several sources stays with the first source without a prefix; the other sources put their
- * prefix before it, so that a name always means the same server. Availability does not change names. Then each name is made valid, see
- * `assignValidNames`.
- * @returns the tools by name, and in `dropped` the names that still clash, each of which belongs to the first tool
+ * Gives every tool a unique name. If several sources have tools with the same name, the first source without a prefix keeps the name. The
+ * other sources put their prefixes before it, so that a name always means the same server. Names do not depend on which sources are
+ * available. Then each name is made valid; see `assignValidNames`.
+ * @returns the tools by name, and in `dropped` the names that several tools still have, of which only the first is in the map
  */
 export function nameTools(sources: readonly ToolSource[]): { named: Map<string, NamedTool>; dropped: string[] } {
   const given = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();

@@ -16,36 +16,36 @@ interface Failing {
   failures: number;
   openings: number;
   timer: NodeJS.Timeout | undefined;
-  /** The call that shows whether the tool works again, while it runs. */
+  /** The running call that will show whether the tool works again. */
   probe: Promise<CallOutcome> | undefined;
 }
 
-/** Result of a call for the circuit breaker: an error when the tool's server failed, `nothing` when the call ended for another reason. */
+/** Result of a call for the circuit breaker: an error if the tool's server failed, `nothing` if the call ended for another reason. */
 type CallOutcome = 'served' | 'nothing' | RouterError;
 
 /**
- * Circuit breaker per tool: limits a tool's calls by the results of its earlier ones. A tool whose server fails three calls in a row is not
- * announced for a while. Then it takes one call, a probe, until a probe is answered. Calls that arrive while the probe runs wait for it and
- * share its failure. Any answer of a tool, errors included, counts as an answer of its server. A call that takes too long counts as
- * neither, because it may have asked for too much.
+ * Has a circuit breaker for each tool, which limits its calls by the results of earlier calls. A tool whose server fails three calls in a
+ * row is not announced for a while. Then it accepts one call at a time, a probe, until a probe is answered. Calls that arrive while the
+ * probe runs wait for it and share its failure. Any answer of a tool, including an error, counts as an answer of its server. A call that
+ * takes too long counts neither as answered nor as failed, because it may have asked for too much.
  *
  * States of a tool: closed → open → half-open → closed; half-open → open.
  */
 export class ToolBreakers {
   readonly #options: ToolBreakersOptions;
-  /** By the tool's name. Tools that work are not in the map. */
+  /** Failing tools by name. Tools that work are not in the map. */
   readonly #failing = new Map<string, Failing>();
 
   constructor(options: ToolBreakersOptions) {
     this.#options = options;
   }
 
-  /** Returns the names of tools that take no calls, or one at a time, because their server fails. */
+  /** Returns the names of tools that accept no calls, or one at a time, because their server fails. */
   get failing(): string[] {
     return [...this.#failing].filter(([, { state }]) => state !== 'closed').map(([name]) => name);
   }
 
-  /** Returns the tools that take calls now. Returns the same array if all do. */
+  /** Returns the tools that accept calls now. Returns the same array if all tools do. */
   restrict(tools: ToolInfo[]): ToolInfo[] {
     if (this.#failing.size === 0) return tools;
     return tools.filter(({ name }) => {
@@ -54,7 +54,7 @@ export class ToolBreakers {
     });
   }
 
-  /** Wraps a handler: the results of its calls drive the circuit breaker. */
+  /** Returns a handler whose calls the circuit breaker limits, and whose results the circuit breaker follows. */
   watch(handler: JobHandler): JobHandler {
     return async (job, reply, signal) => {
       const { model: name } = job;

@@ -10,7 +10,7 @@ import type { Tool } from './tool.ts';
 /** Maximum bytes of one tool's description and schema. */
 const maxToolBytes = 64 * 1024;
 
-/** Maximum bytes of all of them together, which travel in one announcement. */
+/** Maximum bytes of the descriptions and schemas of all tools together, which are sent in one announcement. */
 const maxAllBytes = 512 * 1024;
 
 export class ToolSet {
@@ -18,14 +18,14 @@ export class ToolSet {
   readonly #log: Logger;
   readonly #checks = new WeakMap<Tool, InputCheck>();
   #named = new Map<string, NamedTool>();
-  /** Tools with a name from their server that differs, by that name. */
+  /** Tools whose server has another name for them, by that name. */
   #byGivenName = new Map<string, NamedTool>();
   readonly #fixed: readonly ToolInfo[];
   #infos: ToolInfo[] = [];
 
   /**
-   * @param sources in order of precedence for names
-   * @param fixed further entries to announce, which are not called by name
+   * @param sources sources of the tools, in order of precedence for names
+   * @param fixed further entries to announce, which are no tools that can be called by name
    */
   constructor(sources: readonly ToolSource[], log: Logger, fixed: readonly ToolInfo[] = []) {
     this.#sources = sources;
@@ -34,7 +34,7 @@ export class ToolSet {
     this.refresh();
   }
 
-  /** Returns the entries that the worker announces. Returns the same array until they change. */
+  /** Returns the entries that the worker announces. It is the same array until they change. */
   get infos(): ToolInfo[] {
     return this.#infos;
   }
@@ -69,7 +69,7 @@ export class ToolSet {
       if (each.tool instanceof ServerContent) continue;
       if (!each.available) continue;
       const info = infoOf(each);
-      // A tool can be used without the schema of its output.
+      // A tool that is too large may fit without its output schema, and can be used without it.
       const { outputSchema: _, ...withoutOutput } = info;
       const fitting = [info, withoutOutput].find((each) => bytesOf(each) <= Math.min(maxToolBytes, left));
       if (!fitting) {
@@ -88,8 +88,8 @@ export class ToolSet {
   }
 
   /**
-   * Finds a tool to run, by its name or its server's name for it.
-   * @throws RouterError `upstream_failed` when the tool has gone since the worker claimed the job
+   * Finds a tool to run by its name, or by the name that its server has for it.
+   * @throws RouterError `upstream_failed` if the tool was removed or became unavailable after the worker claimed the job
    */
   get(name: string): Tool {
     const named = this.#named.get(name) ?? this.#byGivenName.get(name);
@@ -98,8 +98,8 @@ export class ToolSet {
   }
 
   /**
-   * Returns the check of a tool's input. With a schema that cannot be compiled it accepts everything: the tool then checks the input
-   * itself.
+   * Returns the check of a tool's input. If the schema cannot be compiled, the check accepts everything, because the tool then checks the
+   * input itself.
    */
   checkOf(tool: Tool): InputCheck {
     const known = this.#checks.get(tool);

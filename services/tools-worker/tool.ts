@@ -16,7 +16,7 @@ export interface ToolOutput {
 export interface ToolContext {
   /** Aborts when the job is cancelled or the tool has run for too long. */
   signal: AbortSignal;
-  /** Reports progress, to clients that stream. */
+  /** Reports progress. Clients that stream the answer get it. */
   progress: (progress: ToolProgress) => void;
 }
 
@@ -28,12 +28,12 @@ export interface Tool {
   readonly inputSchema: JsonObject;
   /** JSON Schema of `structuredContent`, of type object. */
   readonly outputSchema?: JsonObject | undefined;
-  /** Declared effects of the tool (Model Context Protocol, "Tool annotations"). */
+  /** Effects that the tool declares (Model Context Protocol, "Tool annotations"). */
   readonly annotations?: JsonObject | undefined;
   /**
-   * Runs the tool. The input matches the schema.
-   * A failure of the tool is part of its output.
-   * @throws RouterError for any other failure, and the signal's reason
+   * Runs the tool with an input that matches the schema. A failure of the tool itself is part of the output.
+   * @throws RouterError for any other failure
+   * @throws the signal's reason
    */
   run(input: JsonObject, context: ToolContext): Promise<ToolOutput>;
 }
@@ -42,7 +42,7 @@ export function failedOutput(message: string): ToolOutput {
   return { content: [{ type: 'text', text: message }], isError: true };
 }
 
-/** Returns the path of a place in a tool's input, as errors show it: `input.items[0].name`. */
+/** Formats a path in a tool's input for an error, such as `input.items[0].name`. */
 export function inputPath(steps: readonly PropertyKey[]): string {
   const path = steps.map((step) => (isIndex(step) ? `[${String(step)}]` : `.${String(step)}`));
   return `input${path.join('')}`;

@@ -5,7 +5,9 @@ import { chatDone, endChunk, partChunk, wholeChatBody } from './chat-chunks.ts';
 import type { Dialogue } from './dialogue.ts';
 import { AnswerLimit } from './limit-answer.ts';
 
-/** The dialogue with CLIs that take a conversation and answer with text; its pieces are written as chat chunks. */
+/**
+ * The dialogue with CLIs that read a conversation and answer with text. The pieces of an answer are written as chunks of the chat format.
+ */
 export const conversationDialogue: Dialogue<Conversation, AnswerPart> = {
   upstream: conversationUpstream,
   translations: conversationTranslations,

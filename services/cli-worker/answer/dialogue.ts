@@ -4,14 +4,14 @@ import type { UpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
- * Translates clients' requests into those of a kind of CLI, and the CLI's answers into those of clients. Uses the translations of one
- * upstream format; the pieces of an answer are first written in that format.
+ * Translates clients' requests into requests to a kind of CLI, and the CLI's answers into answers for clients. It uses the translations of
+ * one upstream format. To be translated, the pieces of an answer are first written in that format.
  */
 export interface Dialogue<Request, Piece> {
   readonly upstream: UpstreamFormat;
-  /** One for each client format that is served. */
+  /** One translation for each client format that is served. */
   readonly translations: readonly Translation<Request>[];
-  /** Creates the limiter with which the worker itself ends an answer at its client's limits; absent where the upstream keeps the limits. */
+  /** Creates the limiter with which the worker itself ends an answer at its client's limits; absent if the upstream applies the limits. */
   limits?(request: Request): AnswerLimiter<Piece>;
   /** Returns the data of the upstream event for a piece of a streamed answer. */
   event(piece: Piece): string;
@@ -22,7 +22,7 @@ export interface Dialogue<Request, Piece> {
 }
 
 export interface AnswerLimiter<Piece> {
-  /** The limit that the answer has reached; undefined before. */
+  /** The limit that the answer has reached; undefined until it reaches one. */
   readonly ended: 'stop' | 'length' | undefined;
   /** Adds a piece of the answer and returns the pieces that the client gets now. */
   push(piece: Piece): Piece[];

@@ -3,15 +3,15 @@ import type { AnswerPart, TextPart } from '../clis/cli.ts';
 import type { AnswerLimiter } from './dialogue.ts';
 
 export interface AnswerLimits {
-  /** Tokens of text, thinking and calls together, estimated. */
+  /** Maximum tokens of text, thinking and calls together. The worker estimates them. */
   maxTokens?: number | undefined;
-  /** Stop texts: the answer ends before the first of them. */
+  /** Texts that end the answer, which is cut off before the first of them. */
   stop: readonly string[];
 }
 
 /**
- * Ends an answer at its client's limits, which CLIs do not support. Holds text back while it may be the beginning of a stop text. Drops a
- * call that exceeds the token limit.
+ * Ends an answer at its client's limits, which CLIs do not support. Holds text back while that text may be the beginning of a stop text.
+ * Drops a call that exceeds the token limit.
  */
 export class AnswerLimit implements AnswerLimiter<AnswerPart> {
   ended: 'stop' | 'length' | undefined;
@@ -50,7 +50,7 @@ export class AnswerLimit implements AnswerLimiter<AnswerPart> {
     return asPart(text.slice(0, text.length - kept));
   }
 
-  /** Returns the number of characters at the end that may begin a stop text. */
+  /** Returns the number of characters at the end of a text that may be the beginning of a stop text. */
   #beginningOfStop(text: string): number {
     for (let length = Math.min(text.length, this.#longestStop - 1); length > 0; length -= 1) {
       const end = text.slice(text.length - length);

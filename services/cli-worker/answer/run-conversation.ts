@@ -6,18 +6,18 @@ import type { CliProcess } from '../process/cli-process.ts';
 import type { AnswerLimiter } from './dialogue.ts';
 
 export interface AnswerTimeouts {
-  /** Milliseconds to the first piece. */
+  /** Maximum milliseconds until the first piece. */
   firstMs: number;
-  /** Milliseconds between two pieces. */
+  /** Maximum milliseconds between two pieces. */
   idleMs: number;
-  /** Milliseconds to the end. */
+  /** Maximum milliseconds until the end of the answer. */
   totalMs: number;
 }
 
 export interface RunOptions<Piece> {
   /** Called with each piece of the answer that the client gets. */
   onPiece: (piece: Piece) => void;
-  /** Ends the answer at its client's limits; undefined where the upstream keeps them. */
+  /** Ends the answer at its client's limits; undefined if the upstream applies them. */
   limits: AnswerLimiter<Piece> | undefined;
   timeouts: AnswerTimeouts;
   signal: AbortSignal;
@@ -26,14 +26,15 @@ export interface RunOptions<Piece> {
 /** Milliseconds between the request to stop and SIGKILL. */
 const stopMs = 1_000;
 
-/** Abort reason when the answer has reached a limit of its client. */
+/** Abort reason for an answer that has reached a limit of its client. */
 const limitReached = new Error('the answer has reached its limit');
 
 /**
- * Runs a conversation on a session, within the timeouts. When the signal aborts, a timeout passes or the answer reaches a limit of its
- * client, asks the CLI to stop, and kills it a second later if it still runs.
+ * Runs a conversation on a session, within the timeouts. Asks the CLI to stop when the signal aborts, when a timeout passes, or when the
+ * answer reaches a limit of its client. Kills the CLI a second later if it still runs.
  * @returns how the answer ended, and whether the CLI ended it by itself (`complete`)
- * @throws RouterError of the CLI, `upstream_timeout`, and the signal's reason
+ * @throws RouterError that the CLI caused, or `upstream_timeout`
+ * @throws the signal's reason
  */
 export async function runConversation<Request, Piece>(
   session: CliSession<Request, Piece>,
@@ -74,7 +75,7 @@ export async function runConversation<Request, Piece>(
   }
 }
 
-/** Waits for the conversation's end. Kills the process when it still runs `stopMs` after the stop. */
+/** Waits for the conversation's end. Kills the process if it still runs `stopMs` after the request to stop. */
 async function untilStopped(
   session: { process: CliProcess },
   running: Promise<Outcome>,
@@ -90,7 +91,7 @@ async function untilStopped(
   if (stop.aborted) onStop();
   try {
     const outcome = await running;
-    // The answer ended at the moment of the stop.
+    // If the answer ended just when it was to be stopped, the stop counts.
     stop.throwIfAborted();
     return outcome;
   } finally {

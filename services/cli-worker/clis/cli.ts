@@ -20,7 +20,7 @@ export interface CallPart {
   index: number;
   id: string;
   name: string;
-  /** JSON, as the model wrote it. */
+  /** The arguments as JSON, exactly as the model wrote it. */
   arguments: string;
 }
 
@@ -31,7 +31,7 @@ export interface SessionStart {
   starter: ProcessStarter;
   /** Empty folders for this session only. */
   workspace: Workspace;
-  /** The models that the worker announces. The session is prepared for the first. */
+  /** The models that the worker announces. The session is prepared for the first one. */
   models: readonly [string, ...string[]];
   /** Aborts when the start takes too long or the worker stops. */
   signal: AbortSignal;
@@ -44,7 +44,7 @@ export interface CliSession<Request, Piece> {
    * Holds one conversation, isolated from earlier and later ones. When the signal aborts, asks the CLI to stop and settles when it has
    * stopped.
    * @param onPiece called with each piece of the answer
-   * @throws RouterError for the client
+   * @throws RouterError with the error for the client
    */
   converse(request: Request, onPiece: (piece: Piece) => void, signal: AbortSignal): Promise<Outcome>;
 }
@@ -54,21 +54,21 @@ export type ConversationCli = Cli<Conversation, AnswerPart>;
 
 export interface Cli<Request, Piece> {
   readonly kind: CliKind;
-  /** The provider in traces: OpenTelemetry's name for it, or the CLI's where the provider may be any. */
+  /** Name of the provider in traces: that of OpenTelemetry, or the CLI's name if the CLI can use any provider. */
   readonly traceName: string;
-  /** Capabilities of its models in every version of the CLI. */
+  /** Capabilities that the CLI's models have in every version of the CLI. */
   readonly capabilities: readonly Capability[];
   readonly dialogue: Dialogue<Request, Piece>;
-  /** Whether a process keeps its conversation, and so must not hold another one. */
+  /** Whether a process remembers its conversation, so that it must not hold another one. */
   readonly singleUse: boolean;
   /**
-   * Starts a process and resolves when it can take a conversation at once.
-   * @throws RouterError `upstream_failed` when it does not become ready
+   * Starts a process. Resolves when it can hold a conversation without further delay.
+   * @throws RouterError `upstream_failed` if it does not become ready
    */
   start(options: SessionStart): Promise<CliSession<Request, Piece>>;
   /**
    * Finds out what the installed version supports besides `capabilities`.
-   * @throws RouterError `upstream_failed` when it cannot be started
+   * @throws RouterError `upstream_failed` if the CLI cannot be started
    */
   probe?(options: SessionStart): Promise<Capability[]>;
 }

@@ -5,8 +5,8 @@ import type { AnswerPart, ConversationCli, ConversationSession, SessionStart } f
 import type { Outcome } from '../answer/outcome.ts';
 
 /**
- * Creates the driver of any program that reads a prompt from its standard input until that ends, and prints its answer as text.
- * @param args its arguments; `{model}` in them stands for the model's name
+ * Creates the driver of any program that reads a prompt from its standard input up to the end, and prints its answer as text.
+ * @param args the program's arguments; `{model}` in them stands for the model's name
  */
 export function commandCli(args: readonly string[]): ConversationCli {
   return {
@@ -23,7 +23,7 @@ export function commandCli(args: readonly string[]): ConversationCli {
           allowed: [],
           variables: {},
         });
-      // Starts before there is a prompt, for the first model: the program may be slow to start.
+      // The program is started for the first model before a prompt comes, because it may be slow to start.
       return Promise.resolve(new CommandSession(startFor, models[0]));
     },
   };

@@ -14,7 +14,8 @@ import type { AnswerLimits } from '../answer/limit-answer.ts';
 import type { ClientWords } from './items-request.ts';
 
 /**
- * Creates the dialogue with a CLI that takes a conversation with its calls of tools; its answers are written as chat chunks.
+ * Creates the dialogue with a CLI that reads a conversation with its calls of tools. The pieces of an answer are written as chunks of the
+ * chat format.
  * @param readRequest reads a chat request into a request to the CLI
  * @param modelTraits model traits of every version of the CLI
  */
@@ -22,7 +23,7 @@ export function itemsDialogue<Request extends AnswerLimits>(
   readRequest: (body: JsonObject, traits: ModelTraits, words: ClientWords) => Request,
   modelTraits: Partial<ModelTraits> = {},
 ): Dialogue<Request, AnswerPart> {
-  /** @param refuse throws for fields that the chat format names differently */
+  /** @param refuse throws for unsupported fields that have other names in the chat format */
   const from = (
     translation: Translation,
     words: ClientWords,

@@ -15,10 +15,10 @@ import type { AnswerLimits } from '../answer/limit-answer.ts';
 
 export interface ItemsRequest extends AnswerLimits {
   model: string;
-  /** The conversation, as items of the Responses format. No item is a message without content. */
+  /** The conversation, as items of the Responses format. Messages without content are left out. */
   items: JsonObject[];
   effort: string | undefined;
-  /** JSON schema that the answer must have; undefined for any text. */
+  /** JSON schema that the answer must match; undefined if it may be any text. */
   schema: JsonObject | undefined;
   /** The client's tools; empty if the client forbids calls. */
   tools: ResponsesFunctionTool[];
@@ -34,7 +34,7 @@ export interface ClientWords {
 }
 
 /**
- * Reads a chat request into a request to a CLI. Ignores sampling: no CLI of this kind passes it on.
+ * Reads a chat request into a request to a CLI. Ignores the sampling parameters, because no CLI of this kind sends them on.
  * @throws RouterError `unsupported_parameter` with the field that the CLI cannot serve
  */
 export function readItemsRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): ItemsRequest {
@@ -68,7 +68,7 @@ export function systemTextOf(messages: readonly JsonObject[]): string {
   return messages.flatMap(({ content }) => (content as { text: string }[]).map(({ text }) => text)).join('\n\n');
 }
 
-/** Returns the JSON schema of the answer. CLIs make their upstream keep to a schema strictly, and support no other format. */
+/** Returns the JSON schema of the answer. CLIs request strict adherence to a schema, and support no other format. */
 function schemaOf(
   format: Json | undefined,
   { takesSchemas }: ModelTraits,
@@ -95,7 +95,7 @@ function itemsOf(input: readonly ResponsesItem[], traits: ModelTraits, words: Cl
   return items;
 }
 
-/** Returns the item in the shape that CLIs take; undefined for a message without content. */
+/** Returns the item in the shape that CLIs read; undefined for a message without content. */
 function itemOf(item: ResponsesItem, traits: ModelTraits, words: ClientWords): JsonObject | undefined {
   switch (item.type) {
     case 'function_call':

@@ -2,13 +2,13 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CliKind } from './cli.ts';
 
-/** Reads a variable of the environment; undefined when it is unset or empty. */
+/** Returns a variable of the environment; undefined if it is unset or empty. */
 export type ReadVariable = (name: string) => string | undefined;
 
 export interface Login {
-  /** Names of variables; one of them is enough. */
+  /** Names of the variables for keys. One of them is enough. */
   keys: readonly string[];
-  /** Folder of the user's login, used without a key. */
+  /** Returns the folder of the user's login, which is used if no key is set. */
   folder: (variable: ReadVariable) => string;
   /** Files of the login in that folder. The first exists whenever there is a login. */
   files: readonly string[];
@@ -51,8 +51,8 @@ export const logins: Readonly<Record<KnownCliKind, Login>> = {
 };
 
 /**
- * Creates a CLI's own folder with links to the user's login and nothing else of the user: no settings, servers or memories. Links, not
- * copies, because a CLI that renews a login must renew the user's.
+ * Creates a CLI's own folder with links to the files of the user's login. It contains nothing else of the user, such as settings, servers
+ * or memories. The files are links, not copies, because a CLI that renews a login must renew that of the user.
  */
 export async function linkLogin(login: Login, variable: ReadVariable, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -64,7 +64,7 @@ export function hasKey({ keys }: Login, variable: ReadVariable): boolean {
   return keys.some((name) => variable(name) !== undefined);
 }
 
-/** Returns the path of the file that a sign-in writes; undefined where a key is set. */
+/** Returns the path of the file that a sign-in writes; undefined if a key is set. */
 export function loginFile(login: Login, variable: ReadVariable): string | undefined {
   const [file] = login.files;
   return file === undefined || hasKey(login, variable) ? undefined : join(login.folder(variable), file);

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 /**
  * Starts an upstream inside the worker, on the loopback interface, and makes a CLI send requests to it. The upstream gives every request
  * the same answer.
- * @param events events of the answer; an event with a type is named by it
+ * @param events events of the answer; if an event has a type, that is also its name in the stream
  * @param sendRequest makes the CLI send a request to the upstream at an address
  * @returns the body of the last request
  */

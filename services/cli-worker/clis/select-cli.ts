@@ -13,12 +13,12 @@ export interface ServableCli {
   serve(options: ServeOptions): Promise<ServedCli>;
 }
 
-/** The CLIs with built-in support; each kind is also the name of its program. */
+/** The CLIs with built-in support. Each kind is also the name of the program. */
 const clis: Readonly<Record<Exclude<CliKind, 'command'>, ServableCli>> = {
   claude: servable(claude),
   codex: servable(codex),
   gemini: servable(gemini),
-  // opencode reports its abilities at run time, so each worker has its own.
+  // Each worker has its own driver of opencode, because the driver finds out at run time what opencode supports.
   opencode: { kind: 'opencode', serve: (options) => serveCli(opencodeCli(), options) },
 };
 
@@ -28,8 +28,8 @@ function servable<Request, Piece>(cli: Cli<Request, Piece>): ServableCli {
 
 /**
  * Returns the CLI of a kind, and the program to run: a name on the PATH, or a path.
- * @param command the program, for `command` with its arguments; undefined for the kind's own name
- * @throws ConfigError when there is no program to run
+ * @param command the program, with its arguments if `kind` is `command`; undefined for the program with the kind's own name
+ * @throws ConfigError if `kind` is `command` and no program is named
  */
 export function selectCli(kind: CliKind, command: string | undefined): { cli: ServableCli; program: string } {
   if (kind !== 'command') return { cli: clis[kind], program: command ?? kind };

@@ -15,8 +15,8 @@ export interface ListedTool {
 }
 
 /**
- * Lists a client's tools for a CLI: an MCP server on the loopback interface that requires a secret. No tool is ever called here, because
- * the CLI is not allowed to; the CLI reports the calls that the model made.
+ * Lists a client's tools for a CLI: an MCP server on the loopback interface that requires a secret. The CLI never calls a tool here,
+ * because it is not allowed to. It only reports the calls that the model made.
  */
 export class ToolListServer {
   readonly authorization = `Bearer ${randomBytes(32).toString('base64url')}`;

@@ -12,20 +12,21 @@ export interface SessionSettings<Session> {
   models: readonly [string, ...string[]];
   /** Folder of all workspaces. */
   root: string;
-  /** Milliseconds for a process to become ready. */
+  /** Maximum milliseconds until a process becomes ready. */
   startMs: number;
   log: Logger;
 }
 
 export interface LiveSession<Session> {
   session: Session;
-  /** Ends the process and removes its folders, within seconds. Never rejects. */
+  /** Ends the process and removes its folders. Takes at most a few seconds, and never rejects. */
   close(): Promise<void>;
 }
 
 /**
  * Creates a workspace and starts a CLI in it.
- * @throws RouterError `upstream_timeout` when the CLI is not ready in time, and the CLI's own errors
+ * @throws RouterError `upstream_timeout` if the CLI is not ready in time
+ * @throws the errors of the CLI's `start`
  */
 export async function startSession<Session extends { process: CliProcess }>(
   settings: SessionSettings<Session>,

@@ -7,24 +7,24 @@ import { readMemory } from './read-memory.ts';
 
 export interface ProcessSetOptions<Session> {
   start: (signal: AbortSignal) => Promise<LiveSession<Session>>;
-  /** Maximum number of conversations at once, and of processes that are ready when there is none. */
+  /** Maximum number of conversations at once, and number of processes to have ready while there is no conversation. */
   size: number;
   /** Whether a process is replaced after each conversation. */
   singleUse: boolean;
-  /** Conversations after which a process is replaced. */
+  /** Number of conversations after which a process is replaced. */
   recycleAfter: number;
   /** Bytes of memory above which a process is replaced. */
   recycleBytes: number;
   log: Logger;
-  /** Called with false when no process can be started, and with true when one has started after that. */
+  /** Called with false when no process can be started, and with true when a process has started again. */
   onHealth: (healthy: boolean) => void;
 }
 
 export interface Lease<Session> {
   readonly session: Session;
-  /** Reports that the answer has begun. The set uses the time until its end to start the next process. */
+  /** Reports that the answer has begun. The set uses the time until the answer ends to start the next process. */
   begun(): void;
-  /** Returns the session to the set, which closes it after a conversation that did not end well. */
+  /** Returns the session to the set. If the conversation did not end well, the set closes the session. */
   release(endedWell: boolean): void;
 }
 
@@ -47,16 +47,16 @@ interface Waiter<Session> {
 /** Consecutive failed starts after which the set reports that no process can be started. */
 const maxFailedStarts = 2;
 
-/** Milliseconds before the next start after a failure, doubled with each consecutive failure. */
+/** Milliseconds from a failure to the next start. They double with each consecutive failure. */
 const firstPauseMs = 250;
 const maxPauseMs = 30_000;
 
 /**
  * Keeps as many CLI processes ready as there may be conversations, so that no conversation waits for a start.
  *
- * States of a process: starting → ready → held → ready … → closed. It is closed after its last conversation, after one that did not end
- * well, when it uses too much memory, or when it ends by itself. Another process then takes its place. Single-use processes have one more
- * place, so that the next process is ready before the last one ends.
+ * States of a process: starting → ready → held → ready … → closed. A conversation holds it. It is closed after its last conversation, after
+ * a conversation that did not end well, when it uses too much memory, or when it ends by itself. Another process then replaces it. A set of
+ * single-use processes has one more process, so that the next one is ready before the last one ends.
  */
 export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #options: ProcessSetOptions<Session>;
@@ -67,9 +67,9 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #waiters: Waiter<Session>[] = [];
   readonly #stop = new AbortController();
   #healthy = true;
-  /** Consecutive failures, of starts and of ready processes. */
+  /** Number of consecutive failures of starts and of ready processes. */
   #failures = 0;
-  /** Consecutive failed starts, each begun after the failure before: one cause may end several starts at once. */
+  /** Number of consecutive failed starts. Starts that ran at the same time count as one, because one cause may end all of them. */
   #failedStarts = 0;
   #pause: NodeJS.Timeout | undefined;
 
@@ -87,8 +87,9 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 
   /**
-   * Leases a session for one conversation, after a start where none is ready.
-   * @throws RouterError when no process can be started, and the signal's reason
+   * Leases a session for one conversation. If no session is ready, waits until one is.
+   * @throws RouterError if no process can be started
+   * @throws the signal's reason
    */
   async take(signal: AbortSignal): Promise<Lease<Session>> {
     signal.throwIfAborted();
@@ -98,7 +99,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     return this.#lease(pooled);
   }
 
-  /** Ends all processes, held ones too, and removes their folders. */
+  /** Ends all processes, including those that a conversation holds, and removes their folders. */
   async close(): Promise<void> {
     this.#stop.abort(new RouterError('shutting_down', 'The worker is being restarted.'));
     clearTimeout(this.#pause);
@@ -108,7 +109,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     await Promise.all(this.#closing);
   }
 
-  /** Takes the session that has been ready longest. Its process may have ended while its `ended` has not resolved yet. */
+  /** Removes and returns the session that has been ready longest. Leaves out sessions whose processes have just ended. */
   #takeReady(): PooledProcess<Session> | undefined {
     for (let pooled = this.#ready.shift(); pooled; pooled = this.#ready.shift()) {
       if (pooled.live.session.process.isRunning) return pooled;
@@ -182,7 +183,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
       this.#ready.push(pooled);
       return;
     }
-    // Counted before the waiter runs.
+    // The session must count as held before the waiter runs.
     this.#held.add(pooled);
     waiter.take(pooled);
   }
@@ -223,7 +224,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
       log.error({ err: error }, 'the CLI could not be started');
       this.#failed();
       if (this.#failedStarts === failedBefore) this.#failedStarts += 1;
-      // One process may fail by chance; the waiters get the next one.
+      // One process may fail by chance. The waiters then get the next one.
       if (this.#failedStarts < maxFailedStarts) return;
       for (const waiter of this.#waiters.splice(0)) waiter.refuse(error);
       if (this.#ready.length === 0 && this.#held.size === 0) this.#report(false);
@@ -236,7 +237,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     this.#options.onHealth(healthy);
   }
 
-  /** Replaces a ready process that has ended. The end of a held process fails its conversation, which releases it. */
+  /** Replaces a ready process that has ended. If a process ends while a conversation holds it, the conversation fails and releases it. */
   #onEnded(pooled: PooledProcess<Session>, how: string): void {
     const at = this.#ready.indexOf(pooled);
     if (at === -1) return;
@@ -246,7 +247,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     this.#failed();
   }
 
-  /** Pauses starts, for longer with each failure in a row. */
+  /** Pauses starts. The pause is longer with each consecutive failure. */
   #failed(): void {
     clearTimeout(this.#pause);
     const ms = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures);
@@ -264,7 +265,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 }
 
-/** Adds the number of the CLI's processes, by state, to the worker's metrics. */
+/** Adds the numbers of the CLI's processes in each state to the worker's metrics. */
 export function addProcessMetrics(registry: Registry, read: () => ProcessCounts): void {
   const processes: Gauge<'state'> = new Gauge({
     name: 'rtr_cli_processes',

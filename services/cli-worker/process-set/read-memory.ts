@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 const pageBytes = 4096;
 
 /**
- * Returns the resident bytes of a process and all its descendants, from Linux's `/proc`; 0 on other systems and for a process that has
- * ended.
+ * Returns the resident bytes of a process and all its descendants, from Linux's `/proc`. Returns 0 on other systems, and for a process that
+ * has ended.
  */
 export async function readMemory(pid: number): Promise<number> {
   const [own, children] = await Promise.all([residentBytes(pid), childrenOf(pid)]);

@@ -7,7 +7,7 @@ import type { ProcessGuard } from './process-guard.ts';
 export interface ProcessEnd {
   /** End of a sentence, such as `ended with exit code 1`. */
   how: string;
-  /** Whether its exit code is 0 and its output could be read. */
+  /** Whether the exit code is 0 and the output could be read. */
   ok: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface ProcessOptions {
   guard: ProcessGuard;
 }
 
-/** Maximum bytes of standard error that are kept: the last ones. */
+/** Number of bytes at the end of standard error that are kept. */
 const tailBytes = 4096;
 
 /** Milliseconds between SIGTERM and SIGKILL. */
@@ -56,12 +56,12 @@ export class CliProcess {
       resolve({ how, ok: ok && this.#failure === undefined });
     };
     child.once('error', (error) => onEnd(`could not be started (${error.message})`));
-    // Not `exit`: the last output is read first.
+    // The event is not `exit`, because the last output must be read first.
     child.once('close', (code, signal) => {
       onEnd(signal ? `was ended by ${signal}` : `ended with exit code ${code}`, code === 0);
     });
     child.once('exit', () => {
-      // A descendant that keeps the output open would delay `close` for as long.
+      // A descendant that keeps the output open would delay `close` until it ends.
       setTimeout(() => this.kill(), endMs).unref();
     });
     // A broken pipe means that the process has ended.
@@ -81,17 +81,19 @@ export class CliProcess {
     return this.#hasEnded;
   }
 
-  /** Whether the process runs. Turns false before `hasEnded` turns true. */
+  /** Whether the process runs. When it ends, this becomes false before `hasEnded` becomes true. */
   get isRunning(): boolean {
     return this.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Called with each piece of standard output from now on. An error that it throws ends the process and becomes its `failure`. */
+  /**
+   * Sets the function that gets each further piece of standard output. If it throws, the process is ended, and its `failure` is that error.
+   */
   set onOutput(onOutput: (chunk: Buffer) => void) {
     this.#onOutput = onOutput;
   }
 
-  /** The last of the process's standard error, for the operator's log; empty once the process has a client's text. */
+  /** The end of the process's standard error, for the operator's log; empty as soon as the process has a client's text. */
   get stderr(): string {
     return this.#tail.toString();
   }
@@ -102,7 +104,7 @@ export class CliProcess {
     this.#tail = Buffer.alloc(0);
   }
 
-  /** Writes text to standard input. Drops the text once the process has ended. */
+  /** Writes text to standard input. Drops the text if the process has ended. */
   write(text: string): void {
     if (this.#child.stdin.writable) this.#child.stdin.write(text);
   }
@@ -111,7 +113,7 @@ export class CliProcess {
     this.#child.stdin.end();
   }
 
-  /** Waits for the end of the process and returns the error for an answer that was cut off by it. */
+  /** Waits until the process has ended, and returns the error for an answer that this has cut off. */
   async failure(): Promise<RouterError> {
     const { how } = await this.ended;
     if (this.#failure instanceof RouterError) return this.#failure;
@@ -137,7 +139,8 @@ export class CliProcess {
 
   /**
    * Waits for a result that depends on the process. When the signal aborts, kills the process, which ends the wait.
-   * @throws the errors of `wait`, or the signal's reason
+   * @throws the errors of `wait`
+   * @throws the signal's reason
    */
   async killOnAbort<T>(signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
     const kill = (): void => this.kill();

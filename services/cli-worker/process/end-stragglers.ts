@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Number of searches for processes: one that is about to be killed may still start another. */
+/** Maximum number of searches for processes. There are several, because a process may start another one before it is killed. */
 const maxLooks = 5;
 
 /**
  * Kills the remaining processes with this home folder. A process that a CLI has started in a session of its own is not in the CLI's process
- * group, and outlives it. Only works where the system shows the environments of processes (`/proc`).
- * @param home folder that no other program has for its home
+ * group, and outlives that group. This works only if the system shows the environments of processes (`/proc`).
+ * @param home folder that is the home of no other program
  */
 export async function endStragglers(home: string): Promise<void> {
   for (let look = 0; look < maxLooks; look += 1) {

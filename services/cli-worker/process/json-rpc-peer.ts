@@ -25,7 +25,7 @@ export interface JsonRpcPeerOptions {
   onRequest: (method: string, params: JsonObject) => JsonObject | typeof unanswered | undefined;
 }
 
-/** Returned in place of an answer, for a request that gets none. */
+/** Stands for the answer to a request that gets no answer. */
 export const unanswered = Symbol('unanswered');
 
 interface Pending {
@@ -50,8 +50,9 @@ export class JsonRpcPeer {
   }
 
   /**
-   * Sends a request and returns its result; an empty object when that is not an object.
-   * @throws JsonRpcError when the program answers with an error, RouterError when it ends
+   * Sends a request and returns its result; an empty object if the result is not an object.
+   * @throws JsonRpcError if the program answers with an error
+   * @throws RouterError if the program ends
    */
   async request(method: string, params: JsonObject): Promise<JsonObject> {
     const { process } = this.#options;

@@ -8,8 +8,9 @@ const newline = 0x0a;
 
 /**
  * Cuts a program's output into lines. Leaves out empty lines, and keeps an incomplete line until its end comes.
- * @param onLine called with each line, without its end; its errors pass through
- * @returns a function that takes the output in pieces and throws RouterError `upstream_failed` when a line is too long
+ * @param onLine called with each line, without the line break
+ * @returns a function to be called with each piece of the output. It throws RouterError `upstream_failed` if a line is too long, and the
+ * errors of `onLine`.
  */
 export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
   let partial: Buffer[] = [];
@@ -37,8 +38,8 @@ export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => v
 
 /**
  * Reads output whose every line is a JSON object.
- * @returns a function that takes the output in pieces and throws RouterError `upstream_failed` for any other line. The error does not
- * repeat the line, which may be part of a client's answer.
+ * @returns a function to be called with each piece of the output. It throws RouterError `upstream_failed` for any other line. The error
+ * does not repeat the line, which may be part of a client's answer.
  */
 export function jsonLineReader(onMessage: (message: JsonObject) => void): (chunk: Buffer) => void {
   return lineReader((line) => {

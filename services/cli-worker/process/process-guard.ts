@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /**
- * Reads `+ group` and `- group` until its input ends, which happens when the worker ends in whatever way. Then kills the process groups
- * that are left and removes the folder. On Linux also kills the processes in sessions of their own, whose homes are in the folder. `kill -s
- * KILL --` is the one form that every shell takes: dash refuses `kill -KILL --`. A group that has ended by itself is no error. Ignores
- * SIGPIPE, because the reader of standard error may be gone with the worker.
+ * Reads lines `+ group` and `- group` until its input ends, which happens when the worker ends for any reason. Then it kills the process
+ * groups that are left, and removes the folder. On Linux it also kills processes in sessions of their own whose homes are in the folder.
+ * `kill -s KILL --` is the one form that every shell accepts; dash refuses `kill -KILL --`. A group that has ended by itself is no error.
+ * SIGPIPE is ignored, because the reader of standard error may have ended with the worker.
  */
 const script = `
 trap '' PIPE
@@ -49,25 +49,25 @@ export class ProcessGuard {
    */
   constructor(folder: string, path: string | undefined, shell = '/bin/sh') {
     this.#child = spawn(shell, ['-c', script, 'guard', folder], {
-      // Not in the worker's process group: a Ctrl-C must not end it before its work is done.
+      // The guard is not in the worker's process group, because a Ctrl-C must not end it before its work is done.
       detached: true,
       stdio: ['pipe', 'ignore', 'inherit'],
       env: { PATH: path },
     });
     this.#child.unref();
-    // A broken pipe: the guard has ended before the worker.
+    // A broken pipe means that the guard has ended before the worker.
     this.#child.stdin.on('error', () => undefined);
   }
 
   /**
    * Adds a process group.
-   * @param group its id, which is that of its first process
+   * @param group id of the group, which is the id of its first process
    */
   watch(group: number): void {
     this.#child.stdin.write(`+ ${group}\n`);
   }
 
-  /** Removes a group that has ended: the system may give its id to another program. */
+  /** Removes a group that has ended, because the system may give its id to another program. */
   remove(group: number): void {
     this.#child.stdin.write(`- ${group}\n`);
   }

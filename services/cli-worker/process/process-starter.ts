@@ -6,22 +6,22 @@ import type { Workspace } from './workspace.ts';
 export interface StarterOptions {
   command: string;
   guard: ProcessGuard;
-  /** The worker's own environment. A CLI gets only the variables that are named. */
+  /** The worker's own environment. A CLI gets only those of its variables that are named below. */
   environment: Environment;
-  /** Names of further variables, from the operator's setting. */
+  /** Names of further variables that the CLI gets, from the operator's setting. */
   further: readonly string[];
 }
 
 export interface ProcessSettings {
   args: readonly string[];
   workspace: Workspace;
-  /** Names of variables of the worker's environment that this kind of CLI needs: its keys and addresses. */
+  /** Names of the variables that this kind of CLI gets from the worker's environment: its keys and addresses. */
   allowed: readonly string[];
-  /** Variables with their values, which take precedence. */
+  /** Further variables with their values. They override those of the worker's environment. */
   variables: Record<string, string>;
 }
 
-/** Variables that every program gets. */
+/** Names of variables that every program gets. */
 const always = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TZ'];
 
 export class ProcessStarter {
@@ -31,7 +31,7 @@ export class ProcessStarter {
     this.#options = options;
   }
 
-  /** Returns a variable of the worker's environment; undefined when it is unset or empty. */
+  /** Returns a variable of the worker's environment; undefined if it is unset or empty. */
   readonly variable = (name: string): string | undefined => this.#options.environment[name] || undefined;
 
   start({ args, workspace, allowed, variables: set }: ProcessSettings): CliProcess {

@@ -21,7 +21,7 @@ export async function createWorkspace(root: string): Promise<Workspace> {
     home,
     cwd,
     tmp,
-    // Tries again while a process that is ending still writes.
+    // The removal is tried again, because a process that is ending may still write.
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
   };
 }

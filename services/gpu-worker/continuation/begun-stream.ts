@@ -11,25 +11,25 @@ import { assertContinuable, isLimited, promptOf, withBegunMessage, withBegunProm
 import { readBegun } from './read-begun.ts';
 import { cannotContinue } from './refused.ts';
 
-/** An answer that another worker began, and how it continues here. */
+/** An answer that another worker began, and how this worker continues it. */
 export interface BegunStream {
   relayed: RelayedAnswer;
   text: UpstreamText;
   /** The text that the engine gets as the beginning of its answer. */
   beginning: string;
-  /** The end of the text that the client has, which the engine generates again. */
+  /** The end of the text that the client already has. The engine does not get it, and generates it again. */
   again: string;
   /** The prompt of a text completion; empty for a conversation. */
   prompt: string;
   /**
-   * Returns the request with that beginning, before it is adapted to the engine.
+   * Adds `beginning` to a translated request that is not yet adapted to the engine.
    * @throws CannotContinue `refused` if the request asks for something that cannot be continued
    */
   begin: (translated: JsonObject) => JsonObject;
 }
 
 /**
- * Finds out how an answer continues here; undefined for a job whose answer has not begun. Removes the relayed bytes from the job.
+ * Finds out how this worker continues a job's answer; undefined if the answer has not begun. Removes the relayed bytes from the job.
  * @throws CannotContinue `refused` if the answer cannot be continued exactly
  */
 export function readBegunStream(

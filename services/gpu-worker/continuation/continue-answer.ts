@@ -16,16 +16,17 @@ export interface ContinuedAnswer {
   answerContext: Partial<AnswerContext>;
   /** Whether the answer already has all the tokens that its limit allows, so that the engine gets no request. */
   isComplete: boolean;
-  /** Tokens of the text that the engine gets. */
+  /** Number of tokens in the beginning of the answer that the engine gets. */
   beginningTokens: number;
   /** Input tokens of the original request; undefined if they could not be counted. */
   promptTokens: number | undefined;
 }
 
 /**
- * Prepares the rest of an answer: counts the tokens of its beginning, and lowers the limits of its request by them.
+ * Prepares the rest of an answer: counts the tokens of its beginning, and lowers the limits of its request by that number.
  * @param request request with the beginning of the answer, adapted to the engine
- * @throws UpstreamAnswerError if the engine does not count the beginning; the connection's errors
+ * @throws UpstreamAnswerError if the engine does not count the beginning
+ * @throws the connection's errors
  */
 export async function prepareContinuation(
   stream: BegunStream,
@@ -42,7 +43,7 @@ export async function prepareContinuation(
       ? counter.countObjectAtUpstream(withoutBegunMessage(request, given), signal)
       : countText(prompt, true);
   const [putOut = 0, counted] = await Promise.all([countText(given, false), countInput()]);
-  // The number that the beginning of the answer reports may be an estimate.
+  // The engine's count is preferred, because the number in the beginning of the answer may be an estimate.
   const promptTokens = counted ?? relayed.inputTokens;
   const { id, created } = relayed;
   const answerContext = { id, ...(created !== undefined && { created }) };
@@ -81,7 +82,7 @@ export function endAnswer(
   return ending;
 }
 
-/** Computes the usage of the whole answer from the engine's report for its own part. */
+/** Computes the usage of the whole answer from the usage that the engine reports for its part. */
 function usageOfWhole({ beginningTokens: putOut, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
   const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = reported;
   const prompt = promptTokens ?? Math.max(1, numberOf(input) - putOut);
@@ -91,7 +92,7 @@ function usageOfWhole({ beginningTokens: putOut, promptTokens }: ContinuedAnswer
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    // Tokens of the beginning may be among the cached ones.
+    // The engine may have counted tokens of the beginning as cached.
     ...(isJsonObject(details) && {
       prompt_tokens_details: { ...details, cached_tokens: Math.min(numberOf(details['cached_tokens']), prompt) },
     }),

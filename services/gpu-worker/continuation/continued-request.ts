@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { isEmptyField } from '#shared/formats/relayed-answer.ts';
 import { cannotContinue } from './refused.ts';
 
-/** Fields with which engines hold an answer to a grammar. */
+/** Fields with which engines restrict an answer to a grammar. */
 const grammarFields = [
   'grammar',
   'json_schema',
@@ -54,7 +54,7 @@ export function withBegunMessage(request: JsonObject, text: string): JsonObject 
   return { ...request, messages: [...messages.slice(0, -1), { ...last, content: last['content'] + text }] };
 }
 
-/** Removes from an engine's request the text that begins its answer. */
+/** Removes the text that begins the answer from a request to an engine. */
 export function withoutBegunMessage(request: JsonObject, text: string): JsonObject {
   const messages: readonly Json[] = Array.isArray(request['messages']) ? request['messages'] : [];
   const last = messages.at(-1);
@@ -85,7 +85,7 @@ export function promptOf({ prompt }: JsonObject): string {
 
 /**
  * Lowers the limits of an engine's request by the tokens that the answer already has.
- * @returns undefined if none is left
+ * @returns the request; undefined if the answer already has all the tokens that a limit allows
  */
 export function withLowerLimits(request: JsonObject, tokens: number): JsonObject | undefined {
   const lowered = { ...request };

@@ -4,7 +4,7 @@ import { EventObjects } from '#shared/formats/sse/event-objects.ts';
 import { cannotContinue } from './refused.ts';
 
 /**
- * Reads the part of an answer that the client has.
+ * Reads the part of an answer that the client already has.
  * @param answerId the id that the answer must have; undefined if a worker chose it
  * @throws CannotContinue `refused` if the answer cannot be continued exactly
  */
@@ -25,7 +25,7 @@ function eventsOf(relayed: Buffer) {
   try {
     return new EventObjects().read(relayed);
   } catch (error) {
-    // The mark of a stream's end is not JSON.
+    // This also happens at the mark of a stream's end, which is not JSON.
     throw cannotContinue('an event cannot be read', error);
   }
 }

@@ -10,8 +10,8 @@ export function cannotContinue(why: string, cause?: unknown): CannotContinue {
 }
 
 /**
- * Waits for the answer to a job that continues another one. Turns an engine's refusal of the request into CannotContinue, because the
- * request itself was accepted before. An engine may, for instance, refuse the beginning of an answer.
+ * Waits for the answer to a job that continues another one. Turns an engine's refusal of the request into CannotContinue. The engine may,
+ * for instance, have refused the beginning of the answer. The client's own request is not the cause, because it was accepted before.
  */
 export async function refusedIfClientError<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {

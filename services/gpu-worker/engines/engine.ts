@@ -20,7 +20,10 @@ export type EngineKind = (typeof engineKinds)[number];
 /** The format of conversations for every engine. */
 export const engineChatFormat = chatUpstream;
 
-/** The formats of requests to engines, below `/v1`. A client's format is translated to the first of them that is possible. */
+/**
+ * The formats of requests to engines, whose paths are below `/v1`. A client's format is translated into the first of them for which there
+ * is a translation.
+ */
 export const engineFormats: readonly HttpUpstreamFormat[] = [
   engineChatFormat,
   completionsUpstream,
@@ -36,20 +39,23 @@ export const engineFormats: readonly HttpUpstreamFormat[] = [
 
 export interface Discovery {
   models: ModelInfo[];
-  /** Requests that the engine processes at once; undefined if it does not report that. */
+  /** Number of requests that the engine processes at once; undefined if it does not report that. */
   slots?: number | undefined;
 }
 
-/** How an engine continues an answer: its request ends with the beginning of the answer, as a message or in the prompt. */
+/** How an engine continues an answer. The request to it ends with the beginning of the answer, as a message or in the prompt. */
 export interface EngineContinuation {
-  /** Whether a template may strip spaces from the end of the message. The engine then gets none, and generates them again. */
+  /**
+   * Whether a template may strip spaces from the end of the message. If so, the spaces are left out, and the engine generates them again.
+   */
   readonly trims: boolean;
-  /** Whether the engine applies its own limit of output tokens to prompts without one. */
+  /** Whether the engine limits the output tokens of a text completion whose request has no limit. */
   readonly limitsCompletions: boolean;
   /**
    * Counts the tokens of a text.
    * @param text.isWhole whether the text is a prompt, with the tokens that begin one, or continues other text
-   * @throws UpstreamAnswerError if the engine does not count it; the connection's errors
+   * @throws UpstreamAnswerError if the engine does not count the text
+   * @throws the connection's errors
    */
   countText(
     http: EngineHttp,
@@ -61,17 +67,17 @@ export interface EngineContinuation {
 /** One kind of engine, as the worker uses it. The operations of its models determine which paths of `engineFormats` it accepts. */
 export interface Engine {
   readonly kind: EngineKind;
-  /** Whether the engine accepts the effort `none`, and then does not think where the model allows that. */
+  /** Whether the engine accepts the effort `none`. The model then does not think, if it can answer without thinking. */
   readonly switchesThinking?: boolean;
-  /** Whether the engine separates its prefix caches by `cache_salt`. */
+  /** Whether requests with different `cache_salt` share no prefix cache. */
   readonly saltsCaches?: boolean;
   /** See `makesOneChoice` of the model traits. */
   readonly makesOneChoice?: boolean;
-  /** Whether a whole answer repeats the beginning that the request has; streams continue after it. */
+  /** Whether an answer that is not streamed repeats the beginning of the answer in the request. Streams continue after that beginning. */
   readonly repeatsBegun?: boolean;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
-  /** Format and path for a text up to a suffix, where the engine takes no suffix at `/v1/completions`. */
+  /** Format and path for a text completion up to a suffix, if the engine accepts no suffix at `/v1/completions`. */
   readonly insertion?: { readonly format: HttpUpstreamFormat; readonly path: string };
   /**
    * How the engine continues an answer that another engine began; absent if it cannot. If present, its models have the capability
@@ -80,20 +86,20 @@ export interface Engine {
   readonly continuation?: EngineContinuation;
   /**
    * Queries the engine for its models and slots.
-   * @param before the models of the previous query: some engines describe a model fully only while it is loaded
-   * @throws UpstreamAnswerError for an unknown answer; the connection's errors
+   * @param before the models of the previous query, because some engines describe a model fully only while it is loaded
+   * @throws UpstreamAnswerError for an unknown answer
+   * @throws the connection's errors
    */
   discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
   /**
-   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Pure; the given request is not changed. Where the
-   * ingress has found nothing in a list that any engine needs changed (`chatListsToPass`), one text replaces all elements of the list, and
-   * stays there.
-   * @throws RouterError 400 that names a field which cannot be honoured
+   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Does not change `request`. If the ingress has
+   * found that no engine needs changes in a list (`chatListsToPass`), one text replaces all elements of that list, and must stay there.
+   * @throws RouterError with status 400 that names a field which the engine does not support
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;
   /**
-   * Counts the input tokens of a chat request, tools and template included, without inference.
-   * Absent if the engine has no endpoint for it.
+   * Counts the input tokens of a chat request, including those of tools and template, without inference. Absent if the engine has no
+   * endpoint that counts.
    */
   countTokens?(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<number>;
 }

@@ -37,8 +37,8 @@ export function describeLlama(id: string, served: readonly ModelOperation[], fac
 }
 
 /**
- * Returns the parts of chat requests that the server refuses: files always, sounds without audio input. Older versions do not report audio
- * input.
+ * Returns the parts of chat requests that the server refuses. Every server refuses files, and a server without audio input refuses sounds.
+ * Older versions do not report audio input.
  */
 function lackedParts({ modalities }: LlamaProps): string[] {
   const parts = ['documents', 'file_ids', ...(modalities && modalities.audio !== true ? ['audio_input'] : [])];
@@ -52,7 +52,7 @@ function lackedParts({ modalities }: LlamaProps): string[] {
 function onlyPurpose(served: readonly ModelOperation[], { modalities }: LlamaProps): readonly ModelOperation[] {
   const purpose = (['rank', 'embed'] as const).find((operation) => served.includes(operation));
   if (purpose) return [purpose];
-  // The path of transcriptions exists whatever the model is.
+  // The server has the path of transcriptions for any model, so the model's modality decides.
   return modalities?.audio === true ? served : served.filter((operation) => operation !== 'transcribe');
 }
 

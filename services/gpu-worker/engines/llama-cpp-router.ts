@@ -7,10 +7,10 @@ import type { Discovery } from './engine.ts';
 import { describeLlama, llamaProps, type LlamaProps } from './llama-cpp-props.ts';
 import { probeOperations } from './probe-operations.ts';
 
-/** Query of the worker's own requests: they must not load a model, which could evict one that is in use. */
+/** Query string of the worker's own requests. They must not load a model, because that could evict a model that is in use. */
 export const noAutoloadQuery = '?autoload=false';
 
-/** `GET /v1/models`; everything but the name only in router mode. */
+/** Answer to `GET /v1/models`. All fields but the name exist only in router mode. */
 export const llamaModels = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -35,8 +35,8 @@ export const llamaModels = z.looseObject({
 type ListedModel = z.output<typeof llamaModels>['data'][number];
 
 /**
- * Describes the models of a llama-server in router mode. Asks a loaded model for its operations once, and keeps the result while it is not
- * loaded. A model that was never loaded is described by its command line, and is assumed to think and to call tools.
+ * Describes the models of a llama-server in router mode. Finds out the operations of a loaded model once, and remembers them while the
+ * model is not loaded. A model that was never loaded is described by its command line, and is assumed to think and to call tools.
  * @param autoloads whether requests load models; if not, models that are not loaded are not served
  */
 export async function discoverRouted(
@@ -59,7 +59,7 @@ export async function discoverRouted(
   };
 }
 
-/** Whether the model is loaded. A sleeping model counts as loaded: a request wakes it. */
+/** Whether the model is loaded. A sleeping model counts as loaded, because a request wakes it. */
 function isLoaded(state: string | undefined): boolean {
   return state === 'loaded' || state === 'sleeping';
 }
@@ -69,8 +69,8 @@ function isLoadable(state: string | undefined): boolean {
 }
 
 /**
- * Describes a loaded model from its own answers; undefined for a model that is not loaded, or no longer is. Sends a sleeping model no
- * request that would wake it.
+ * Describes a loaded model from its own answers. Returns undefined for a model that is not loaded, or is no longer loaded. Sends a sleeping
+ * model no request that would wake it.
  */
 async function describeLoaded(
   http: EngineHttp,
@@ -80,7 +80,7 @@ async function describeLoaded(
   if (!isLoaded(status?.value)) return undefined;
   const facts = await http.getOptionalJson(`/props${noAutoloadQuery}&model=${encodeURIComponent(id)}`, llamaProps);
   if (!facts) return undefined;
-  // The context of a model is unknown until it was loaded once.
+  // The context size of a model is unknown until the model has been loaded once.
   const isKnown = known !== undefined && known.contextWindow === facts.default_generation_settings?.n_ctx;
   if (!isKnown && status?.value === 'sleeping') return undefined;
   try {

@@ -12,14 +12,16 @@ import { probeOperations } from './probe-operations.ts';
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
-/** Properties of any llama-server. With many models, each in a process of its own, `role` is `router` and no field describes a model. */
+/**
+ * Properties of any llama-server. If it has many models, each in a process of its own, `role` is `router` and no field describes a model.
+ */
 const anyProps = llamaProps.extend({
   role: z.string().optional().catch(undefined),
   /** Whether a request for a model that is not loaded loads it. */
   models_autoload: z.boolean().optional().catch(undefined),
 });
 
-/** llama.cpp's llama-server. It serves one model under any name, or in its router mode many. */
+/** llama.cpp's llama-server. It serves one model under any name or, in its router mode, many models. */
 export const llamaCpp: Engine = {
   kind: 'llama-cpp',
   switchesThinking: true,

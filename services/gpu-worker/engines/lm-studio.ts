@@ -53,8 +53,8 @@ interface Facts extends Omit<ModelInfo, 'id' | 'operations'> {
 }
 
 /**
- * LM Studio. `/v1/models` lists the models that a request may name (with loading on demand also those not loaded), the native endpoints
- * describe them. As with Ollama, a model's context window is the one that it is loaded with.
+ * LM Studio. `/v1/models` lists the models that a request may name. With loading on demand, these include models that are not loaded. The
+ * native endpoints describe the models. As with Ollama, a model's context window is the one with which it is loaded.
  */
 export const lmStudio: Engine = {
   kind: 'lm-studio',
@@ -87,7 +87,7 @@ export const lmStudio: Engine = {
   },
 };
 
-/** Reads the descriptions from the native endpoints, by the ids that `/v1/models` may list: a model's own, and its instances'. */
+/** Reads the descriptions from the native endpoints, by the ids that `/v1/models` may list: those of models and of their instances. */
 async function readFacts(http: EngineHttp): Promise<Map<string, Facts>> {
   const native = await http.getOptionalJson('/api/v1/models', nativeModels);
   if (native === undefined) {
@@ -124,7 +124,7 @@ function operationsOf(type: string): readonly ModelOperation[] {
   return type === 'llm' || type === 'vlm' ? generation : [];
 }
 
-/** Replaces `json_object` by the schema of any object: LM Studio supports only `json_schema` and `text`. */
+/** Replaces the format `json_object` by a schema that any object matches, because LM Studio supports only `json_schema` and `text`. */
 function withSchema(request: JsonObject): JsonObject {
   const format = request.response_format;
   if (!isJsonObject(format) || format.type !== 'json_object') return request;

@@ -17,7 +17,7 @@ const shown = z.looseObject({
   parameters: z.string().optional().catch(undefined),
 });
 
-/** `GET /api/ps`: the models in memory, in newer versions with the context they are loaded with. */
+/** `GET /api/ps`: the models in memory. Newer versions add the context with which each is loaded. */
 const loaded = z.looseObject({
   models: z
     .array(z.looseObject({ name: z.string(), context_length: z.number().int().positive().optional().catch(undefined) }))
@@ -26,8 +26,8 @@ const loaded = z.looseObject({
 });
 
 /**
- * Ollama. A model's context window is the one that it is loaded with, not the one that it was trained with: Ollama silently truncates
- * longer input. The window is known while the model is loaded, and kept afterwards.
+ * Ollama. A model's context window is the one with which it is loaded, not the one with which it was trained, because Ollama silently
+ * truncates longer input. The window is known while the model is loaded, and remembered afterwards.
  */
 export const ollama: Engine = {
   kind: 'ollama',
@@ -57,7 +57,7 @@ export const ollama: Engine = {
   },
 };
 
-/** Describes a model; undefined for one that neither generates nor gives vectors, such as one for images. */
+/** Describes a model; undefined for a model that neither generates text nor embeds, such as one that makes images. */
 async function describe(http: EngineHttp, id: string, context: number | undefined): Promise<ModelInfo | undefined> {
   const { status, body } = await http.post('/api/show', JSON.stringify({ model: id }));
   const facts = status === 200 ? shown.safeParse(body).data : undefined;
@@ -86,14 +86,14 @@ function configuredContext(parameters = ''): number | undefined {
   return tokens === undefined ? undefined : Number(tokens);
 }
 
-/** Removes the tools where `tool_choice` is `none`, which Ollama ignores. */
+/** Removes the tools if `tool_choice` is `none`, because Ollama ignores that choice. */
 function withoutRefusedTools(request: JsonObject): JsonObject {
   if (request.tool_choice !== 'none') return request;
   const { tools: _tools, tool_choice: _choice, ...rest } = request;
   return rest;
 }
 
-/** Joins content that consists of text parts only into one string. */
+/** Joins content into one string if it consists only of text parts. */
 function joinTexts(message: JsonObject): JsonObject {
   const { content } = message;
   if (!Array.isArray(content)) return message;

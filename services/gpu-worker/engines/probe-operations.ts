@@ -8,21 +8,21 @@ import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import { writeRequest } from '#shared/upstream/write-request.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
-/** A request without any input: an engine that serves the path refuses it without inference. */
+/** A request without any input. An engine that serves the path refuses such a request without inference. */
 interface Probe {
   path: string;
   body: JsonObject;
-  /** Format of the body; set for a path that takes forms. */
+  /** Format of the body; set if the path accepts forms. */
   form?: HttpUpstreamFormat;
 }
 
-/** Empty files. */
+/** Files without content, for paths that need a file. */
 const emptySound = { name: 'silence.wav', type: 'audio/wav', bytes: 1, start: '', data: '' };
 const emptyImage = { ...emptySound, name: 'nothing.png', type: 'image/png' };
 
 /**
- * Probe for generating and completing. An engine that continues texts also generates answers. A conversation without messages would not do
- * as a probe, because templates add to it.
+ * Probe for generating and completing. An engine that continues texts also generates answers. A conversation without messages cannot be a
+ * probe, because a template adds text to it.
  */
 const completion: Probe = { path: '/v1/completions', body: { prompt: [] } };
 const probes: Record<ModelOperation, Probe> = {
@@ -38,14 +38,15 @@ const probes: Record<ModelOperation, Probe> = {
   translate: { path: '/v1/audio/translations', body: { file: emptySound }, form: audioTranslationsUpstream },
 };
 
-/** Statuses of a path that an engine does not have, or has switched off: vLLM's and llama.cpp's. */
+/** Statuses with which vLLM and llama.cpp answer at a path that they do not have, or that is switched off. */
 const absentStatuses: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
- * Finds out which operations a model of vLLM or llama.cpp supports, by requests without input. A model that serves none of these paths is
- * taken to answer conversations: nothing else is left, and not every engine that behaves like vLLM continues texts.
+ * Finds out which operations a model of vLLM or llama.cpp supports, by requests without input. A model that serves none of the probed paths
+ * is assumed to answer conversations. No other operation is left, and not every engine that behaves like vLLM completes texts.
  * @param query query string appended to the paths
- * @throws UpstreamAnswerError if the engine fails, or has unloaded the model; the connection's errors
+ * @throws UpstreamAnswerError if the engine fails, or has unloaded the model
+ * @throws the connection's errors
  */
 export async function probeOperations(http: EngineHttp, model: string, query = ''): Promise<ModelOperation[]> {
   const paths = Map.groupBy(modelOperations, (operation) => probes[operation]);
@@ -71,7 +72,9 @@ async function isServed(http: EngineHttp, model: string, { path, body, form }: P
   throw new UpstreamAnswerError(`the engine answered ${path} with status ${status}`);
 }
 
-/** Whether the answer says that the model does not support the path. Older vLLM has all paths, and says so with status 400. */
+/**
+ * Whether the answer says that the model does not support the path. Older versions of vLLM have all paths, and answer with status 400 then.
+ */
 function isUnsupported(answer: unknown): boolean {
   return /^The model does not support .* API/.test(messageOf(answer));
 }

@@ -14,7 +14,7 @@ const positive = z.number().int().positive().nullish().catch(undefined);
 const modelInfo = z.looseObject({
   model_path: z.string(),
   has_image_understanding: z.boolean().optional().catch(undefined),
-  /** False for a model that was started for vectors or scores. */
+  /** False for a model that was started to embed or to rank. */
   is_generation: z.boolean().optional().catch(undefined),
 });
 
@@ -27,7 +27,7 @@ const serverInfo = z.looseObject({
     .catch(undefined),
 });
 
-/** SGLang. Its information endpoints were renamed: the newer name is tried first. */
+/** SGLang. Its information endpoints were renamed, so the newer name is tried first. */
 export const sglang: Engine = {
   kind: 'sglang',
   switchesThinking: true,
@@ -75,7 +75,7 @@ export const sglang: Engine = {
 
 const generation: readonly ModelOperation[] = ['generate', 'complete'];
 
-/** Guesses whether such a model embeds or ranks: SGLang does not report which. */
+/** Guesses whether a model that does not generate embeds or ranks, because SGLang does not report that. */
 function withoutGeneration(id: string): readonly ModelOperation[] {
   return guessOperations(id).includes('rank') ? ['rank'] : ['embed'];
 }

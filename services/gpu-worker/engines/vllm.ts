@@ -14,12 +14,12 @@ import { probeOperations } from './probe-operations.ts';
 const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
 
 /**
- * How vLLM and SGLang continue an answer: with the fields of `continueLastMessage` they continue the last message. Some templates strip
- * spaces from its end.
+ * How vLLM and SGLang continue an answer. If a request has the fields that `continueLastMessage` adds, they continue its last message. Some
+ * templates strip spaces from the end of that message.
  */
 export const continuationByTokenizing: EngineContinuation = {
   trims: true,
-  // The limit is 16 tokens.
+  // Their own limit is 16 tokens.
   limitsCompletions: true,
   async countText(http, { model, text, isWhole }, signal) {
     const question = JSON.stringify({ model, prompt: text, add_special_tokens: isWhole });
@@ -28,14 +28,15 @@ export const continuationByTokenizing: EngineContinuation = {
 };
 
 /**
- * Jobs at once of a vLLM, which does not report how many it runs (`--max-num-seqs`, 256 or more unless it is set). Few enough for the
- * memory of one GPU with the contexts of agents, and enough to keep it busy. Further jobs wait in the router's queues, by class and weight.
+ * Number of jobs that a vLLM gets at once. It does not report how many it runs at once (`--max-num-seqs`, 256 or more by default). With
+ * this number, the contexts of agents fit into the memory of one GPU, and the GPU is busy. Further jobs wait in the router's queues, by
+ * class and weight.
  */
 const defaultSlots = 64;
 
 /**
  * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor the operations of a model. Counting the tokens of an
- * image shows whether a model sees images, and empty requests show whether it gives vectors or ranks: both cost no inference.
+ * image shows whether a model sees images, and empty requests show whether it embeds or ranks. Neither needs inference.
  */
 export const vllm: Engine = {
   kind: 'vllm',
@@ -74,7 +75,7 @@ export const vllm: Engine = {
   countTokens: countByTokenizing,
 };
 
-/** Removes fields that vLLM refuses: stream options without a stream, a choice of tools without tools. */
+/** Removes fields that vLLM refuses: stream options of a request without a stream, and a choice of tools without tools. */
 function withoutUnusable(request: JsonObject): JsonObject {
   const { stream_options: options, tools, tool_choice: choice, ...rest } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;
@@ -86,7 +87,7 @@ function withoutUnusable(request: JsonObject): JsonObject {
   };
 }
 
-/** Mistral's models have their own tokenizer instead of a template, and vLLM refuses a template's settings for them. */
+/** Whether vLLM accepts settings for the template. It refuses them for Mistral's models, which have their own tokenizer and no template. */
 function takesTemplateSettings(model: string): boolean {
   return !/mistral|magistral|ministral|devstral|codestral|pixtral|mixtral/i.test(model);
 }
@@ -103,8 +104,8 @@ async function seesImages(http: EngineHttp, model: string): Promise<boolean> {
 }
 
 /**
- * Adds the fields without which vLLM and SGLang do not continue a last message by the assistant. Such a message, without tool calls, is the
- * beginning of the answer. The client's own values take precedence.
+ * Adds the fields without which vLLM and SGLang do not continue a last message by the assistant. If such a message has no tool calls, it is
+ * the beginning of the answer. Values that the client has set stay.
  */
 export function continueLastMessage(request: JsonObject): JsonObject {
   const last = Array.isArray(request.messages) ? request.messages.at(-1) : undefined;

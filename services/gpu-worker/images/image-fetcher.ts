@@ -1,7 +1,7 @@
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { createPublicFetch, readBounded } from '#shared/public-fetch/public-fetch.ts';
 
-/** Fetches an image. Resolves with a data URL of at most `maxBytes` image bytes, rejects with a PublicFetchError. */
+/** Fetches an image. Returns a data URL of at most `maxBytes` image bytes. Rejects with a PublicFetchError. */
 export type ImageFetcher = (url: URL, maxBytes: number, signal: AbortSignal) => Promise<string>;
 
 const timeoutMs = 10_000;
@@ -9,7 +9,7 @@ const mediaTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 
 /**
  * Creates a fetcher that connects to public addresses only.
- * @param isAllowed decides instead to which IP addresses it may connect
+ * @param isAllowed decides to which IP addresses the fetcher may connect; default: all public addresses
  */
 export function createImageFetcher(isAllowed?: (address: string) => boolean): ImageFetcher {
   const publicFetch = createPublicFetch({ timeoutMs, ...(isAllowed && { isAllowed }) });

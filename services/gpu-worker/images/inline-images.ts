@@ -11,14 +11,14 @@ const timeoutMs = 20_000;
 
 const dataUrl = /^data:/i;
 
-/** Fields that hold a file or its address. Only images are fetched; other files must be data URLs. */
+/** Fields whose value is a file or its URL. Only images are fetched. Other files must be data URLs. */
 const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
 /**
- * Replaces the addresses of images by the images. No engine may fetch them itself: it would fetch for any client whatever it can reach, its
- * own network and (some do) its own files included. Some engines read a part's fields whatever its type says, so the fields decide here
- * too.
- * @param clientPath returns the path of an address in the client's request, if it differs from the path in this one
+ * Replaces the URLs of images by the images. No engine may fetch them itself, because it would fetch for any client whatever it can reach.
+ * That includes its own network and, with some engines, its own files. Some engines read the fields of a part whatever its type says, so
+ * the fields decide here, too.
+ * @param clientPath returns the JSON path of a URL in the client's request, if it differs from the path in this request
  * @throws RouterError `invalid_request` that names the part
  */
 export async function inlineImages(
@@ -61,7 +61,7 @@ export async function inlineImages(
   return { ...request, messages: inlined };
 }
 
-/** Whether a request may have an image to replace or to refuse: one that does not begin like a data URL. */
+/** Whether a request may have an image to replace or to refuse, which is one whose URL is not a data URL. */
 export function mayNameImages({ messages }: JsonObject): boolean {
   if (!Array.isArray(messages)) return false;
   return messages.some(
@@ -88,7 +88,7 @@ function namesMedia(part: Json): part is JsonObject {
   return isJsonObject(part) && mediaFields.some((field) => part[field] !== undefined);
 }
 
-/** Returns the image that a part names by address; undefined for a part without an address to fetch. */
+/** Returns the image that a part names by its URL; undefined for a part without a URL to fetch. */
 function imageToFetch(part: Json, path: string): { address: URL; named: string; param: string } | undefined {
   if (!namesMedia(part)) return undefined;
   const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
@@ -99,7 +99,7 @@ function imageToFetch(part: Json, path: string): { address: URL; named: string; 
   const param = `${path}.${field}.url`;
   const text = isJsonObject(named) ? named.url : named;
   if (typeof text !== 'string') throw refused(`${param} must be a string.`, param);
-  // Parsing a long data URL would copy it several times.
+  // A data URL is not parsed, because that would copy a long one several times.
   if (dataUrl.test(text)) return undefined;
   const address = URL.parse(text);
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {

@@ -10,7 +10,7 @@ export function readBegunAnswer({ messages }: JsonObject): BegunAnswer | undefin
   return { content: textsOf(last['content']), reasoning_content: textsOf(last['reasoning_content']) };
 }
 
-/** Removes the beginning that the request had from a whole answer, for engines that repeat it. */
+/** Removes the beginning in the request from an answer that is not streamed, for engines that repeat this beginning. */
 export function withoutBegun(answer: JsonObject, begun: BegunAnswer): JsonObject {
   const { choices } = answer;
   if (!Array.isArray(choices)) return answer;
@@ -27,7 +27,7 @@ function continuation(choice: Json, begun: BegunAnswer): Json {
   return { ...choice, message };
 }
 
-/** Returns the rest of a text after these texts, or all of it if it does not begin with them. llama.cpp puts line breaks between them. */
+/** Returns the rest of `text` after `texts`, or all of it if it does not begin with them. llama.cpp puts line breaks between them. */
 function textAfter(text: string, texts: readonly string[]): string {
   let rest = text;
   for (const [position, each] of texts.entries()) {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * Fields that control how an engine runs, or what it does beside the answer: the order of requests, where caches are and go, what is
- * loaded, which code runs. A client that may use a model may not steer the engine that all share. From the request types of vLLM, SGLang,
- * llama.cpp, Ollama and LM Studio.
+ * Fields that control how an engine runs, or what it does besides answering: the order of requests, the use of caches, what is loaded,
+ * which code runs. A client that may use a model must not steer the engine, which all clients share. The fields are those of the request
+ * types of vLLM, SGLang, llama.cpp, Ollama and LM Studio.
  */
 const steering: readonly string[] = [
   'bootstrap_host',
@@ -35,8 +35,8 @@ const steering: readonly string[] = [
 ];
 
 /**
- * Returns a request without the fields that steer an engine. Does not change the given request.
- * @param passed names of such fields that clients may set
+ * Returns a request without the fields that steer an engine. Does not change `request`.
+ * @param passed names of steering fields that clients may set
  */
 export function withoutSteering(request: JsonObject, passed: readonly string[]): JsonObject {
   const dropped = steering.filter((name) => request[name] !== undefined && !passed.includes(name));
@@ -47,8 +47,8 @@ export function withoutSteering(request: JsonObject, passed: readonly string[]):
 }
 
 /**
- * Separates an owner's cached prompts from those of others. Otherwise `cached_tokens` and the time to the first token would reveal the
- * prompts of others.
+ * Adds a `cache_salt` that separates an owner's cached prompts from those of other owners. Otherwise `cached_tokens` and the time to the
+ * first token would reveal other owners' prompts.
  */
 export function saltCache(request: JsonObject, ownerKey: string | undefined): JsonObject {
   if (ownerKey === undefined) return request;

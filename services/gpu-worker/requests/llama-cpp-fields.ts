@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Writes a request in the fields that llama.cpp reads. Ollama and LM Studio are built on it and read the same. */
+/** Returns a request with the fields that llama.cpp reads. Ollama and LM Studio are built on llama.cpp and read the same fields. */
 export function llamaCppFields(request: JsonObject): JsonObject {
   return requireNamedTool(renameMaxTokens(request));
 }
@@ -12,8 +12,8 @@ function renameMaxTokens(request: JsonObject): JsonObject {
 }
 
 /**
- * Replaces a named tool in `tool_choice`, which llama.cpp takes only as a word: the tool becomes the only one, and a call is required.
- * Removes the field where there are no tools to choose from.
+ * Replaces a tool that `tool_choice` names, because llama.cpp accepts only a word in this field. The named tool becomes the only one, and a
+ * call is required. Removes the field if there are no tools to choose from.
  */
 function requireNamedTool(request: JsonObject): JsonObject {
   const { tool_choice: choice, ...rest } = request;

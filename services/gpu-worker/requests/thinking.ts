@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** How much a model should think, as a request asks for it. Every engine has its own fields for this. */
+/** How much thinking a request asks for. Every engine has its own fields for this. */
 export interface ThinkingRequest {
   on: boolean;
   /** One of the three levels that every engine supports. */
@@ -11,8 +11,9 @@ export interface ThinkingRequest {
 
 /**
  * Removes the fields about thinking from a request and returns their meaning: `reasoning_effort`, `reasoning.effort`, `.max_tokens` or
- * `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first with a known value
- * counts, and all but the template's settings are removed. Without a known value the fields stay, and the engine judges them.
+ * `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first field with a known
+ * value counts, and all fields but the template's settings are removed. If no field has a known value, all of them stay for the engine to
+ * judge.
  */
 export function takeThinkingRequest(request: JsonObject): { rest: JsonObject; thinking: ThinkingRequest | undefined } {
   const asked =
@@ -25,8 +26,8 @@ export function takeThinkingRequest(request: JsonObject): { rest: JsonObject; th
 }
 
 /**
- * Switches thinking on or off in the model's chat template. Templates read either `enable_thinking` (Qwen, GLM and most
- * others) or `thinking` (DeepSeek, Granite). The client's own settings take precedence.
+ * Switches thinking on or off in the model's chat template. Templates read either `enable_thinking` (Qwen, GLM and most others) or
+ * `thinking` (DeepSeek, Granite). Settings of the client stay.
  */
 export function templateThinking(request: JsonObject, on: boolean): JsonObject {
   const kwargs = isJsonObject(request.chat_template_kwargs) ? request.chat_template_kwargs : {};

@@ -9,11 +9,11 @@ import { missingDependencies } from './missing-dependencies.mjs';
 /** Thrown when the dependencies cannot be installed. The message is written for the user. */
 export class InstallError extends Error {}
 
-/** Milliseconds to wait at most for an installation that another process runs. */
+/** Maximum milliseconds to wait for an installation that another process runs. */
 const lockTimeoutMs = 600_000;
 
 /**
- * Installs the versions of the lock file into `node_modules`, unless they are there. One process installs at a time; others wait for it.
+ * Installs the versions of the lock file into `node_modules`, unless they are there. One process installs at a time, and the others wait.
  * @param {string} root folder of the project
  * @param {import('./missing-dependencies.mjs').Purpose} purpose
  * @throws {InstallError}
@@ -61,8 +61,8 @@ function takeInstallLock(file) {
 }
 
 /**
- * Installs without the packages' own scripts, and then runs those that `allowScripts` allows. An older npm would run all scripts whatever
- * `allowScripts` says.
+ * Installs packages without their own scripts, and then runs the scripts that `allowScripts` allows. An older npm would run all scripts
+ * whatever `allowScripts` says.
  * @param {string} root
  * @param {number} count
  * @throws {InstallError}
@@ -77,12 +77,12 @@ async function install(root, count) {
 
 const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
 
-/** Milliseconds that npm has to end after SIGTERM. */
+/** Milliseconds that npm has to end after SIGTERM, before it is killed. */
 const stopMs = 5_000;
 
 /**
  * Runs npm in a process group of its own. When this process gets a stop signal, it first stops npm and everything that npm has started.
- * Otherwise they would write into the folder that the next start deletes.
+ * Otherwise these processes would write into the folder that the next start deletes.
  * @param {string} root
  * @param {readonly string[]} args the command first
  * @throws {InstallError}

@@ -29,8 +29,8 @@ export function missingDependencies(root, purpose) {
 }
 
 /**
- * Whether a purpose needs a package. Optional packages are ignored: npm leaves out those that are for other systems or that do not build
- * here.
+ * Whether a purpose needs a package. Optional packages are ignored, because npm leaves out those that are for other systems or that do not
+ * build here.
  * @param {string} path
  * @param {Locked} locked
  * @param {Purpose} purpose

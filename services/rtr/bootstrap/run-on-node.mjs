@@ -8,12 +8,12 @@ export const neededNode = 24;
 /** Whether the Node that runs this file can run the project too. */
 export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= neededNode;
 
-/** The terminal and npm each send a signal for one key press; signals within this time count as one. */
+/** Milliseconds within which several signals count as one, because the terminal and npm each send a signal for one key press. */
 const oneKeyPressMs = 500;
 
 const npmPollMs = 1_000;
 
-/** Read when the module loads: an installation can take minutes, and npm may end during it. */
+/** Id of the parent process. It is read when the module loads, because npm may end during an installation, which can take minutes. */
 const firstParent = process.ppid;
 
 /**
@@ -38,7 +38,7 @@ export function runOnNode(root, file, args, nodeFlags) {
   const child = spawn(existsSync(packaged) ? packaged : process.execPath, [...nodeFlags, join(root, file), ...args], {
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // Keeps compiled code, which shortens later starts.
+    // Node stores compiled code here, which shortens later starts.
     env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
   });
   forwardSignals(child);
@@ -76,12 +76,12 @@ function signalGroup({ pid }, signal) {
 }
 
 /**
- * Calls `onGone` once when npm started this process and has ended. npm ends at SIGTERM and SIGHUP without signalling its child,
- * which would run on with nothing left to stop it. Without npm an orphan is intended: `nohup` and `&` make one.
+ * Calls `onGone` once when npm started this process and has ended. npm ends at SIGTERM and SIGHUP without signalling its child, which would
+ * run on with nothing left to stop it. Without npm an orphan is intended, because `nohup` and `&` make one.
  * @param {() => void} onGone
  */
 function onNpmEnd(onGone) {
-  // Set by `npm start` and by `npx` alike.
+  // Both `npm start` and `npx` set this variable.
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const timer = setInterval(() => {
     if (process.ppid === firstParent) return;

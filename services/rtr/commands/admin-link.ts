@@ -4,12 +4,13 @@ import type { KeyCommandContext } from './key-command.ts';
 import { thisCommandLine } from './this-command-line.ts';
 
 /**
- * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link creates
- * the first one. Later it sets a new password for the user with this address, by default the only administrator, and ends all of that
- * user's sign-in sessions when it is used. Using it requires that user's second factor, unless the option removes the factor now.
- * @param email the address, or the id
- * @throws RouterError `not_found` for an unknown address; `invalid_request` when there are several administrators and no address is given,
- * for an address that the user has typed in, or when the user is blocked
+ * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. Until there is an administrator, the link creates
+ * the first one. Later it sets a new password for the user with this address, by default the only administrator. Using the link ends all
+ * sign-in sessions of that user. It requires the user's second factor, unless the option removes that factor now.
+ * @param email the address or the id of the user
+ * @throws RouterError `not_found` for an unknown address
+ * @throws RouterError `invalid_request` if there are several administrators and no address is given, if the user has typed in the address
+ * and nobody has confirmed it, or if the user is blocked
  */
 export async function adminLink(
   context: KeyCommandContext,
@@ -73,7 +74,7 @@ async function findUser({ accounts: { users } }: KeyCommandContext, email: strin
 }
 
 /**
- * Returns the address of a one-time link.
+ * Returns the URL of a one-time link.
  * @param consoleUrl address at which people reach the router, such as `https://llm.example.com`
  */
 export function consoleLink(consoleUrl: string, token: string): string {

@@ -10,7 +10,7 @@ export interface FailureObject {
   error: { code: string; message: string; field?: string };
 }
 
-/** Returns the text of a failure: a sentence, and the stack only where the program itself may be wrong. */
+/** Returns the text of a failure: a sentence, or the stack if the cause may be a mistake in the program. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return codeOf(error) === undefined ? (error.stack ?? error.message) : error.message;

@@ -4,7 +4,7 @@ export interface KeyCommandContext {
   accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit' | 'store'>;
   /** Address at which browsers reach the router, such as `https://llm.example.com`. */
   consoleUrl: string;
-  /** Announces to every ingress that a key changed. */
+  /** Tells every ingress that a key has changed. */
   announce: (keyId: string) => Promise<void>;
   print: (line: string) => void;
   /** Whether to print one JSON object per line instead of sentences. */
@@ -12,9 +12,9 @@ export interface KeyCommandContext {
 }
 
 /**
- * Announces a change that is already stored. When the announcement fails the change still applies: every ingress finds it when it next
- * reads the record.
- * @returns a sentence that says so, if the announcement failed
+ * Tells every ingress about a change that is already stored. If the message cannot be sent the change still applies, because every ingress
+ * finds it when it next reads the record.
+ * @returns a sentence for the user if the message could not be sent
  */
 export async function announceChange({ announce }: KeyCommandContext, keyId: string): Promise<string | undefined> {
   try {

@@ -20,8 +20,8 @@ import { tableLines } from './table-lines.ts';
 import { thisCommandLine } from './this-command-line.ts';
 
 /**
- * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints it,
- * once.
+ * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints it. It
+ * cannot be shown again.
  * @throws RouterError `invalid_request` for an invalid name, weight or tool
  */
 export async function createRouterKey(
@@ -50,7 +50,7 @@ export async function createRouterKey(
   return created;
 }
 
-/** `rtr keys list`: lists every key, revoked ones included, oldest first; with `json`, one object per line. */
+/** `rtr keys list`: lists every key, including revoked ones, oldest first; with `json`, one object per line. */
 export async function listKeys({ accounts, print, json }: KeyCommandContext): Promise<FoundKey[]> {
   const records = await accounts.keys.list();
   if (json) {
@@ -65,7 +65,7 @@ export async function listKeys({ accounts, print, json }: KeyCommandContext): Pr
 
 /**
  * `rtr keys revoke <id or raw key>`: revokes a key, which every ingress refuses from now on. Revoking it again changes nothing.
- * @throws RouterError `not_found` when there is no such key, `invalid_request` for text that is neither a key nor an id
+ * @throws RouterError `not_found` if there is no such key; `invalid_request` for a text that is neither a key nor an id
  */
 export async function revokeKey(context: KeyCommandContext, idOrRawKey: string): Promise<Revocation> {
   const { accounts, print, json } = context;
@@ -79,7 +79,7 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
     await accounts.audit.add(auditNote('key.revoke', { id, name }, { ...owner }));
   }
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
-  // Announced even when nothing changed: the announcement of the first revocation may have been lost.
+  // Every ingress is told even if nothing changed, because the message about the first revocation may have been lost.
   const warning = await announceChange(context, id);
   if (json) {
     print(JSON.stringify({ id, outcome, warning }));

@@ -1,8 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * Encodes a text as one segment of a path. URLs resolve `.` and `..`, however they are encoded: the path would be that of another
- * operation, such as `/users/{id}/` for a session called `..`. An empty text leaves no segment either.
+ * Encodes a text as one segment of a path. The segments `.` and `..` are refused, because URL parsers resolve them however they are
+ * encoded. The path would become that of another operation, such as `/users/{id}/` for a session called `..`. An empty text is refused,
+ * too.
  * @throws RouterError `invalid_request` for these texts
  */
 export function pathSegment(value: string | number): string {

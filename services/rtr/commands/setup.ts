@@ -9,18 +9,18 @@ export interface SetupResult {
   created: CreatedKey | undefined;
   /** The usable router keys, including the new one, oldest first. */
   usable: KeyRecord[];
-  /** A new link for the first administrator; undefined once there is one. */
+  /** A new link for the first administrator; undefined if an administrator exists. */
   adminLink: string | undefined;
 }
 
 /**
- * `rtr setup`: creates the first router key of a cluster and prints it, once. Later and concurrent calls create no key and list the
- * existing ones. Until there is an administrator, each call also prints a new link for the first one.
+ * `rtr setup`: creates the first router key of a cluster and prints it. It cannot be shown again. Later and concurrent calls create no key
+ * and list the existing ones. Until an administrator exists, each call also prints a new link for the first administrator.
  */
 export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   const { accounts, consoleUrl, print, json } = context;
   const created = await createFirstRouterKey(accounts.keys);
-  // Printed before anything else can fail: the key cannot be shown again.
+  // The key is printed before anything else can fail, because it cannot be shown again.
   if (created && !json) print(`Your router key, shown only this once: ${created.raw}`);
   const warning = created && (await announceChange(context, created.record.id));
   const usable = await usableRouterKeys(accounts.keys);

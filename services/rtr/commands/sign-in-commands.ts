@@ -6,7 +6,7 @@ import { logout } from '../client/lib/commands/logout.mjs';
 import { printToken } from '../client/lib/commands/token.mjs';
 import { programNames } from '../client/lib/programs/programs.mjs';
 
-/** Adds the commands of the client package, which sign a person in on any machine, to those of the router. */
+/** Adds the commands of the client package to those of the router. They sign a person in on any machine. */
 export function addSignInCommands(program: Command): void {
   const router = ['--router <url>', 'another router than the one signed in to last'] as const;
   program

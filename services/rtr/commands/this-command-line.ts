@@ -10,7 +10,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // Containers run with ids that have no name.
+    // In a container, the user id may have no name.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

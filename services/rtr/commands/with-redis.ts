@@ -12,7 +12,7 @@ export interface RedisOfCluster {
 
 /**
  * Runs a command with a connection to Redis.
- * @throws UpError when Redis does not answer within five seconds
+ * @throws UpError if Redis does not answer within five seconds
  */
 export async function withRedis(
   { REDIS_URL, REDIS_CA, log }: RedisOfCluster,

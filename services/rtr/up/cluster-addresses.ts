@@ -6,7 +6,7 @@ export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
 
 /**
  * Returns the addresses of the cluster's servers: from the settings, otherwise those of the servers that `rtr up` runs from this folder.
- * @throws UpError when neither has an address
+ * @throws UpError if neither names an address
  */
 export function clusterAddresses<Needed extends ClusterAddress>(
   config: Pick<ClusterConfig, ClusterAddress>,
@@ -33,8 +33,8 @@ export interface RouterSettings {
 
 /**
  * Returns the address of this machine's router: from the settings, otherwise the one with which the cluster of this folder was started,
- * otherwise the usual one.
- * @returns its address such as `http://127.0.0.1:8484`, and the one at which browsers reach it
+ * otherwise the default address.
+ * @returns the router's address, such as `http://127.0.0.1:8484`, and the address at which browsers reach it
  */
 export function ownRouter(
   { HOST, PORT, PUBLIC_URL }: RouterSettings,
@@ -46,13 +46,16 @@ export function ownRouter(
   return { url, publicUrl: PUBLIC_URL ?? (isAsStarted ? started?.publicUrl : undefined) ?? url };
 }
 
-/** Returns the router's address with which the cluster of this folder was started, whatever the settings say now; undefined for none. */
+/**
+ * Returns the router's address with which the cluster of this folder was started, whatever the settings say now; undefined if none was
+ * started.
+ */
 export function startedRouter(folder: string): string | undefined {
   const started = readClusterState(folder)?.router;
   return started && localUrl({ HOST: started.host, PORT: started.port });
 }
 
-/** Whether two addresses belong to the same router, whatever the path and the name of the loopback interface. */
+/** Whether two addresses belong to the same router. Paths are ignored, and all names of the loopback interface count as equal. */
 export function isSameRouter(one: string, other: string): boolean {
   const [first, second] = [one, other].map((url) => {
     const { protocol, port, hostname } = new URL(url);
@@ -61,7 +64,7 @@ export function isSameRouter(one: string, other: string): boolean {
   return first === second;
 }
 
-/** Whether an address belongs to the loopback interface, at which other machines do not answer. */
+/** Whether an address belongs to the loopback interface, so that only this machine can answer at it. */
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);

@@ -10,9 +10,9 @@ const port = z.number().int().min(1).max(65_535).optional();
 const clusterStateSchema = z.object({
   natsPassword: z.string().min(1),
   redisPassword: z.string().min(1),
-  /** Ports of the last start, used again when they are free. */
+  /** Ports of the last start. They are used again if they are free. */
   ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
-  /** Where the router listened at the last start, and the address at which people reach it, if that is another. */
+  /** Host and port at which the router listened at the last start, and the address at which people reach it, if that is another one. */
   router: z
     .object({ host: z.string().min(1), port: z.number().int().min(1).max(65_535), publicUrl: z.string().optional() })
     .optional(),
@@ -22,8 +22,8 @@ const clusterStateSchema = z.object({
 export type ClusterState = z.output<typeof clusterStateSchema>;
 
 /**
- * Reads the stored state; undefined when this folder never had a cluster.
- * @throws UpError when the file is damaged or cannot be read
+ * Reads the stored state; undefined if this folder never had a cluster.
+ * @throws UpError if the file is damaged or cannot be read
  */
 export function readClusterState(folder: string): ClusterState | undefined {
   let text: string;
@@ -36,7 +36,7 @@ export function readClusterState(folder: string): ClusterState | undefined {
   try {
     return clusterStateSchema.parse(JSON.parse(text));
   } catch (cause) {
-    // The file's passwords are those of this folder's own servers, which get new ones at the next start.
+    // Deleting the file is safe: its passwords are only for this folder's own servers, which get new ones at the next start.
     throw new UpError(
       `${stateFile(folder)} is damaged: stop the cluster if it runs, delete the file, and start again. Keys are kept.`,
       { cause },

@@ -7,12 +7,12 @@ const levels = { info: 30, warn: 40, error: 50 };
 
 /** Writes the log lines of all services, and those of `rtr up`, to one output. */
 export interface LogRelay {
-  /** Relays both outputs of a service. JSON lines pass unchanged; other lines are wrapped in JSON. */
+  /** Relays both outputs of a service. JSON lines stay unchanged; other lines are wrapped in JSON. */
   follow(service: string, child: Child): void;
   write(level: keyof typeof levels, message: string): void;
 }
 
-/** Creates a relay that writes JSON lines, or readable lines for a person. */
+/** Creates a relay that writes JSON lines (`json`) or lines for a person (`pretty`). */
 export function createLogRelay(output: Writable, format: 'json' | 'pretty'): LogRelay {
   const pretty = prettyFactory({
     ignore: 'pid,hostname,service',

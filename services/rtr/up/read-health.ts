@@ -8,13 +8,14 @@ const healthSchema = z.object({
 
 export type WorkerCounts = z.output<typeof healthSchema>['workers'];
 
-/** Returns the numbers of live workers that the router counts; undefined while it does not answer `GET /health` with 200. */
+/** Returns the router's counts of live workers; undefined while it does not answer `GET /health` with 200. */
 export async function readWorkers(baseUrl: string): Promise<WorkerCounts | undefined> {
   return (await readHealth(baseUrl))?.workers;
 }
 
 /**
- * Returns the state of the account store that the router reports, `intact` or `lost`; undefined while it does not answer, or reports none.
+ * Returns the state of the account store that the router reports, `intact` or `lost`; undefined while the router does not answer, or
+ * reports no state.
  */
 export async function readStoreState(baseUrl: string): Promise<string | undefined> {
   return (await readHealth(baseUrl))?.store;

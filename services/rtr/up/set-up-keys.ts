@@ -8,20 +8,20 @@ import { usableRouterKeys } from '../commands/setup.ts';
 import { UpError } from './up-error.ts';
 
 export interface ClusterKeys {
-  /** The raw first router key; undefined unless this call created it. */
+  /** The first router key in its raw form; undefined if this call did not create it. */
   newKey: string | undefined;
   /** The usable router keys in masked form, oldest first. */
   maskedKeys: string[];
-  /** Token of a new link for the first administrator; undefined once there is one. */
+  /** Token of a new link for the first administrator; undefined if an administrator exists. */
   adminToken: string | undefined;
 }
 
 /**
- * Creates the first router key of the cluster, unless there was one before, and prints it at once, since an interrupted start could not
- * show it again. No ingress has read any key yet, so the key is not announced. Until there is an administrator, every call creates a new
- * link for the first one, which replaces the previous link.
- * @param ca certificate authority (PEM) of Redis' certificate, in addition to the public ones
- * @throws UpError when Redis does not answer within five seconds
+ * Creates the first router key of the cluster, unless there was one before. Prints it at once, because it could not be shown again if the
+ * start were interrupted. Tells no ingress about the key, because none has read any key yet. Until an administrator exists, every call
+ * creates a new link for the first administrator, which replaces the previous link.
+ * @param ca certificate authority (PEM) of Redis' certificate, in addition to the public authorities
+ * @throws UpError if Redis does not answer within five seconds
  */
 export async function setUpKeys(
   redisUrl: string,

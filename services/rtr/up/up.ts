@@ -23,20 +23,20 @@ import { welcome } from './welcome.ts';
 
 export interface UpOptions {
   config: UpConfig;
-  /** Passed to all children. */
+  /** Environment variables that all children get. */
   environment: Environment;
   /** Folder of the project; the cluster keeps its files in `.rtr`. */
   root: string;
-  /** The workers to start in addition to those of engines. */
+  /** The workers to start in addition to those for engines. */
   plan: Plan;
   logs: LogRelay;
   /** Prints lines for the person who started the cluster. */
   say: (text: string) => void;
-  /** Builds the console's pages unless they are built; resolves with a sentence when that fails. */
+  /** Builds the console's pages if they are not built yet. Resolves with a sentence for the user if the build fails. */
   pages: (signal: AbortSignal) => Promise<string | undefined>;
   /** Aborts when the cluster must stop. */
   stop: AbortSignal;
-  /** Aborts when it must stop at once, without finishing answers. */
+  /** Aborts when the cluster must stop at once, without finishing answers. */
   kill: AbortSignal;
 }
 
@@ -46,13 +46,15 @@ const workersTimeoutMs = 15_000;
 const enginePollMs = 10_000;
 const handoverPollMs = 1_000;
 const serverStopTimeoutMs = 5_000;
-/** Milliseconds after the ingress's own DRAIN_MS before it is killed. */
+/** Milliseconds that the ingress has after its `DRAIN_MS` until it is killed. */
 const drainMarginMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until `stop` aborts: NATS and Redis, workers for the local engines (or the demo engine) and those of
- * the plan, and the ingress. Then stops them in reverse order, so that running answers can finish.
- * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary component cannot be kept running
+ * Runs a whole cluster on this machine until `stop` aborts. It consists of NATS and Redis, workers for the local engines (or the demo
+ * engine), the workers of the plan, the ingress and a batch runner. Then stops them in reverse order, so that running answers can finish.
+ * @throws UpError if the cluster cannot start, or if a necessary component cannot be kept running
+ * @throws ServerMissingError
+ * @throws Error for other reasons why the cluster cannot start
  */
 export async function up(options: UpOptions): Promise<void> {
   const releases = new Releases();
@@ -109,14 +111,14 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           NATS_URL: servers.natsUrl,
           REDIS_URL: servers.redisUrl,
           RTR_PREFIX: config.RTR_PREFIX,
-          // Already read from files, or meant for one component only.
+          // These variables are already read from files, or meant for one component only.
           NATS_URL_FILE: undefined,
           REDIS_URL_FILE: undefined,
           RTR_PREFIX_FILE: undefined,
           NATS_CREDENTIALS: undefined,
           // The log relay formats the lines.
           LOG_FORMAT: 'json',
-          // The configured port is the ingress's; workers choose free ones.
+          // The port in the settings is for the ingress. Workers choose free ports.
           ADMIN_PORT: undefined,
           ...own,
         },
@@ -129,7 +131,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     const url = `http://127.0.0.1:${ports.demo}`;
     const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
     const child = await startService('demo-engine', 'demo-engine', false, settings);
-    // A worker that finds no engine would wait longer than the demo engine takes to start.
+    // The demo engine is waited for, because a worker that finds no engine pauses for longer than the demo engine takes to start.
     await untilTrue(() => listsModels(url), readyTimeoutMs, ended);
     return { engine: { origin: 'demo engine', url }, child };
   };
@@ -137,7 +139,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     named: namedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    // With a real model available, made-up answers are not wanted.
+    // If another tier has a real model, the made-up answers of the demo engine are not wanted.
     startDemo: plan.ready.some(({ tier }) => tier !== 'tools') ? undefined : startDemo,
     countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
@@ -148,15 +150,15 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   );
   releases.add('planned workers', () => plannedWorkers.stop());
 
-  // The ingress starts first, because it is the slowest to become ready. It stops first, because it holds the open answers.
+  // The ingress starts first, because it takes longest to become ready. It stops first, because it has the open answers.
   const ingress = await startService('ingress', 'ingress', true, async () => {
-    // Another program may have taken a port that was only chosen.
+    // Another program may have bound the port since it was chosen.
     ports.admin = config.ADMIN_PORT ?? (await chooseFreePort(ports.admin));
     return {
       PORT: String(config.PORT),
       HOST: config.HOST,
       ADMIN_PORT: String(ports.admin),
-      // There is no load balancer in front of it.
+      // No load balancer is in front of the ingress.
       LEAVE_MS: '0',
       DRAIN_MS: String(config.DRAIN_MS),
     };
@@ -184,7 +186,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const { onDemo } = engineWorkers;
   say(welcome({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
 
-  // Started after the models: earlier, the tools and the batch runner would take CPU time from components that clients wait for.
+  // The tools and the batch runner start last, because they would take CPU time from the components that clients wait for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));
   const batchRunner = await startService('batch-runner', 'batch-runner', false, {});
   releases.add('batch runner', () => batchRunner.stop(serverStopTimeoutMs));
@@ -199,7 +201,7 @@ function clusterFolder({ root }: UpOptions): string {
   return join(root, '.rtr');
 }
 
-/** Makes this process the only one that runs a cluster from this folder, and ends the processes that an earlier one left running. */
+/** Makes this process the only one that runs a cluster from this folder, and ends the processes that an earlier cluster left running. */
 async function takeFolder(folder: string, releases: Releases): Promise<void> {
   const lock = takeUpLock(folder);
   if ('holder' in lock) {
@@ -233,8 +235,8 @@ async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
 }
 
 /**
- * Polls every 50 ms until the answer is true, for at most `timeoutMs`. Resolves with whether it became true.
- * @throws the signal's reason when it aborts
+ * Calls `ask` every 50 ms until it returns true, for at most `timeoutMs`. Returns whether it did.
+ * @throws the signal's reason if the signal aborts
  */
 async function untilTrue(ask: () => Promise<boolean>, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;

@@ -9,10 +9,10 @@ export interface WelcomeFacts {
   chatFormat: string;
   messagesFormat: string;
   metricsUrl: string;
-  /** The raw key; undefined after the first start. */
+  /** The raw key that this start created; undefined if it created none. */
   newKey: string | undefined;
   maskedKeys: readonly string[];
-  /** Token of the link for the first administrator; undefined once there is one. */
+  /** Token in the link that makes its reader the first administrator; undefined if an administrator exists. */
   adminToken: string | undefined;
   engines: readonly Engine[];
   plan: Plan;
@@ -63,7 +63,7 @@ export function welcome(facts: WelcomeFacts): string {
   ].join('\n');
 }
 
-/** Returns the lines about a tier: its workers, and found programs or providers that cannot be used yet. */
+/** Returns the lines about a tier: its workers, and the programs and providers that were found but cannot be used yet. */
 function lines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
   const details = [...ready, ...unready].filter((each) => each.tier === tier).map(({ detail }) => detail);
   return details.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${details.join('\n            ')}`];

@@ -3,8 +3,8 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 const lineBreak = 0x0a;
 
 /**
- * Creates a fetch that bounds the bodies of answers, because the MCP client reads them into memory. In an event stream it bounds each
- * event, because the stream may last for days.
+ * Creates a `fetch` function that limits the size of an answer's body, because the MCP client reads it into memory. In an event stream it
+ * limits each event instead, because the stream may last for days.
  */
 export function createBoundedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {
@@ -29,7 +29,9 @@ function boundedStream(maxBytes: number, isStream: boolean): TransformStream<Uin
   });
 }
 
-/** Returns the end of the last event that ends in a chunk, or -1. An empty line ends an event, with or without carriage returns. */
+/**
+ * Returns the index at which the last complete event in a chunk ends, or -1. An empty line ends an event, with or without carriage returns.
+ */
 function lastEventEnd(chunk: Uint8Array): number {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   for (let at = text.lastIndexOf(lineBreak); at > 0; at = text.lastIndexOf(lineBreak, at - 1)) {

@@ -14,19 +14,19 @@ import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { ProcessTransport } from './process-transport.ts';
 import { refusalText } from './refusal-text.ts';
 
-/** Milliseconds for a server to start and shake hands. `npx` may have to download it first. */
+/** Maximum milliseconds until a server has started and answered the handshake. `npx` may have to download it first. */
 const connectMs = 60_000;
 
-/** Milliseconds for a server to report its revision of the protocol. Older servers may not answer. */
+/** Maximum milliseconds until a server reports its revision of the protocol. Older servers may not answer. */
 const probeMs = 5_000;
 
-/** Milliseconds to end a server's MCP session. */
+/** Maximum milliseconds for ending a server's MCP session. */
 const endSessionMs = 1_000;
 
-/** Milliseconds for a server to confirm that it will report changes of its tools. */
+/** Maximum milliseconds until a server confirms that it will report changes of its tools. */
 const confirmMs = 10_000;
 
-/** Milliseconds during which a server's notices of changed tools are joined into one. */
+/** Milliseconds after a server's first notice of changed tools within which further notices are joined with it. */
 const gatherMs = 300;
 
 const acceptingValidator: jsonSchemaValidator = {
@@ -43,7 +43,7 @@ export interface ConnectOptions {
   /** Called when a server of the newest revision that can report changes does not confirm that it will. */
   onNoNotices?: (reason: unknown) => void;
   signal: AbortSignal;
-  /** Called with the status of every answer of a server over HTTP. */
+  /** Called with the HTTP status of every answer, if the server is reached over HTTP. */
   onStatus?: (status: number) => void;
 }
 
@@ -55,9 +55,9 @@ export interface McpConnection {
 }
 
 /**
- * Connects to an MCP server, in the newest revision of the protocol that both support. Some older servers end, or fail, when they are asked
- * for their revision. A server that was only not ready yet fails the same way. So after an older handshake has worked, the revision is
- * asked for once more.
+ * Connects to an MCP server, in the newest revision of the protocol that both support. Some older servers end or fail when they are asked
+ * for their revision. A server that is not ready yet fails in the same way. Therefore the revision is requested once more after an older
+ * handshake has succeeded.
  * @throws Error with the reason and the server's output on standard error
  */
 export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
@@ -82,7 +82,7 @@ function mayRefuseNegotiation(error: unknown): boolean {
   );
 }
 
-/** @param mode `auto` asks for the revision first, `legacy` begins with the handshake of the older revisions */
+/** @param mode `auto` requests the revision first; `legacy` begins with the handshake of the older revisions */
 async function connectAs(
   mode: 'auto' | 'legacy',
   entry: McpServerEntry,
@@ -92,7 +92,8 @@ async function connectAs(
     { name: 'model-router', version },
     {
       versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
-      // The client's own validator blocks this process for as long as a server's schema takes: see `McpTool`.
+      // The client's own validator is replaced, because a server's schema could block this process for long. `McpTool` checks the output
+      // instead.
       jsonSchemaValidator: acceptingValidator,
     },
   );
@@ -107,7 +108,7 @@ async function connectAs(
   const close = async (): Promise<void> => {
     if (transport instanceof StreamableHTTPClientTransport) await endSession(transport);
     await client.close();
-    // A client that was never connected does not close its transport.
+    // The transport is closed separately, because a client that was never connected does not close it.
     await transport.close();
   };
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -115,7 +116,7 @@ async function connectAs(
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    // The client ignores its signal until the revision is negotiated.
+    // The signal is raced, because the client ignores it until the revision is negotiated.
     await Promise.race([client.connect(transport, { timeout: connectMs }), aborted]);
   } catch (error) {
     await close();
@@ -131,12 +132,12 @@ async function connectAs(
 }
 
 /**
- * Subscribes to notices of changed tools; servers of older revisions send them without. The connection does not wait for the confirmation,
- * which some servers never send.
+ * Subscribes to notices of changed tools. Servers of older revisions send these without a subscription. The connection does not wait for
+ * the confirmation, which some servers never send.
  */
 function subscribeToChanges(client: Client, onNoNotices: ConnectOptions['onNoNotices']): void {
   client.listen({ toolsListChanged: true }, { timeout: confirmMs }).catch((error: unknown) => {
-    // Without a transport, the connection has ended.
+    // If the client has no transport any more, the connection has ended.
     if (client.transport) onNoNotices?.(error);
   });
 }
@@ -176,7 +177,7 @@ async function endSession(transport: StreamableHTTPClientTransport): Promise<voi
   if (transport.sessionId === undefined) return;
   const timer = Promise.withResolvers<void>();
   const timeout = setTimeout(timer.resolve, endSessionMs);
-  // The server may be gone.
+  // The wait is limited, because the server may have ended.
   await Promise.race([transport.terminateSession().catch(() => undefined), timer.promise]);
   clearTimeout(timeout);
 }

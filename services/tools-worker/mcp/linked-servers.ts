@@ -11,12 +11,14 @@ import { connectClient } from './connect-client.ts';
 import { asObject } from './mcp-tool.ts';
 import { outputOfRefusal } from './refused-call.ts';
 
-/** Milliseconds for a listing, and the client's own time limit of a call, which is longer than any job's. */
+/** Maximum milliseconds for a listing of tools. */
 const listMs = 30_000;
+/** Time limit that the MCP client gets for a call, in milliseconds. It is longer than the time limit of any job. */
 const maxCallMs = 24 * 60 * 60_000;
 
-/** Statuses of a server that refuses a token, and of one for which the token's scopes are not enough (RFC 6750, 3.1). */
+/** Status of a server that refuses a token. */
 const unauthorized = 401;
+/** Status of a server for which the token's scopes are not enough (RFC 6750, section 3.1). */
 const forbidden = 403;
 
 export interface ConnectedServersOptions {
@@ -26,13 +28,14 @@ export interface ConnectedServersOptions {
 }
 
 /**
- * The MCP servers to which each person has an own MCP account link. Nothing of a person is kept: a call brings the person's token, opens a
- * connection of its own to the server, and closes it. The tools depend on the person, so none is announced: the ingress asks for them.
+ * The MCP servers to which each person has an MCP account link of their own. The worker keeps nothing of a person: each call comes with the
+ * person's token, and has its own connection to the server. The tools depend on the person, so the worker does not announce them, and the
+ * ingress requests their list.
  */
 export class LinkedServers {
   /**
-   * The entries that the worker announces: they say that it can reach these servers. A release without MCP account links never requests
-   * tools of these names.
+   * The entries that the worker announces, which say that it can reach these servers. A release without MCP account links never requests
+   * tools with these names.
    */
   readonly infos: readonly ToolInfo[];
   readonly #entries: ReadonlyMap<string, McpServerEntry>;
@@ -51,7 +54,8 @@ export class LinkedServers {
   }
 
   /**
-   * Prepares a call with a person's MCP account link: of its tool, or of the list of tools, which becomes `structuredContent.tools`.
+   * Returns the function that makes a call with a person's MCP account link. It calls the tool that the link names, or lists the tools into
+   * `structuredContent.tools`.
    * @throws RouterError `upstream_failed` for a server that this worker does not have under that address
    */
   run(connection: McpAccountLink): Tool['run'] {
@@ -64,7 +68,10 @@ export class LinkedServers {
     return (input, context) => this.#call(entry, connection, input, context);
   }
 
-  /** @throws RouterError `connection_required` when the server refuses the token, `upstream_failed`, or the signal's reason */
+  /**
+   * @throws RouterError `connection_required` if the server refuses the token; `upstream_failed`
+   * @throws the signal's reason
+   */
   async #call(
     { name, server }: McpServerEntry & { kind: 'oauth' | 'http' },
     { token, tool }: McpAccountLink,
@@ -100,7 +107,8 @@ export class LinkedServers {
       if (lastStatus === forbidden) return failedOutput(`The MCP server '${name}' does not permit this.`);
       const refused = outputOfRefusal(error);
       if (refused) return refused;
-      // The library's message may quote the server's answer; its cause is an error of the system.
+      // The library's error is not used as the cause, because its message may quote the server's answer. Its own cause is an error of the
+      // system.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
     }

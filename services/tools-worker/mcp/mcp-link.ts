@@ -16,22 +16,22 @@ export interface McpLinkOptions {
   onChange: () => void;
 }
 
-/** Milliseconds between two listings of a server's tools, which also detect a server that is gone. */
+/** Milliseconds between two listings of a server's tools. The listings also show whether the server still answers. */
 const pollMs = 15_000;
 
-/** Milliseconds for one listing. */
+/** Maximum milliseconds for one listing. */
 const listMs = 10_000;
 
-/** Milliseconds before the next try to connect, doubled with each consecutive failure. */
+/** Milliseconds from a failure to the next try to connect. They double with each consecutive failure. */
 const firstWaitMs = 250;
 const maxWaitMs = 30_000;
 
-/** Milliseconds that a connection must last for the waits to start again from the shortest. */
+/** Milliseconds that a connection must last so that the next failure counts as the first one again. */
 const stableMs = 60_000;
 
 /**
- * The link to one MCP server, which connects again whenever the connection is lost.
- * States: connecting → serving → waiting → connecting …, from each of them → closed. Only `serving` is `available`.
+ * The link to one MCP server, which connects again whenever the connection is lost. States: connecting → serving → waiting → connecting …,
+ * and closed, which can follow any of them. The link is `available` only in the state `serving`.
  */
 export class McpLink implements ToolSource {
   readonly prefix: string;
@@ -132,7 +132,7 @@ export class McpLink implements ToolSource {
     for (;;) {
       const next = AbortSignal.any([signal, this.#wake.signal]);
       await Promise.race([sleep(pollMs, undefined, { signal: next }).catch(() => undefined), onEnd]);
-      // Ends the wait where the connection ended first. A change from here on leads to another listing.
+      // This ends the wait if the connection ended first. A change that is reported from here on leads to another listing.
       this.#wake.abort();
       this.#wake = new AbortController();
       if (over || signal.aborted) return;
@@ -140,7 +140,7 @@ export class McpLink implements ToolSource {
         await this.#list(client, signal);
         late = 0;
       } catch (error) {
-        // A busy server may be late once.
+        // A busy server may be late once, but not twice in a row.
         late += 1;
         if (!isLate(error) || late > 1) throw error;
       }
@@ -158,7 +158,7 @@ export class McpLink implements ToolSource {
     this.#options.onChange();
   }
 
-  /** Marks the tools as not available, and keeps them so that no name changes. */
+  /** Marks the tools as unavailable. Does not remove them, so that no name changes. */
   #markUnavailable(): void {
     if (!this.#available) return;
     this.#available = false;
@@ -166,7 +166,9 @@ export class McpLink implements ToolSource {
   }
 }
 
-/** Returns the wait in milliseconds, random within a quarter, so that many workers do not connect to one server at once. */
+/**
+ * Returns the wait in milliseconds. It is varied at random by up to a quarter, so that many workers do not connect to one server at once.
+ */
 function waitMs(failures: number): number {
   return Math.min(firstWaitMs * 2 ** (failures - 1), maxWaitMs) * (0.75 + Math.random() / 2);
 }
@@ -175,7 +177,7 @@ function isLate(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 }
 
-/** Adds the availability of a worker's MCP servers to its metrics. */
+/** Adds the availability of a worker's MCP servers to the worker's metrics. */
 export function addServerMetrics(
   registry: Registry,
   servers: () => Iterable<Pick<McpLink, 'prefix' | 'available'>>,

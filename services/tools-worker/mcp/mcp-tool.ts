@@ -6,10 +6,10 @@ import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/un
 import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { outputOfRefusal } from './refused-call.ts';
 
-/** The client's own time limit of a call in milliseconds, which is longer than any job's. */
+/** Time limit that the MCP client gets for a call, in milliseconds. It is longer than the time limit of any job. */
 const longestCallMs = 24 * 60 * 60_000;
 
-/** A tool of an MCP server, for the duration of one connection. */
+/** A tool of an MCP server. It is valid for one connection. */
 export class McpTool implements Tool {
   readonly name: string;
   readonly title: string | undefined;
@@ -17,12 +17,12 @@ export class McpTool implements Tool {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | undefined;
   readonly annotations: JsonObject | undefined;
-  /** Output schema as the server lists it, of any type. */
+  /** Output schema exactly as the server lists it. It may describe a value of any type. */
   readonly #listedOutput: JsonObject | undefined;
   readonly #client: Client;
   readonly #onTrouble: () => void;
 
-  /** @param onTrouble called when a call fails without an answer of the server */
+  /** @param onTrouble called when a call fails and the server has not answered */
   constructor(listed: McpToolInfo, client: Client, onTrouble: () => void) {
     const { name, title, description, inputSchema, outputSchema, annotations } = listed;
     this.name = name;
@@ -30,7 +30,7 @@ export class McpTool implements Tool {
     this.description = description ?? this.title ?? '';
     // The schemas were parsed from JSON.
     this.inputSchema = inputSchema as JsonObject;
-    // Output of another type is wrapped in an object, which its schema does not describe.
+    // Output of another type than an object is wrapped in an object, which the server's schema does not describe.
     this.outputSchema = outputSchema?.['type'] === 'object' ? (outputSchema as JsonObject) : undefined;
     this.#listedOutput = outputSchema as JsonObject | undefined;
     this.annotations = annotations;
@@ -53,7 +53,8 @@ export class McpTool implements Tool {
       const refused = outputOfRefusal(error);
       if (refused) return refused;
       this.#onTrouble();
-      // The library's message may quote the server's answer; its cause is an error of the system.
+      // The library's error is not used as the cause, because its message may quote the server's answer. Its own cause is an error of the
+      // system.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, {
         cause,
@@ -79,7 +80,7 @@ export class McpTool implements Tool {
   }
 }
 
-/** Returns structured content as an object: the protocol's newest revision allows any JSON value, the API objects only. */
+/** Returns structured content as an object. The protocol's newest revision allows any JSON value, but the API only objects. */
 export function asObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;
   const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);

@@ -8,7 +8,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 export interface ProcessOptions {
   command: string;
   args: readonly string[];
-  /** Added to the few variables that are safe to pass on: HOME, LOGNAME, PATH, SHELL, TERM, USER. */
+  /** Variables that the server gets in addition to the few safe ones: HOME, LOGNAME, PATH, SHELL, TERM and USER. */
   env: Record<string, string>;
   cwd?: string | undefined;
   /** Maximum bytes of one message from the server. */
@@ -17,21 +17,21 @@ export interface ProcessOptions {
 
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Milliseconds for each step of ending a server: closed input, SIGTERM, SIGKILL. */
+/** Maximum milliseconds for each step of ending a server: its input is closed, SIGTERM, SIGKILL. */
 const stepMs = 500;
 
 const keptStderrBytes = 2_000;
 
 /**
  * Connects to an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol, "Transports: stdio"). The
- * child leads a process group, which is ended as a whole: a server is often started through `npx` or a shell, whose end does not end the
- * server.
+ * child leads a process group, which is ended as a whole. This is necessary because a server is often started through `npx` or a shell,
+ * whose end does not end the server.
  */
 export class ProcessTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** The last of its stderr, empty after `dropStderr`. The MCP client recognizes a local process by this field and `pid`. */
+  /** The end of the server's stderr; empty after `dropStderr`. The MCP client recognizes a local process by this field and `pid`. */
   stderr = '';
   readonly #options: ProcessOptions;
   readonly #buffer: ReadBuffer;
@@ -48,7 +48,7 @@ export class ProcessTransport implements Transport {
     return this.#child?.pid;
   }
 
-  /** Drops stderr from now on. Called when the server is ready: later it may write clients' inputs there. */
+  /** Drops stderr from now on. Called when the server is ready, because it may later write clients' inputs to stderr. */
   dropStderr(): void {
     this.#keepsStderr = false;
     this.stderr = '';
@@ -70,7 +70,7 @@ export class ProcessTransport implements Transport {
     });
     child.stdout.on('data', (chunk: Buffer) => this.#onData(chunk));
     child.once('exit', () => {
-      // The server's children would keep its output open. Its last output is still read.
+      // The server's children are killed, because they would keep its output open. The server's last output is still read.
       killGroup(child, 'SIGKILL');
       hasSettledWithin(once(child, 'close'), stepMs)
         .then(() => this.onclose?.())
@@ -114,7 +114,10 @@ export class ProcessTransport implements Transport {
     if (!this.#isDelivering) this.#deliver().catch((error: unknown) => this.onerror?.(asError(error)));
   }
 
-  /** Delivers one message per turn of the event loop: the client handles results at once but progress in a later turn. */
+  /**
+   * Delivers one message per turn of the event loop. The client handles a result at once but progress in a later turn, so a result would
+   * otherwise overtake the progress before it.
+   */
   async #deliver(): Promise<void> {
     this.#isDelivering = true;
     try {
@@ -127,7 +130,7 @@ export class ProcessTransport implements Transport {
     }
   }
 
-  /** Skips lines that are not messages: some servers print logs to stdout. */
+  /** Returns the next message. Skips lines that are not messages, because some servers print logs to stdout. */
   #next(): JSONRPCMessage | null {
     for (;;) {
       try {

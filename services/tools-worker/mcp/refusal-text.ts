@@ -1,6 +1,6 @@
 /**
- * Returns the reason for refusing a request of an MCP server to its client. The router is a client without a model or a person of its own:
- * the caller of the tool may be an application, and cannot be asked.
+ * Returns the reason why the router refuses a request of an MCP server to its client. As a client, the router has no model and no person to
+ * ask. The caller of the tool cannot be asked either, because it may be an application.
  */
 export function refusalText(method: string): string {
   return `The router does not answer ${described(method)}: it passes on calls, and has nobody to ask.`;

@@ -2,18 +2,18 @@ import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@model
 import { failedOutput, type ToolOutput } from '../tool.ts';
 import { refusalText } from './refusal-text.ts';
 
-/** Error code of a server that needs a capability that its client, the router, lacks. */
+/** Error code of a server that needs a capability which the router lacks as its client. */
 const missingCapability: number = ProtocolErrorCode.MissingRequiredClientCapability;
 
 /**
- * Returns the tool output for a server's answer that is not a result: its JSON-RPC error, or a request to the client. Undefined where the
- * server gave no answer.
+ * Returns the tool output for a server's answer that is not a result, but a JSON-RPC error or a request to the client. Returns undefined if
+ * the server did not answer.
  */
 export function outputOfRefusal(error: unknown): ToolOutput | undefined {
   if (error instanceof ProtocolError) {
     const { code, message, data } = error;
     const output = failedOutput(message);
-    // Returned without the JSON-RPC error: the router lacks the capability, but its client may have it.
+    // The output does not contain the JSON-RPC error, because the router lacks the capability, but its client may have it.
     if (code === missingCapability) return output;
     return { ...output, error: { code, message, ...(data !== undefined && { data }) } };
   }

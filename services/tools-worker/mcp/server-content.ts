@@ -6,8 +6,8 @@ import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
 import { outputOfRefusal } from './refused-call.ts';
 
 /**
- * The resources, prompts and completions of an MCP server, for the duration of one connection. They are requested like a call of a tool:
- * the input is `{method, params}` of the protocol, the structured content the server's result.
+ * The resources, prompts and completions of an MCP server. They are valid for one connection. They are requested like a call of a tool: the
+ * input has the protocol's `method` and `params`, and the structured content is the server's result.
  */
 export class ServerContent implements Tool {
   readonly name: string;
@@ -18,7 +18,7 @@ export class ServerContent implements Tool {
   readonly #client: Client;
   readonly #onTrouble: () => void;
 
-  /** @param onTrouble called when a request fails without an answer of the server */
+  /** @param onTrouble called when a request fails and the server has not answered */
   constructor(server: string, client: Client, onTrouble: () => void) {
     const { resources, prompts, completions } = client.getServerCapabilities() ?? {};
     this.name = contentName(server);
@@ -47,7 +47,7 @@ export class ServerContent implements Tool {
     }
   }
 
-  /** Sends the request. The client itself walks all pages of a list. */
+  /** Sends the request. The MCP client itself reads all pages of a list. */
   #ask(method: unknown, params: JsonObject, signal: AbortSignal): Promise<object> {
     const fresh = { cacheMode: 'refresh', signal } as const;
     switch (contentMethods.find((known) => known === method)) {

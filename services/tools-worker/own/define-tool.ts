@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { failedOutput, inputPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 
-// Re-exported so that a tool's file needs only one import.
+// `z` is exported again, so that a tool's file needs only one import.
 export { z };
 
 /** The result of `run`: plain text, or content blocks and the same result as data. */
@@ -13,7 +13,7 @@ export type ToolReturn =
   | { content: ContentBlock[]; structuredContent?: JsonObject | undefined; isError?: boolean | undefined };
 
 export interface ToolDefinition<Input extends z.ZodObject> {
-  /** Letters, digits, `_` and `-`, 64 at most. */
+  /** Name of at most 64 letters, digits, `_` and `-`. */
   name: string;
   /** Description for the model that chooses among tools. */
   description: string;
@@ -51,7 +51,7 @@ export class OwnTool implements Tool {
  * });
  * ```
  *
- * @throws Error when the name is not valid, or JSON Schema cannot express the input's schema
+ * @throws Error if the name is not valid, or if JSON Schema cannot express the input's schema
  */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): OwnTool {
   const { name, description, input: schema, run } = definition;
@@ -80,7 +80,7 @@ function outputOf(returned: ToolReturn): ToolOutput {
   return { content, structuredContent, isError };
 }
 
-/** Creates the error for an input that its zod schema refuses, for a rule that JSON Schema cannot express. */
+/** Creates the error for an input that breaks a rule of its zod schema which JSON Schema cannot express. */
 function refusedInput({ issues }: z.ZodError): RouterError {
   const param = inputPath(issues[0]?.path ?? []);
   return new RouterError('invalid_request', `Invalid value for '${param}': ${issues[0]?.message ?? 'invalid'}.`, {

@@ -8,13 +8,13 @@ const maxFiles = 1000;
 export interface ToolFile {
   name: string;
   path: string;
-  /** Hexadecimal. Changes with the file and with every other file of the folder that it may import. */
+  /** Hexadecimal digits that change when the file changes, or any other file of the folder that it may import. */
   version: string;
 }
 
 /**
- * Finds the files with tools: TypeScript and JavaScript directly in the folder, sorted by name, without declarations and
- * names that begin with `_` or `.`. Tools may import all other files.
+ * Finds the files with tools, sorted by name. They are the TypeScript and JavaScript files directly in the folder, except declarations and
+ * files whose names begin with `_` or `.`. Tools may import all other files.
  */
 export async function scanFolder(folder: string): Promise<ToolFile[]> {
   const own: { name: string; path: string; state: string }[] = [];
@@ -36,7 +36,7 @@ export async function scanFolder(folder: string): Promise<ToolFile[]> {
   return own.map(({ name, path, state }) => ({ name, path, version: digest([state, ...others]) }));
 }
 
-/** Returns the file's state; undefined when it has gone since it was listed. */
+/** Returns the file's state; undefined if it was removed after it was listed. */
 async function stateOf(path: string): Promise<string | undefined> {
   const facts = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

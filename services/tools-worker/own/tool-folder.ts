@@ -7,21 +7,21 @@ import { OwnTool } from './define-tool.ts';
 import { scanFolder, type ToolFile } from './scan-folder.ts';
 import { hookToolModules, versionedUrl } from './tool-module-hook.ts';
 
-/** Milliseconds between two scans. Change notifications do not work on network disks and containers' mounts. */
+/** Milliseconds between two scans of the folder. It is scanned because change notifications do not work on network disks and mounts. */
 const pollMs = 500;
 
-/** Milliseconds for a file to load. A file may wait forever at its top level. */
+/** Maximum milliseconds for loading a file, which could wait forever at its top level. */
 const loadMs = 10_000;
 
 interface Loaded {
   version: string;
-  /** The last version that could be loaded. */
+  /** The tool of the last version of the file that could be loaded. */
   tool: OwnTool | undefined;
 }
 
 /**
- * The tools of a folder, one for each file, loaded again when their files change. A file that cannot be loaded keeps its last good tool,
- * and the reason is logged. Tools run in this process, so the folder is trusted like the router.
+ * The tools of a folder, one for each file, loaded again when their files change. If a file cannot be loaded, its last good tool stays, and
+ * the reason is logged. Tools run in this process, so the folder must be as trusted as the router.
  */
 export class ToolFolder implements ToolSource {
   readonly prefix = undefined;
@@ -45,7 +45,7 @@ export class ToolFolder implements ToolSource {
   }
 
   /**
-   * Loads the tools and reloads changed ones from then on.
+   * Loads the tools, and from then on loads changed ones again.
    * @param onChange called when the tools have changed
    */
   async start(onChange: () => void): Promise<void> {
@@ -91,7 +91,7 @@ export class ToolFolder implements ToolSource {
     return [...this.#loaded.keys()].filter((name) => !names.has(name));
   }
 
-  /** Lists the files; undefined for a folder that cannot be read, which keeps its tools. Each reason is logged once. */
+  /** Lists the files; undefined for a folder that cannot be read, whose tools then stay. The same reason is logged only once. */
   async #scan(): Promise<ToolFile[] | undefined> {
     try {
       const files = await scanFolder(this.#folder);

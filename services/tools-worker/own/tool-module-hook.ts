@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** The module that a tool's file imports, in any folder. */
+/** Name of the module that a tool's file imports, whatever its folder. */
 const specifier = 'model-router/tool';
 const target = new URL('define-tool.ts', import.meta.url).href;
 
@@ -8,8 +8,8 @@ const target = new URL('define-tool.ts', import.meta.url).href;
 const versionQuery = /\?rtr-version=[\da-f]+$/;
 
 /**
- * Makes `model-router/tool` importable from the files of a folder, and gives the files that they import from the same folder their own
- * version: Node's module cache has no other way to reload a file.
+ * Makes `model-router/tool` importable from the files of a folder. When such a file imports another one of the folder, its version is added
+ * to the URL of the other file. Node's module cache has no other way to load a file again.
  * @param folder URL of the folder, ending with a slash
  * @returns a function that removes the hook
  */

@@ -2,7 +2,7 @@ import { defineTool, z, type OwnTool } from '../own/define-tool.ts';
 
 /**
  * Creates the tool `current_time`.
- * @param now milliseconds since 1970
+ * @param now returns the time, in milliseconds since 1970
  */
 export function currentTime(now: () => number = Date.now): OwnTool {
   return defineTool({
@@ -39,7 +39,7 @@ function isTimeZone(timeZone: string): boolean {
 
 /** Returns the time in ISO 8601, to the second, with the zone's offset. */
 function isoIn(at: Date, timeZone: string): string {
-  // Swedish dates have the form of ISO 8601.
+  // The Swedish locale is used because its dates have the form of ISO 8601.
   const local = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(at);
   const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(at);
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '') || '+00:00';

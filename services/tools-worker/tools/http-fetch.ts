@@ -14,8 +14,8 @@ const domains = z.array(z.string().min(1).max(255)).max(200).optional();
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
- * Creates the tool `http_fetch`: gets a page, a document or an image with GET, from public addresses only.
- * @param options replaced by tests
+ * Creates the tool `http_fetch`, which gets a page, a document or an image with GET, from public addresses only.
+ * @param options only tests set them
  */
 export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'lookup'> = {}): OwnTool {
   const headers = {
@@ -61,7 +61,7 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
   });
 }
 
-/** Returns the reason, and the page where the fetch ended if that page is the reason. */
+/** Returns the output for a failed fetch: the reason, and the URL of the page that was refused, if that is the reason. */
 function failure({ message, refused }: PublicFetchError): ToolReturn {
   const content = [{ type: 'text' as const, text: `It was not fetched: ${message}.` }];
   return { content, ...(refused && { structuredContent: { url: refused.href } }), isError: true };
@@ -83,7 +83,7 @@ async function read(answer: Parameters<typeof readBounded>[0], maxCharacters: nu
   const text = decode(body, charset);
   const shown = text.slice(0, maxCharacters);
   return {
-    // The page of an error may hold the reason.
+    // The page that comes with an error status is shown, because it may contain the reason.
     content: [{ type: 'text', text: status < 400 ? shown : `The server answered with status ${status}.\n\n${shown}` }],
     structuredContent: { ...facts, truncated: shown.length < text.length },
     isError: status >= 400,

@@ -1,4 +1,4 @@
-{{/* An egress rule of a NetworkPolicy for TCP. Takes {to, ports}; to anywhere when `to` is empty. */}}
+{{/* An egress rule of a NetworkPolicy for TCP. Takes {to, ports}. If `to` is empty, the rule allows any destination. */}}
 {{- define "model-router.reach" -}}
 {{- with .to -}}
 to:

@@ -1,4 +1,4 @@
-{{/* The value of a setting as text. Numbers in a values file may be floats, which would print as 2.68e+08. */}}
+{{/* The value of a setting as text. Helm may read a number in a values file as a float, which would print as 2.68e+08. */}}
 {{- define "model-router.text" -}}
 {{- if kindIs "float64" . -}}{{ printf "%.0f" . }}{{- else -}}{{ toString . }}{{- end -}}
 {{- end -}}
@@ -119,8 +119,8 @@ capabilities: { drop: [ALL] }
 
 {{/*
 Probes of a component, on its admin port. Starting may take a minute, because NATS and Redis may start at the same time. An ingress is
-ready until it drains, even while a dependency is down: it serves the requests that it can and refuses the rest. A worker is ready
-while it takes jobs. Neither is restarted for a dependency that is down: both reconnect.
+ready until it drains, even while a dependency is down, because it still serves some requests and refuses the others. A worker is ready
+while it takes jobs. A dependency that is down restarts neither of them, because both reconnect.
 */}}
 {{- define "model-router.probes" -}}
 startupProbe:

@@ -1,6 +1,6 @@
 {{/*
-The values of the batch runner. It serves requests and keeps files as the ingress does, so it has the settings of the ingress for
-that, unless it has its own. Returns JSON.
+The values of the batch runner. It has requests served and stores files as the ingress does, so the settings of the ingress for these
+tasks apply to it, unless it has its own. Returns JSON.
 */}}
 {{- define "model-router.runner" -}}
 {{- $timeouts := "(QUEUE|NO_WORKER|FIRST_TOKEN|IDLE|TOTAL|SILENCE|BROKER)_TIMEOUT_MS" -}}

@@ -9,15 +9,15 @@ import type { Outcome } from '../../answer/outcome.ts';
 /**
  * Reads an answer from Claude Code's output: the upstream's events under `stream_event`, and a `result` at the end.
  *
- * The answer is over when the upstream reports a stop reason. After some of these reasons Claude Code would go on by itself: it runs tools,
- * and requests again what a limit has cut off.
+ * The answer has ended when the upstream reports a stop reason. After some of these reasons Claude Code would go on by itself. It would run
+ * tools, or request an answer again that a limit has cut off.
  */
 export class ClaudeAnswer {
   readonly #onEvent: (event: JsonObject) => void;
   #started = false;
   #calls = false;
   #usage: JsonObject = {};
-  /** Seconds until the account's limit ends; undefined when none is reached. */
+  /** Seconds until the account's limit ends; undefined if no limit is reached. */
   #limitedFor: number | undefined;
 
   /** @param onEvent is called with each event of the upstream's stream */
@@ -27,8 +27,8 @@ export class ClaudeAnswer {
 
   /**
    * Reads a message of the CLI.
-   * @returns how the answer ended, for the last message; undefined for others
-   * @throws RouterError when the answer failed
+   * @returns how the answer ended, for the last message; undefined for other messages
+   * @throws RouterError if the answer failed
    */
   push(message: JsonObject): Outcome | undefined {
     switch (message['type']) {
@@ -58,7 +58,7 @@ export class ClaudeAnswer {
     return { finishReason: finishReasonFor(stopReason, this.#calls), usage: readMessagesUsage(this.#usage) };
   }
 
-  /** Returns the error for a `result`. An error of the upstream has the subtype `success`, with `is_error` set. */
+  /** Returns the error that a `result` reports. If the upstream failed, its subtype is `success`, and `is_error` is set. */
   #failure({ api_error_status: status, is_error: isError, result, subtype }: JsonObject): RouterError {
     const sentence = typeof result === 'string' ? result : '';
     if (typeof status === 'number') {

@@ -8,7 +8,7 @@ import type { Translation } from '#shared/translate/translation.ts';
 import type { Dialogue } from '../../answer/dialogue.ts';
 import { readClaudeRequest, type ClaudeRequest, type ClientParams } from './claude-request.ts';
 
-/** The dialogue with Claude Code, which passes on the events of its upstream's messages as they come. */
+/** The dialogue with Claude Code, which prints the events of its upstream, in the `messages` format, as they arrive. */
 export const claudeDialogue: Dialogue<ClaudeRequest, JsonObject> = {
   upstream: messagesUpstream,
   translations: [

@@ -14,13 +14,13 @@ export interface ClaudeRequest {
   model: string;
   /** All system text, joined; empty if there is none. */
   system: string;
-  /** Earlier turns, alternating: the first is a user turn, the last an assistant turn. */
+  /** Earlier turns. User and assistant alternate; the first turn is the user's, the last one the assistant's. */
   history: Turn<MessagesBlock>[];
   /** The last turn, which is a user turn. */
   question: MessagesBlock[];
   tools: string[];
   thinks: boolean;
-  /** Fields of the upstream's request that Claude Code passes on unchanged. */
+  /** Fields of the upstream's request that Claude Code sends on unchanged. */
   fields: JsonObject;
 }
 
@@ -30,14 +30,17 @@ export interface ClientParams {
   format: string;
 }
 
-/** Fields of a messages request that Claude Code cannot pass on. They are refused, because the answer would be wrong without them. */
+/**
+ * Fields of a request in the `messages` format that Claude Code cannot send to its upstream, with what they ask for. Requests with them are
+ * refused, because the answer would be wrong.
+ */
 const refusedFields: Readonly<Record<string, string>> = {
   mcp_servers: 'MCP servers that the upstream connects to',
   container: 'a container on the upstream',
   compaction: 'a request for a summary in place of an answer',
 };
 
-/** Fields that the upstream gets as the client sent them. */
+/** Fields that the upstream gets exactly as the client sent them. */
 const passedFields = [
   ['max_tokens', 'stop_sequences', 'temperature', 'top_p', 'top_k'],
   ['tool_choice', 'output_config', 'context_management'],
@@ -66,7 +69,7 @@ export function readClaudeRequest(body: JsonObject, traits: ModelTraits, params:
     ...arrangeTurns(turns, params.turns),
     tools: tools.map(({ name }) => name),
     thinks,
-    // Without a budget, Claude Code sets how each model thinks.
+    // If the client sets no budget, Claude Code decides how the model thinks.
     fields: {
       ...fieldsOf(request),
       ...(thinking?.type === 'enabled' && { thinking }),
@@ -107,7 +110,7 @@ function fieldsOf(request: MessagesRequest): JsonObject {
   return Object.fromEntries(asked.map((field) => [field, request[field] ?? null]));
 }
 
-/** Returns a tool without hints, and without fields that the upstream takes only from clients that name a beta. */
+/** Returns a tool without cache hints, and without fields that the upstream accepts only from clients that name a beta. */
 function passedTool(tool: MessagesTool): MessagesTool {
   const {
     cache_control: _,
@@ -124,7 +127,7 @@ function blocksOf(content: string | readonly MessagesBlock[], param: string): Me
   return content.flatMap((block, at) => blockOf(block, `${param}.${at}`));
 }
 
-/** Drops cache hints: Claude Code sets its own, and the upstream limits their number. */
+/** Drops cache hints, because Claude Code sets its own, and the upstream limits their number. */
 function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
   const { cache_control: _, ...kept } = block;
   switch (block.type) {

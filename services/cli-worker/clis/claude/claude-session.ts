@@ -21,8 +21,8 @@ interface Expectation {
 /**
  * A conversation with a Claude Code process, over JSON lines.
  *
- * States: starting → ready (answers control requests) → prepared (has settings, tools and history) → asked → over. Claude Code takes an
- * assistant turn at once and queues a user turn. So after each user turn the session waits for the message that confirms it.
+ * States: starting → ready (answers control requests) → prepared (has settings, tools and history) → asked → over. Claude Code adds an
+ * assistant turn at once but queues a user turn. Therefore the session waits after each user turn for the message that confirms it.
  */
 export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
   readonly process: CliProcess;
@@ -51,13 +51,13 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
     try {
       signal.throwIfAborted();
       this.#tools = new ClientTools(request.tools);
-      // Claude Code takes messages in order, so all are sent before the first is answered.
+      // Claude Code handles messages in order, so all of them are sent before the first is answered.
       const set = Promise.all(settings(request, this.#startModel).map((each) => this.#control(each)));
       const [outcome] = await Promise.all([this.#talk(request, onEvent, signal), set]);
       return outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
-      // The client runs the tools, so the process would wait for their results.
+      // The process is killed, because it would wait for the results of tools, which the client runs.
       this.process.kill();
     }
   }
@@ -94,7 +94,7 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
     this.#send(controlRequest('cut-off', { subtype: 'apply_flag_settings', settings }));
   }
 
-  /** Adds a user turn to the history, without an answer. */
+  /** Adds a user turn to the history. Claude Code does not answer it. */
   async #addUserTurn(content: MessagesBlock[]): Promise<void> {
     const taken = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
     this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
@@ -116,7 +116,8 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
   /**
    * Waits for a message.
    * @param read called with each message until it returns a value
-   * @throws the errors of `read`, and RouterError when the process ends
+   * @throws the errors of `read`
+   * @throws RouterError if the process ends
    */
   async #expect<T>(read: (message: JsonObject) => T | undefined): Promise<T> {
     if (this.process.hasEnded) throw await this.process.failure();
@@ -148,7 +149,7 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
     }
   }
 
-  /** Refuses every request that needs a person. Does not answer calls of tools: the client runs them. */
+  /** Refuses every request that needs a person. Does not answer calls of tools, because the client runs them. */
   #onRequest({ request_id: id, request }: JsonObject): void {
     const subtype = isJsonObject(request) ? request['subtype'] : undefined;
     if (subtype === 'can_use_tool') return;
@@ -178,7 +179,7 @@ function settings(
   return [
     {
       subtype: 'initialize',
-      // Without the field Claude Code uses its own prompt; with an empty one it uses none.
+      // If the field were left out, Claude Code would use its own prompt. If it is empty, Claude Code uses none.
       systemPrompt: system,
       ...(tools.length > 0 && { sdkMcpServers: [ClientTools.server] }),
     },
@@ -187,7 +188,7 @@ function settings(
       subtype: 'apply_flag_settings',
       settings: {
         ...(model !== startModel && { model }),
-        // Otherwise, with a login, it instructs the model how to sign commits.
+        // Otherwise Claude Code, with a login, tells the model how to sign commits.
         attribution: { commit: '', pr: '' },
         // Fields of the upstream's request, which override those that Claude Code sets itself.
         env: { CLAUDE_CODE_EXTRA_BODY: JSON.stringify(fields) },

@@ -10,8 +10,8 @@ import { probeClaude } from './probe-claude.ts';
 const allowed = [...logins.claude.keys, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'];
 
 /**
- * Arguments that leave Claude Code only the model and the client's tools: no tools of its own, other MCP servers, settings files or skills,
- * nothing saved. It asks for permission to call a tool over its streamed output.
+ * Arguments that leave Claude Code only the model and the client's tools. It gets no tools of its own, no other MCP servers, no settings
+ * files and no skills, and saves nothing. It asks for the permission to call a tool in its streamed output.
  */
 const args = [
   ['--print', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
@@ -19,7 +19,7 @@ const args = [
   ['--disable-slash-commands', '--no-session-persistence', '--permission-prompt-tool', 'stdio'],
 ].flat();
 
-/** Claude Code, driven over its streamed input. A process keeps its conversation, so it holds only one. */
+/** Claude Code, driven over its streamed input. A process remembers its conversation, so it holds only one. */
 export const claude: Cli<ClaudeRequest, JsonObject> = {
   kind: 'claude',
   traceName: 'anthropic',
@@ -30,14 +30,14 @@ export const claude: Cli<ClaudeRequest, JsonObject> = {
   probe: (options) => probeClaude((set) => startClaude(options, set), options),
 };
 
-/** @param set variables that take precedence over the worker's */
+/** @param set variables that override those of the worker */
 async function startClaude(
   { starter, workspace, models, signal }: SessionStart,
   set: Record<string, string>,
 ): Promise<ClaudeSession> {
   const [model] = models;
   const has = (name: string): boolean => (set[name] ?? starter.variable(name)) !== undefined;
-  // Leaves the text about this machine out of the model's prompt. Only possible with a key, because it also skips the login.
+  // This option leaves the text about this machine out of the model's prompt. It needs a key, because it also skips the login.
   const bare = has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN');
   const login = hasKey(logins.claude, starter.variable)
     ? {}
@@ -50,7 +50,7 @@ async function startClaude(
       ...login,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
-      // Otherwise it reads files of this machine that a client names with an @.
+      // Otherwise Claude Code reads files of this machine that a client names with an @.
       CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
       DISABLE_AUTOUPDATER: '1',
       // The router moves a failed request to another worker.
@@ -58,7 +58,7 @@ async function startClaude(
       CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
       // The client manages the history.
       DISABLE_COMPACT: '1',
-      // The client's tools keep their names, and the model sees all of them.
+      // These two let the client's tools keep their names, and the model see all of them.
       CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
       ENABLE_TOOL_SEARCH: 'false',
       ...set,

@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Serves a client's tools as the MCP server that Claude Code reaches over its control requests. Lists only their names, so that Claude Code
- * waits for permission to call one. The upstream gets the client's descriptions in a field of the request. Runs no tool.
+ * Offers a client's tools to Claude Code as an MCP server, whose messages are control requests. Lists only the names of the tools. They
+ * make Claude Code wait for the permission to call one. The upstream gets the client's descriptions in a field of the request. Runs no
+ * tool.
  */
 export class ClientTools {
   static readonly server = 'client';
@@ -19,7 +20,7 @@ export class ClientTools {
 
   /** Returns the answer to a message of the MCP client; undefined for the call of a tool. */
   answer({ id, method, params }: JsonObject): JsonObject | undefined {
-    // A notification needs an answer, too; its content has no meaning.
+    // A notification needs an answer, too. The content of that answer has no meaning.
     const to = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: id ?? 0, result });
     switch (method) {
       case 'initialize':

@@ -5,7 +5,7 @@ import type { CliSession } from '../cli.ts';
 import { probeUpstream } from '../probe-upstream.ts';
 import type { ClaudeRequest } from './claude-request.ts';
 
-/** Milliseconds for the question and its answer. */
+/** Maximum milliseconds for the question and its answer. */
 const askMs = 10_000;
 
 const events: readonly (JsonObject & { type: string })[] = [
@@ -18,10 +18,10 @@ const tool = { name: 'probe', description: 'A tool', input_schema: { type: 'obje
 const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
 
 /**
- * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it passes on fields of the
- * request. Makes a process send a request to an upstream inside the worker, on the loopback interface, and checks that request. Takes about
- * half a second and no tokens.
- * @param start starts a process with these variables
+ * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it sends on the fields of a
+ * request. Makes a process send a request to an upstream inside the worker, on the loopback interface, and checks that request. This takes
+ * about half a second and costs no tokens.
+ * @param start starts a process with variables that override those of the worker
  */
 export async function probeClaude(
   start: (set: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,

@@ -8,12 +8,12 @@ import type { Outcome } from '../../answer/outcome.ts';
 export interface AnswerTools {
   /** The client's names of tools, by Codex's names. */
   names: ReadonlyMap<string, string>;
-  /** Whether the answer may have several calls. If not, further calls are dropped; the model makes them again. */
+  /** Whether the answer may have several calls. If not, all calls but the first are dropped. The model can make them again later. */
   parallel: boolean;
 }
 
 /**
- * Reads the app server's notifications of one turn: pieces, calls of tools, token counts, the end.
+ * Reads the app server's notifications about one turn: pieces, calls of tools, token counts, and the end.
  *
  * The answer is complete when a response of the upstream with calls is complete, because the client runs the tools. Codex waits for their
  * results until the turn is interrupted.
@@ -21,19 +21,19 @@ export interface AnswerTools {
 export class CodexAnswer {
   /** Undefined until the turn has begun. */
   turnId: string | undefined;
-  /** How the turn ended. Rejects with a RouterError when it failed. */
+  /** How the turn ended. Rejects with a RouterError if it failed. */
   readonly ended: Promise<Outcome>;
   readonly #threadId: string;
   readonly #onPart: (part: AnswerPart) => void;
   readonly #tools: AnswerTools;
-  /** Called when the answer is complete and the turn is not. */
+  /** Called when the answer is complete although the turn has not ended. */
   readonly #onCalled: () => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
   #usage: Usage | undefined;
   #shown = false;
   #calls = 0;
   #isComplete = false;
-  /** When the account's used-up limits begin anew, in seconds since 1970; undefined if none is known to be used up. */
+  /** When the account's used-up limits are reset, in seconds since 1970; undefined if none is known to be used up. */
   #resetsAt: number | undefined;
 
   constructor(
@@ -44,7 +44,7 @@ export class CodexAnswer {
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.ended = promise;
-    // It may reject before anything waits for it.
+    // The promise may reject before anything waits for it.
     promise.catch(() => undefined);
     this.#settle = { resolve, reject };
     this.#threadId = threadId;
@@ -53,7 +53,7 @@ export class CodexAnswer {
     this.#onCalled = onCalled;
   }
 
-  /** Reads a notification. Ignores those of other threads. */
+  /** Reads a notification. Ignores notifications about other threads. */
   push(method: string, params: JsonObject): void {
     // This notification concerns the account, not a thread.
     if (method === 'account/rateLimits/updated') this.#resetsAt = resetOf(params['rateLimits']);
@@ -71,7 +71,7 @@ export class CodexAnswer {
         this.#show('thinking', params['delta']);
         break;
       case 'item/completed':
-        // The message came without pieces.
+        // This message was not sent in pieces before.
         if (!this.#shown && isJsonObject(params['item']) && params['item']['type'] === 'agentMessage') {
           this.#show('text', params['item']['text']);
         }
@@ -96,7 +96,7 @@ export class CodexAnswer {
     }
   }
 
-  /** Passes on a call of one of the client's tools. Codex answers calls of its own tools. */
+  /** Sends the client a call of one of its tools. Codex answers calls of its own tools. */
   #call({ type, call_id: id, name: codexName, arguments: json }: JsonObject): void {
     if (type !== 'function_call' || typeof id !== 'string' || typeof codexName !== 'string') return;
     const name = this.#tools.names.get(codexName);
@@ -140,7 +140,7 @@ const statuses: Readonly<Record<string, number>> = {
   badRequest: 400,
 };
 
-/** Returns when the used-up windows of an account's limits end, in seconds since 1970; undefined if none is used up. */
+/** Returns when the account's used-up limits are reset, in seconds since 1970; undefined if none is used up. */
 function resetOf(limits: Json | undefined): number | undefined {
   const { primary, secondary } = isJsonObject(limits) ? limits : {};
   const ends = [primary, secondary].filter(isJsonObject).flatMap(({ usedPercent, resetsAt }) => {
@@ -149,7 +149,7 @@ function resetOf(limits: Json | undefined): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
-/** @param resetsAt when the account's limits begin anew, in seconds since 1970 */
+/** @param resetsAt when the account's used-up limits are reset, in seconds since 1970 */
 function turnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: number | undefined): RouterError {
   const sentence = typeof message === 'string' ? sentenceIn(message) : '';
   if (info === 'contextWindowExceeded') {
@@ -161,7 +161,7 @@ function turnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: numb
   return upstreamError({ status, message: sentence, retryAfter });
 }
 
-/** Returns the HTTP status of Codex's error info: a word, or an object whose one field may hold the status. */
+/** Returns the HTTP status for Codex's error info. That is a word, or an object whose only field may contain the status. */
 function statusOf(info: Json | undefined): number | undefined {
   if (typeof info === 'string') return statuses[info];
   const [detail] = isJsonObject(info) ? Object.values(info) : [];
@@ -169,7 +169,7 @@ function statusOf(info: Json | undefined): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** Whether the message is the upstream's whole body, which Codex passes on only for status 400. */
+/** Whether an error message is the whole body of the upstream's answer. Codex repeats the body only for status 400. */
 function isBody(message: Json | undefined): boolean {
   return typeof message === 'string' && message.startsWith('{');
 }

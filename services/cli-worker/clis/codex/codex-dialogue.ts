@@ -1,5 +1,5 @@
 import { itemsDialogue } from '../items-dialogue.ts';
 import { readCodexRequest } from './codex-request.ts';
 
-/** The dialogue with Codex, which takes items of the Responses format. */
+/** The dialogue with Codex, which reads items of the Responses format. */
 export const codexDialogue = itemsDialogue(readCodexRequest);

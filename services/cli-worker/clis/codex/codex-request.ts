@@ -6,7 +6,7 @@ import { codexTool, type CodexTool } from './codex-tool.ts';
 import { codexToolName } from './codex-tool-name.ts';
 
 export interface CodexRequest extends Omit<ItemsRequest, 'tools'> {
-  /** The system text before the first turn, joined; empty if there is none. Later system messages stay among the items. */
+  /** The system messages before the first turn, joined; empty if there are none. Later system messages stay among the items. */
   instructions: string;
   tools: CodexTool[];
   /** The client's names of tools, by Codex's names. */

@@ -17,7 +17,7 @@ interface ThreadSettings {
   tools: readonly CodexTool[];
 }
 
-/** Holds conversations with one Codex app server, each in its own thread. Ignores notifications of other threads. */
+/** Holds conversations with one Codex app server, each in its own thread. Ignores notifications about other threads. */
 export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #peer: JsonRpcPeer;
@@ -28,7 +28,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
 
   /**
    * @param threadOptions further parameters of each `thread/start`
-   * @param refusals efforts that the upstream has refused, shared by all processes
+   * @param refusals efforts that the upstream has refused; all processes share them
    */
   constructor(process: CliProcess, threadOptions: JsonObject, refusals: ModelRefusals) {
     this.process = process;
@@ -50,7 +50,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   }
 
   /**
-   * Holds a conversation. Where a model must think and refuses the effort `none` or `minimal`, requests the lowest effort that it accepts.
+   * Holds a conversation. If a model must think, and so refuses the effort `none` or `minimal`, requests the lowest effort that it accepts.
    */
   async converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     const { model, effort } = request;
@@ -100,7 +100,9 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     }
   }
 
-  /** Makes the server drop a thread, without waiting: the thread is not saved and its notifications are ignored. */
+  /**
+   * Makes the server drop a thread. Does not wait for that, because the thread is not saved and its notifications are ignored.
+   */
   #leave(threadId: string): void {
     this.#peer.request('thread/unsubscribe', { threadId }).catch(() => undefined);
   }
@@ -109,14 +111,14 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     const { thread } = await this.#ask('thread/start', {
       ...this.#threadOptions,
       model,
-      // Without the field Codex uses its own instructions.
+      // If this field were left out, Codex would use its own instructions.
       baseInstructions: instructions,
       developerInstructions: '',
       ephemeral: true,
       approvalPolicy: 'never',
       sandbox: 'read-only',
       environments: [],
-      // Reports calls with their arguments as the model wrote them, and the usage of each response.
+      // Makes Codex report calls with their arguments as the model wrote them, and the usage of each response.
       experimentalRawEvents: true,
       ...(tools.length > 0 && { dynamicTools: tools.map((tool) => ({ type: 'function', ...tool })) }),
     }).catch((error: unknown) => {
@@ -148,7 +150,7 @@ function toolsRefused(error: unknown): unknown {
   return new RouterError('unsupported_parameter', message, { param: 'tools', cause: error });
 }
 
-/** Refuses permissions and every other request that needs a person. Leaves calls of tools unanswered: the client runs them. */
+/** Refuses permissions and every other request that needs a person. Leaves calls of tools unanswered, because the client runs them. */
 function answerRequest(method: string): JsonObject | typeof unanswered | undefined {
   if (method === 'item/tool/call') return unanswered;
   if (method === 'applyPatchApproval' || method === 'execCommandApproval') return { decision: 'denied' };

@@ -1,9 +1,9 @@
 import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 
-/** Names of a client's tools that Codex accepts. */
+/** Names that Codex accepts for a client's tools. */
 const taken = /^[\w-]{1,128}$/;
 
-/** Codex's own names: prefixes of MCP servers' tools, and the one tool that cannot be switched off. */
+/** Names that Codex uses itself: those with the prefix of MCP servers' tools, and the one tool that cannot be switched off. */
 const reserved = /^(?:mcp|mcp__.*|request_user_input)$/;
 
 /**

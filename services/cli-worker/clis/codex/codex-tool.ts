@@ -8,10 +8,10 @@ export interface CodexTool {
   inputSchema: JsonObject;
 }
 
-/** Bytes of a schema whose descriptions Codex keeps; beyond about 5,000 it drops them. */
+/** Maximum bytes of a schema that is not repeated in the description. Codex drops the texts in a schema of more than about 5,000 bytes. */
 const maxBytes = 4_000;
 
-/** Keywords that Codex passes on, or that mean nothing to the model. Codex changes or drops all others. */
+/** Keywords that Codex sends on unchanged, or that mean nothing to the model. Codex changes or drops all others. */
 const keptKeywords: ReadonlySet<string> = new Set(
   [
     ['type', 'properties', 'required', 'items', 'minItems', 'enum', 'description', 'additionalProperties'],
@@ -25,7 +25,7 @@ const keywordsOfNamedSchemas: ReadonlySet<string> = new Set(['properties', '$def
 /** Keywords whose values are not schemas. */
 const keywordsWithoutSchemas: ReadonlySet<string> = new Set(['type', 'required', 'enum']);
 
-/** Returns the tool for Codex. Repeats a schema that Codex would not pass on completely in the description, for the model to read. */
+/** Returns the tool for Codex. If Codex would not send on the whole schema, the description repeats it, for the model to read. */
 export function codexTool({ name, description, parameters }: ResponsesFunctionTool): CodexTool {
   const inputSchema = parameters ?? { type: 'object', properties: {} };
   const text = JSON.stringify(inputSchema);
@@ -38,7 +38,7 @@ export function codexTool({ name, description, parameters }: ResponsesFunctionTo
   };
 }
 
-/** Whether a schema has only keywords that Codex passes on. */
+/** Whether a schema has only keywords that Codex sends on unchanged, or that mean nothing to the model. */
 function isKept(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.every(isKept);
   if (!isJsonObject(schema)) return true;

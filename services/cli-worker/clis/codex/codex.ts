@@ -13,14 +13,17 @@ import { probeCodex } from './probe-codex.ts';
 const provider = 'router_upstream';
 const usualBaseUrl = 'https://api.openai.com/v1';
 
-/** Features of Codex beyond requests to its model, as far as they can be switched off. */
+/** All features of Codex beyond requests to its model that can be switched off. */
 const features = [
   'shell_tool unified_exec shell_snapshot view_image image_generation sleep_tool workspace_dependencies',
   'browser_use browser_use_external in_app_browser computer_use multi_agent goals memories',
   'apps plugins remote_plugin tool_suggest skill_search hooks',
 ].flatMap((line) => line.split(' '));
 
-/** Settings that leave Codex only the model and the client's tools: no tools of its own, no texts about the machine, no telemetry. */
+/**
+ * Settings that leave Codex only the model and the client's tools. It gets no tools of its own and no texts about the machine, and sends no
+ * telemetry.
+ */
 const modelOnly: readonly string[] = [
   ...features.map((feature) => `features.${feature}=false`),
   'web_search="disabled"',
@@ -35,10 +38,10 @@ const modelOnly: readonly string[] = [
   'tool_output_token_limit=1000000000',
 ];
 
-/** Efforts that Codex's upstream has refused, shared by all processes. */
+/** Efforts that Codex's upstream has refused. All processes share them. */
 const refusals = new ModelRefusals();
 
-/** Codex, driven over its app server. Each conversation is a thread of its own that is not saved. */
+/** Codex, driven over its app server. Each conversation has a thread of its own that is not saved. */
 export const codex: Cli<CodexRequest, AnswerPart> = {
   kind: 'codex',
   traceName: 'openai',
@@ -49,7 +52,7 @@ export const codex: Cli<CodexRequest, AnswerPart> = {
   probe: (options) => probeCodex((url) => startCodex(options, url), options),
 };
 
-/** @param probed address of an upstream inside the worker, in place of the operator's */
+/** @param probed address of an upstream inside the worker, which replaces the operator's upstream */
 async function startCodex(
   { starter, workspace, models, signal }: SessionStart,
   probed?: string,
@@ -77,7 +80,7 @@ async function startCodex(
   return session;
 }
 
-/** Returns the provider's settings. Codex retries nothing: the router moves a failed request to another worker. */
+/** Returns the provider's settings. They make Codex retry nothing, because the router moves a failed request to another worker. */
 function keyedProvider(url: string): string[] {
   const baseUrl = JSON.stringify(url);
   return [

@@ -4,11 +4,11 @@ import type { AnswerPart, CliSession } from '../cli.ts';
 import { probeUpstream } from '../probe-upstream.ts';
 import type { CodexRequest } from './codex-request.ts';
 
-/** Milliseconds for the question and its answer. */
+/** Maximum milliseconds for the question and its answer. */
 const askMs = 10_000;
 
 const name = 'probe';
-/** Codex itself would format these arguments differently. */
+/** Arguments that Codex itself would format differently, which shows whether it reports them unchanged. */
 const json = '{ "a": 1.0 }';
 const item = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name, arguments: json };
 const response = { id: 'resp_1', object: 'response', output: [] };
@@ -23,9 +23,9 @@ const png =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
- * Finds out whether the installed version of Codex offers a client's tools to the model and reports their calls as the model wrote them,
- * and whether it passes on a schema and images. Makes a process send a request to an upstream inside the worker, and checks that request.
- * Takes about half a second and no tokens.
+ * Finds out whether the installed version of Codex offers a client's tools to the model, and reports their calls as the model wrote them.
+ * Also finds out whether it sends on a schema and images. Makes a process send a request to an upstream inside the worker, and checks that
+ * request. This takes about half a second and costs no tokens.
  * @param start starts a process that sends requests to the upstream at an address
  */
 export async function probeCodex(

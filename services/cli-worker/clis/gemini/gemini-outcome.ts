@@ -7,14 +7,14 @@ import { JsonRpcError } from '../../process/json-rpc-peer.ts';
 import type { RecordedAnswer } from './saved-conversation.ts';
 
 /**
- * Reads how an answer ended from the result of its prompt, and from Gemini CLI's record of it.
- * @throws RouterError when the answer was cut off: Gemini CLI then reports `end_turn` and has recorded no tokens
+ * Reads how an answer ended from the result of its prompt, and from Gemini CLI's record of the answer.
+ * @throws RouterError if the answer was cut off; Gemini CLI then reports `end_turn` but has recorded no tokens
  */
 export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: RecordedAnswer): Outcome {
   if (stopReason === 'cancelled')
     throw new RouterError('upstream_failed', 'The CLI stopped before its answer was complete.');
   if (usage === undefined) {
-    // Gemini CLI sent no request: it counts the conversation first.
+    // Gemini CLI counts the tokens of a conversation first, and sends no request if there are too many.
     if (stopReason === 'max_tokens') throw contextOverflow({});
     throw new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
   }
@@ -42,7 +42,7 @@ function finishReasonFor(stopReason: Json | undefined): string {
   }
 }
 
-/** Returns the upstream's error sentence where the message is its whole body; otherwise the message. */
+/** Returns the sentence in the message if that is the whole body of the upstream's error; otherwise the message. */
 function sentenceIn(message: string): string {
   const sentence = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
   return sentence === undefined ? message : (JSON.parse(sentence) as string);

@@ -10,8 +10,9 @@ import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../../answer/limit-answer.ts';
 import { isSystem, readItemsRequest, systemTextOf, type ClientWords } from '../items-request.ts';
 import type { ListedTool } from '../tool-list-server.ts';
-/** Name of the MCP server that lists the client's tools, and the prefix that Gemini CLI puts before their names. */
+/** Name of the MCP server that lists the client's tools. */
 export const serverName = 'client';
+/** Prefix that Gemini CLI puts before the names of these tools. */
 export const prefix = `mcp_${serverName}_`;
 
 /** A turn of a conversation, with its parts as in Google's API (`Content`). */
@@ -50,7 +51,7 @@ export function readGeminiRequest(body: JsonObject, traits: ModelTraits, words: 
   };
 }
 
-/** Maximum number of characters of a tool's name, without the prefix, that Gemini CLI leaves whole. */
+/** Maximum number of characters of a tool's name, without the prefix. Gemini CLI shortens longer names. */
 const maxNameLength = 63 - prefix.length;
 
 /** Returns the name under which a tool is listed for Gemini CLI: the client's name, or a replacement that is the same in every request. */
@@ -77,7 +78,7 @@ function turnsOf(items: readonly JsonObject[]): GeminiTurn[] {
   return turns;
 }
 
-/** @param names names of the calls so far, by their ids */
+/** @param names names of the tools called so far, by the ids of the calls */
 function turnOf(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
   switch (item.type) {
     case 'function_call': {
@@ -100,7 +101,7 @@ function turnOf(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
   }
 }
 
-/** Parses a call's arguments. Wraps those that are not a JSON object, which some models write. */
+/** Parses a call's arguments. Some models write arguments that are not a JSON object; these are put into one. */
 function argsOf(json: string): JsonObject {
   try {
     const args: unknown = JSON.parse(json);

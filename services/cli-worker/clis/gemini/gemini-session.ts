@@ -22,18 +22,20 @@ export interface GeminiSessionOptions {
   tools: ToolListServer;
 }
 
-/** Used where the client has no system prompt: in place of an empty one, Gemini CLI has instructions of its own. */
+/** System prompt for a client that has none. Gemini CLI would replace an empty one by instructions of its own. */
 const noSystem = 'You are a helpful assistant.';
 
 interface Current {
   saved: SavedConversation;
   onPart: (part: AnswerPart) => void;
-  /** Called when the whole history has been shown; everything after it is the answer. */
+  /** Called when Gemini CLI has shown the whole history. Everything that it shows afterwards is the answer. */
   onHistory: () => void;
   answers: boolean;
 }
 
-/** Holds conversations with one Gemini CLI process, each in its own session that the process loads. Ignores updates of other sessions. */
+/**
+ * Holds conversations with one Gemini CLI process, each in its own session that the process loads. Ignores updates about other sessions.
+ */
 export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #options: GeminiSessionOptions;
@@ -92,7 +94,10 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
     }
   }
 
-  /** Makes Gemini CLI load a conversation. Resolves when the whole history has been shown, which may be after Gemini CLI's answer. */
+  /**
+   * Makes Gemini CLI load a conversation. Resolves when Gemini CLI has shown the whole history, which may be after its answer to the
+   * request.
+   */
   async #load(
     saved: SavedConversation,
     { tools: listed }: GeminiRequest,
@@ -141,7 +146,7 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   }
 }
 
-/** Kinds of pieces, by the update that carries them. */
+/** Kinds of pieces, by the names of the updates with them. */
 const kinds: Readonly<Record<string, TextPart['kind'] | undefined>> = {
   agent_message_chunk: 'text',
   agent_thought_chunk: 'thinking',
@@ -162,7 +167,7 @@ function callsOf(noted: readonly RecordedCall[], { tools, toolNames, parallelCal
 /** The property that Gemini CLI adds to the parameters of every tool, to run calls one after the other. */
 const order = 'wait_for_previous';
 
-/** Whether the client's tool itself has a parameter of that name. */
+/** Whether the client's tool itself has a parameter with the name `order`. */
 function isOwn(tool: ListedTool | undefined): boolean {
   const properties = tool?.inputSchema['properties'];
   return isJsonObject(properties) && Object.hasOwn(properties, order);

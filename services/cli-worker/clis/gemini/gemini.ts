@@ -19,7 +19,7 @@ const allowed = [
   'GOOGLE_CLOUD_LOCATION',
 ];
 
-/** Gemini CLI, driven over the Agent Client Protocol. Each conversation is a session of its own. */
+/** Gemini CLI, driven over the Agent Client Protocol. Each conversation has a session of its own. */
 export const gemini: Cli<GeminiRequest, AnswerPart> = {
   kind: 'gemini',
   traceName: 'gcp.gemini',
@@ -30,7 +30,7 @@ export const gemini: Cli<GeminiRequest, AnswerPart> = {
   probe: (options) => probeGemini((url) => startGemini(options, url), options),
 };
 
-/** @param probed address of an upstream inside the worker, in place of the operator's */
+/** @param probed address of an upstream inside the worker, which replaces the operator's upstream */
 async function startGemini(
   { starter, workspace, models, signal }: SessionStart,
   probed?: string,
@@ -44,7 +44,7 @@ async function startGemini(
     join(home, 'settings.json'),
     JSON.stringify(settingsWith(probed === undefined ? authOf(starter, keyed) : undefined)),
   );
-  // The file must exist when Gemini CLI starts; its text is read for each session.
+  // The file must exist when Gemini CLI starts, although its text is read for each session.
   await writeFile(systemFile, '', { mode: 0o600 });
   const tools = await ToolListServer.open();
   const process = starter.start({
@@ -69,8 +69,8 @@ async function startGemini(
 }
 
 /**
- * Returns Gemini CLI's name of the sign-in method. Undefined leaves the choice to Gemini CLI, which an address other than Google's
- * requires.
+ * Returns Gemini CLI's name of the sign-in method. Undefined leaves the choice to Gemini CLI, which is necessary for an address other than
+ * Google's.
  */
 function authOf({ variable }: ProcessStarter, keyed: boolean): string | undefined {
   if (!keyed) return 'oauth-personal';
@@ -78,9 +78,9 @@ function authOf({ variable }: ProcessStarter, keyed: boolean): string | undefine
 }
 
 /**
- * Settings that leave Gemini CLI only the model: no tools of its own, no context files, no telemetry, and one try, because the router moves
- * a failed request to another worker. The client's tools are offered to the model, but Gemini CLI must not call them: after such a call
- * would come another turn, and it makes none.
+ * Settings that leave Gemini CLI only the model. It gets no tools of its own and no context files, and sends no telemetry. It tries once,
+ * because the router moves a failed request to another worker. The client's tools are offered to the model, but Gemini CLI does not call
+ * them. A call would need another turn, and Gemini CLI is limited to one.
  * @param auth Gemini CLI's name of the sign-in method
  */
 function settingsWith(auth: string | undefined): JsonObject {

@@ -4,7 +4,7 @@ import type { AnswerPart, CliSession } from '../cli.ts';
 import { probeUpstream } from '../probe-upstream.ts';
 import { prefix, type GeminiRequest } from './gemini-request.ts';
 
-/** Milliseconds for the question and its answer. */
+/** Maximum milliseconds for the question and its answer. */
 const askMs = 10_000;
 
 const name = 'probe';
@@ -19,8 +19,8 @@ const events: readonly JsonObject[] = [
 const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
- * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it passes
- * on images. Makes a process send a request to an upstream inside the worker, and checks that request. Takes no tokens.
+ * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it sends on
+ * images. Makes a process send a request to an upstream inside the worker, and checks that request. This costs no tokens.
  * @param start starts a process that sends requests to the upstream at an address
  */
 export async function probeGemini(

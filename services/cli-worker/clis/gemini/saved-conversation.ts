@@ -15,21 +15,24 @@ export interface RecordedAnswer {
   calls: RecordedCall[];
 }
 
-/** Id of the message with the date, the system and folders. Gemini CLI puts that message first, unless the first one has this id. */
+/**
+ * Id that Gemini CLI gives to a message about the date, the system and folders. It puts that message before the others, unless the first
+ * message has this id.
+ */
 const contextId = createHash('sha256').update('environment-context').digest('hex').slice(0, 32);
 
-/** When a session has several files, Gemini CLI takes the one with the latest time. */
+/** Time of the saved session. If a session has several files, Gemini CLI loads the one with the latest time. */
 const latest = '2100-01-01T00:00:00.000Z';
 
 /**
- * A conversation in the form of a saved session that Gemini CLI loads. It includes the last turn, so that each turn reaches the model with
- * its parts unchanged, whatever text it begins with.
+ * A conversation in the form of a saved session that Gemini CLI loads. It includes the last turn, so that the parts of each turn reach the
+ * model unchanged, whatever text the turn begins with.
  */
 export class SavedConversation {
   readonly sessionId = randomUUID();
   /**
-   * Random text of a marker thought. Gemini CLI shows the marker alone after the whole history, and does not send it to the model. Clients'
-   * texts cannot contain it.
+   * Random text of a thought that serves as a marker. When Gemini CLI has shown the whole history, it shows the marker as a piece of its
+   * own. It does not send the marker to the model. Clients' texts cannot contain it.
    */
   readonly end = randomUUID();
   readonly #folder: string;
@@ -39,7 +42,7 @@ export class SavedConversation {
     this.#folder = folder;
   }
 
-  /** @param folder folder in which Gemini CLI keeps its sessions */
+  /** @param folder folder in which Gemini CLI saves its sessions */
   static async create(folder: string, turns: readonly GeminiTurn[]): Promise<SavedConversation> {
     const conversation = new SavedConversation(folder);
     await writeFile(conversation.#file, conversation.#lines(turns), { mode: 0o600 });
@@ -51,7 +54,7 @@ export class SavedConversation {
   }
 
   #lines(turns: readonly GeminiTurn[]): string {
-    // The marker also keeps texts that begin with a slash from being taken for commands.
+    // Gemini CLI would run a text that begins with a slash as a command. The marker before the text prevents that, too.
     const thought = { text: '', thought: this.end };
     const messages = [...turns, { role: 'user', parts: [] }].map(({ role, parts }, at): JsonObject => {
       const id = at === 0 ? contextId : randomUUID();
@@ -64,7 +67,7 @@ export class SavedConversation {
     return [session, ...messages].map((line) => `${JSON.stringify(line)}\n`).join('');
   }
 
-  /** Whether a user's text, as Gemini CLI shows it, is the end of the history. */
+  /** Whether a user's text that Gemini CLI shows is the marker at the end of the history. */
   isEnd(text: string): boolean {
     return text === `[Thought: ${this.end}]`;
   }
@@ -98,7 +101,7 @@ function callOf(call: Json): RecordedCall[] {
   return [{ name: call['name'], args: isJsonObject(call['args']) ? call['args'] : {} }];
 }
 
-/** Reads the counts of the upstream's `usageMetadata`, whose output excludes thinking. */
+/** Reads the token counts of the upstream's `usageMetadata`. Its output tokens do not include thinking. */
 function readTokens(tokens: Json | undefined): Usage | undefined {
   if (!isJsonObject(tokens)) return undefined;
   const count = (field: string): number => (typeof tokens[field] === 'number' ? tokens[field] : 0);

@@ -4,13 +4,13 @@ import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
 import { assertSchema, createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
 
 /**
- * Checks whether an answer has the client's schema.
- * @throws RouterError `invalid_request` when the schema cannot be applied
+ * Returns whether an answer matches the client's schema.
+ * @throws RouterError `invalid_request` if the schema cannot be applied
  */
 export type AnswerValidator = (answer: Json) => Promise<boolean>;
 
 /**
- * Creates the check of answers against a schema. opencode requests the schema from the model and does not check the answer.
+ * Creates the check of answers against a schema. opencode asks the model for an answer with the schema, but does not check the answer.
  * @throws RouterError `invalid_request` for an invalid schema, or one that takes too long to check
  */
 export async function createAnswerValidator(schema: JsonObject): Promise<AnswerValidator> {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Parameters of the model that a request sets. For absent fields, opencode's values for the model apply. */
+/** Parameters of the model that a request sets. A field that is absent has opencode's value for the model. */
 export interface ModelParameters {
   maxOutputTokens?: number;
   temperature?: number;
@@ -12,8 +12,8 @@ export interface ModelParameters {
 }
 
 /**
- * A plugin for opencode that replaces the system prompt by the client's and sets the model's parameters. Both are in the `system` field of
- * a prompt, after a mark that only the worker has. A token limit is not set where opencode sends none.
+ * A plugin for opencode that replaces the system prompt by that of the client, and sets the model's parameters. The worker sends both in
+ * the `system` field of a prompt, after a mark that only the worker knows. The token limit is not set if opencode sends none.
  */
 const script = (mark: string): string => `const mark = ${JSON.stringify(mark)};
 export const ModelOnly = async () => ({
@@ -59,8 +59,8 @@ export class ModelOnlyPlugin {
 const declared = { dependencies: { '@opencode-ai/plugin': '*' } };
 
 /**
- * Makes opencode find the package that it would otherwise install before it loads a plugin: 3,800 files and some seconds. The worker's
- * plugin does not need the package.
+ * Makes opencode find the package that it would otherwise install before it loads a plugin. The package has 3,800 files, and installing it
+ * takes some seconds. The worker's plugin does not need it.
  * @param folder folder of opencode's settings
  */
 export async function leaveOutPackages(folder: string): Promise<void> {

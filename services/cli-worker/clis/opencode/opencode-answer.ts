@@ -10,18 +10,17 @@ import { isOfHistory } from './opencode-history.ts';
 export interface AnswerTools {
   /** The client's names of tools, by opencode's names. */
   names: ReadonlyMap<string, string>;
-  /** Whether the answer may have several calls. If not, further calls are dropped; the model makes them again. */
+  /** Whether the answer may have several calls. If not, all calls but the first are dropped. The model can make them again later. */
   parallel: boolean;
 }
 
 /**
- * Reads an opencode server's events of one session: parts and their pieces, calls of tools, token counts, the end.
+ * Reads an opencode server's events about one session: parts and their pieces, calls of tools, token counts, and the end.
  *
- * Each call waits for a permission. When the permission is refused, opencode reads the rest of the upstream's answer and sends no further
- * request.
+ * Each call waits for a permission. After a refusal, opencode reads the rest of the upstream's answer and sends no further request.
  */
 export class OpencodeAnswer {
-  /** How the answer ended. Rejects with a RouterError when it failed. */
+  /** How the answer ended. Rejects with a RouterError if it failed. */
   readonly ended: Promise<Outcome>;
   readonly #sessionId: string;
   readonly #onPart: (part: AnswerPart) => void;
@@ -31,16 +30,16 @@ export class OpencodeAnswer {
   readonly #validate: AnswerValidator | undefined;
   /** Settles when the structured answer has been checked. */
   #checked: Promise<void> | undefined;
-  /** Ids of calls that wait for a permission. opencode could read their arguments. */
+  /** Ids of calls that wait for a permission, which shows that opencode could read their arguments. */
   readonly #asked = new Set<Json>();
-  /** Calls with their arguments, in order, until they are passed on. */
+  /** Calls with their arguments, in order, which the client has not got yet. */
   readonly #written = new Map<string, { name: string; input: JsonObject }>();
-  /** Ids of all calls that had arguments. */
+  /** Ids of all calls whose arguments have come. */
   readonly #known = new Set<Json>();
   #calls = 0;
   #outcome: Outcome | undefined;
 
-  /** @param validate checks a JSON value against the client's schema; absent where the client requests text */
+  /** @param validate checks a JSON value against the client's schema; absent if the client requests text */
   constructor(
     sessionId: string,
     onPart: (part: AnswerPart) => void,
@@ -49,7 +48,7 @@ export class OpencodeAnswer {
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.ended = promise;
-    // It may reject before anything waits for it.
+    // The promise may reject before anything waits for it.
     promise.catch(() => undefined);
     this.#settle = { resolve, reject };
     this.#sessionId = sessionId;
@@ -58,7 +57,7 @@ export class OpencodeAnswer {
     this.#validate = validate;
   }
 
-  /** Reads an event. Ignores those of other sessions, and those of the history that the worker put into the session. */
+  /** Reads an event. Ignores events about other sessions, and about the history that the worker put into the session. */
   push(type: string, properties: JsonObject): void {
     if (properties['sessionID'] !== this.#sessionId) return;
     switch (type) {
@@ -89,7 +88,7 @@ export class OpencodeAnswer {
 
   #part({ id, type, messageID, callID, tool, state }: JsonObject): void {
     if (id === undefined || isOfHistory(messageID)) return;
-    // A client that requests JSON gets no text beside it.
+    // A client that requests JSON gets no text in addition.
     if (type === 'text' && !this.#validate) this.#kinds.set(id, 'text');
     else if (type === 'reasoning') this.#kinds.set(id, 'thinking');
     else if (type === 'tool' && isJsonObject(state)) this.#tool(callID, tool, state);
@@ -110,7 +109,7 @@ export class OpencodeAnswer {
     this.#show();
   }
 
-  /** Passes on the calls that are complete, in the order in which the model wrote them. */
+  /** Sends the client the calls that are complete, in the order in which the model wrote them. */
   #show(): void {
     for (const [id, { name, input }] of this.#written) {
       if (!this.#asked.has(id)) return;
@@ -136,12 +135,12 @@ export class OpencodeAnswer {
       this.#checked ??= this.#structured(structured, readTokens(tokens)).catch(this.#settle.reject);
       return;
     }
-    // A call that was not passed on had arguments that opencode could not read.
+    // If the client has not got a call by now, opencode could not read its arguments.
     const hasCalls = finish === 'tool-calls' && this.#calls > 0 && this.#written.size === 0;
     const finishReason = hasCalls ? 'tool_calls' : finishReasonFor(finish);
     if (this.#validate && finishReason === 'stop') this.#settle.reject(withoutSchema());
     if (finishReason !== undefined) this.#outcome = { finishReason, usage: readTokens(tokens) };
-    // Otherwise opencode would send another request and append the second answer.
+    // The answer fails, because opencode would send another request and append the second answer.
     else this.#settle.reject(brokenOff());
   }
 
@@ -171,7 +170,7 @@ export class OpencodeAnswer {
   }
 }
 
-/** Maps the AI SDK's finish reasons; undefined for those that do not end an answer. */
+/** Maps the AI SDK's finish reasons to those of the chat format. Returns undefined for reasons that do not end an answer. */
 function finishReasonFor(finish: string): string | undefined {
   switch (finish) {
     case 'stop':

@@ -2,7 +2,7 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { serverName } from './opencode-request.ts';
 
-/** Name of the agent of every conversation. It has a model, and no tools but the client's. */
+/** Name of the agent that holds every conversation. It has a model, and only the client's tools. */
 export const bareAgent = 'router';
 
 export interface OpencodeModel extends JsonObject {
@@ -10,21 +10,21 @@ export interface OpencodeModel extends JsonObject {
   modelID: string;
 }
 
-/** A local model for warming up: it makes opencode load everything that a conversation needs. */
+/** A local model with which opencode is warmed up. Conversations with it make opencode load everything that a conversation needs. */
 export const warmUpModel: OpencodeModel = { providerID: 'router-warm-up', modelID: 'none' };
 
-/** The tool that opencode makes a model call for an answer with a schema. */
+/** The tool that opencode makes a model call to give an answer with a schema. */
 export const schemaTool = 'StructuredOutput';
 
-/** Calls of the client's tools wait for a permission that is never granted. Of the rules that match, the last one applies. */
+/** Calls of the client's tools (`ask`) wait for a permission that is never granted. Of the rules that match, the last one applies. */
 const permission = { '*': 'deny', [`${serverName}_*`]: 'ask', [schemaTool]: 'allow', doom_loop: 'allow' };
 
 /**
- * Returns the settings that leave opencode only its models, merged with the operator's, which name the providers.
+ * Returns the settings that leave opencode only its models. They include the operator's settings, which name the providers.
  * @param operators the operator's settings, as JSON
  * @param warmUpUrl base URL of the warm-up model
  * @param plugin address of the worker's plugin, the only one
- * @throws ConfigError when the operator's settings are not a JSON object
+ * @throws ConfigError if the operator's settings are not a JSON object
  */
 export function opencodeConfig(operators: string | undefined, warmUpUrl: string, plugin: string): JsonObject {
   const given = parse(operators ?? '{}');
@@ -40,7 +40,7 @@ export function opencodeConfig(operators: string | undefined, warmUpUrl: string,
         models: { [warmUpModel.modelID]: { name: 'None' } },
       },
     },
-    // Replaces opencode's own prompt; opencode ignores an empty one.
+    // The blank replaces opencode's own prompt. An empty prompt would be ignored.
     agent: { [bareAgent]: { mode: 'primary', prompt: ' ', permission } },
     permission: { '*': 'deny' },
     mcp: {},

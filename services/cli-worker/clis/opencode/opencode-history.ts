@@ -16,7 +16,7 @@ interface Message {
 
 /** Creates the events that put histories into the sessions of one opencode server (`/sync/replay`). */
 export class OpencodeHistories {
-  /** Ids are unique in the whole server. */
+  /** Number of the last id. Ids are unique in the whole server. */
   #lastId = 0;
 
   /**
@@ -28,7 +28,7 @@ export class OpencodeHistories {
     let sequence = 0;
     let parentId = this.#id('msg');
     const event = (type: string, data: JsonObject): JsonObject => {
-      // The first number belongs to the session's creation.
+      // The event that created the session has the first number.
       sequence += 1;
       return {
         id: this.#id('evt'),
@@ -70,7 +70,7 @@ function assistantInfo(model: OpencodeModel): JsonObject {
   return { ...model, mode: bareAgent, path: { cwd: '/', root: '/' }, cost: 0, tokens };
 }
 
-/** Keeps a user's messages as they are. Joins what the model wrote between them, up to its calls, into one message. */
+/** Leaves a user's messages unchanged. Joins what the model wrote, up to the results of its calls, into one message. */
 function messagesOf(items: readonly JsonObject[], now: number): Message[] {
   const results = new Map(
     items.flatMap((item) =>
@@ -108,7 +108,7 @@ function callPart(call: JsonObject, results: ReadonlyMap<unknown, string>, now: 
   return { type: 'tool', callID, tool, state };
 }
 
-/** Parses a call's arguments. Wraps those that are not a JSON object, which some models write. */
+/** Parses a call's arguments. Some models write arguments that are not a JSON object; these are put into one. */
 function inputOf(json: unknown): JsonObject {
   try {
     const input: unknown = JSON.parse(String(json));

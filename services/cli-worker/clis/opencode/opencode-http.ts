@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
-/** Milliseconds for a call. No call waits for a model. */
+/** Maximum milliseconds for a call. They are few, because no call waits for a model. */
 const callMs = 10_000;
 
 /** Thrown when the server does not answer. Its process is then unusable. */
@@ -20,9 +20,10 @@ export class OpencodeHttp {
   }
 
   /**
-   * Makes a call and returns its answer; an empty object when that is not a JSON object.
+   * Makes a call and returns its answer; an empty object if the answer is not a JSON object.
    * @param options.mayBeGone whether status 404 is no error, because the subject of the call may have ended
-   * @throws RouterError `upstream_failed` when the server refuses, OpencodeUnreachable when it does not answer
+   * @throws RouterError `upstream_failed` if the server refuses the call
+   * @throws OpencodeUnreachable if the server does not answer
    */
   async call(
     method: 'GET' | 'POST' | 'DELETE',
@@ -50,7 +51,7 @@ export class OpencodeHttp {
   }
 
   /**
-   * Reads the server's events until it ends or the signal aborts.
+   * Reads the server's events until the server ends or the signal aborts.
    * @param onStart called when the server has begun to send events
    */
   async events(onStart: () => void, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void> {

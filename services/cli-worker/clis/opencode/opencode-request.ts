@@ -7,8 +7,9 @@ import { isSystem, readItemsRequest, systemTextOf, type ClientWords, type ItemsR
 import type { ListedTool } from '../tool-list-server.ts';
 import type { ModelParameters } from './model-only-plugin.ts';
 
-/** Name of the MCP server that lists the client's tools, and the prefix that opencode puts before their names. */
+/** Name of the MCP server that lists the client's tools. */
 export const serverName = 'client';
+/** Prefix that opencode puts before the names of these tools. */
 const prefix = `${serverName}_`;
 
 /** A request to opencode. Its items have opencode's names of tools, and no system text. */
@@ -22,7 +23,7 @@ export interface OpencodeRequest extends Omit<ItemsRequest, 'tools'> {
 }
 
 /**
- * Reads a chat request into a request to opencode. The upstream keeps the token limit, the worker the stop texts.
+ * Reads a chat request into a request to opencode. The upstream applies the token limit; the worker ends the answer at stop texts.
  * @throws RouterError as `readItemsRequest` does
  */
 export function readOpencodeRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): OpencodeRequest {
@@ -56,7 +57,7 @@ function parametersOf(
 }
 
 /**
- * Returns the items. opencode stores a call together with its result.
+ * Returns the items if each call has a result, which opencode needs because it stores both together.
  * @throws RouterError for a call without a result, or a result without a call
  */
 function withResults(items: JsonObject[], { turns, unsupported }: ClientWords): JsonObject[] {

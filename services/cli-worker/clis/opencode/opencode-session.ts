@@ -20,12 +20,12 @@ export interface OpencodeSessionOptions {
   folder: string;
 }
 
-/** Holds conversations with one opencode server, each in its own session. Ignores events of other sessions. */
+/** Holds conversations with one opencode server, each in its own session. Ignores events about other sessions. */
 export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> {
   readonly process: CliProcess;
   readonly #options: OpencodeSessionOptions;
   readonly #histories = new OpencodeHistories();
-  /** The tools that opencode has, as JSON. */
+  /** The client's tools that opencode has now, as JSON. */
   #listed = '[]';
   #answer: OpencodeAnswer | undefined;
   /** The session for the next conversation, created in advance. */
@@ -44,7 +44,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     this.#options.http
       .events(resolve, (event) => this.#onEvent(event), ended.signal)
       .catch(reject)
-      // Without its events the server is unusable.
+      // When its events end, the server is unusable.
       .finally(() => this.process.kill());
     await Promise.race([promise, this.#processFailure()]);
   }
@@ -112,7 +112,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     return isJsonObject(models[modelID]) ? models[modelID] : undefined;
   }
 
-  /** Gives opencode the client's tools, which it keeps until it gets others. */
+  /** Gives opencode the client's tools. It keeps them until it gets others. */
   async #offer(tools: readonly ListedTool[]): Promise<void> {
     const wanted = JSON.stringify(tools);
     if (tools.length === 0 || wanted === this.#listed) return;
@@ -128,7 +128,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   }
 
   async #createSession(): Promise<string> {
-    // Without a title opencode asks a model for one.
+    // If a session has no title, opencode asks a model for one.
     const { id } = await this.#options.http.call('POST', '/session', { title: 'router' });
     if (typeof id !== 'string') throw new RouterError('upstream_failed', 'The CLI started no conversation.');
     return id;
@@ -137,7 +137,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   #onEvent({ type, properties }: JsonObject): void {
     const given = isJsonObject(properties) ? properties : {};
     if (typeof type === 'string') this.#answer?.push(type, given);
-    // Refuses permissions and every other request that needs a person. One refusal answers all that wait in the session.
+    // Permissions and all other requests that need a person are refused. One refusal answers all permissions that wait in the session.
     if (type === 'permission.asked') {
       this.#do('POST', `/permission/${idIn(given)}/reply`, { reply: 'reject' }, { mayBeGone: true });
     } else if (type === 'question.asked') this.#do('POST', `/question/${idIn(given)}/reject`);

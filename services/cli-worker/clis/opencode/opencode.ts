@@ -20,8 +20,8 @@ import { warmUpOpencode } from './warm-up-opencode.ts';
 import { startWarmUpUpstream } from './warm-up-upstream.ts';
 
 /**
- * Creates the driver of opencode over its HTTP server for one worker. Each conversation is a session of its own that is deleted afterwards.
- * The first process that becomes ready determines what the installed version supports.
+ * Creates the driver of opencode over its HTTP server for one worker. Each conversation has a session of its own that is deleted
+ * afterwards. The first process that becomes ready determines what the installed version supports.
  */
 export function opencodeCli(): Cli<OpencodeRequest, AnswerPart> {
   const found = Promise.withResolvers<Capability[]>();
@@ -35,7 +35,7 @@ export function opencodeCli(): Cli<OpencodeRequest, AnswerPart> {
     start: async (options) => {
       const { session, takesTools } = await startOpencode(options);
       const models = await Promise.all(options.models.map((model) => session.describe(model)));
-      // opencode leaves files out for a model that does not read them.
+      // opencode leaves files out of a request to a model that does not read them.
       takes.takesFiles = models.every((model) => reads(model, 'pdf'));
       const vision = models.every((model) => reads(model, 'image'));
       found.resolve([...(takesTools ? (['tools', 'json'] as const) : []), ...(vision ? (['vision'] as const) : [])]);
@@ -64,12 +64,12 @@ async function startOpencode({
       workspace,
       allowed: logins.opencode.keys,
       variables: {
-        // Every user of this machine can reach its port.
+        // The password is needed because every user of this machine can reach the server's port.
         OPENCODE_SERVER_PASSWORD: password,
         OPENCODE_CONFIG_CONTENT: JSON.stringify(
           opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'), warmUp.url, plugin.url),
         ),
-        // Conversations are never on disk, and no request waits for the disk.
+        // A database in memory never puts conversations on the disk, and no request waits for the disk.
         OPENCODE_DB: ':memory:',
         OPENCODE_DISABLE_PROJECT_CONFIG: '1',
         OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
@@ -110,7 +110,7 @@ function reads(model: JsonObject | undefined, kind: 'image' | 'pdf'): boolean {
   return isJsonObject(input) && input[kind] === true;
 }
 
-/** Returns the address that the process prints when it listens. */
+/** Returns the address that the process prints when it begins to listen. */
 async function addressOf(process: CliProcess): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   process.onOutput = lineReader((line) => {

@@ -6,7 +6,7 @@ import { opencodeToolName, type OpencodeRequest } from './opencode-request.ts';
 import type { OpencodeSession } from './opencode-session.ts';
 import type { WarmUpUpstream } from './warm-up-upstream.ts';
 
-/** Number of conversations after which opencode has loaded everything and is about as fast as it gets. */
+/** Number of conversations after which opencode has loaded everything and hardly gets faster. */
 const warmUps = 8;
 
 const name = 'warm_up';
@@ -43,10 +43,9 @@ const expected: JsonObject[] = [
 ];
 
 /**
- * Holds conversations with the warm-up upstream until opencode is as fast as it gets: the first ones take several times as long as later
- * ones.
- * @returns whether this version takes a client's tools
- * @throws RouterError `upstream_failed` when the upstream gets another conversation than the client's
+ * Holds conversations with the warm-up upstream, because the first conversations take several times as long as later ones.
+ * @returns whether this version of opencode offers a client's tools to the model
+ * @throws RouterError `upstream_failed` if the upstream gets another conversation than the client's
  */
 export async function warmUpOpencode(
   session: OpencodeSession,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** An upstream inside the worker. It calls the first tool that it is offered, and otherwise answers `Hello`. */
+/** An upstream inside the worker. It calls the first tool that a request offers; without tools, it answers `Hello`. */
 export interface WarmUpUpstream {
   /** Base URL of its chat completions. */
   url: string;

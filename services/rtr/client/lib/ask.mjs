@@ -2,14 +2,14 @@ import { ClientError } from './client-error.mjs';
 import { printable } from './printable.mjs';
 import { send } from './send.mjs';
 
-/** Thrown when the router cannot be reached, or gives no usable answer. */
+/** Thrown when the router cannot be reached, or does not send a usable answer. */
 export class RouterUnreachableError extends ClientError {}
 
 /**
  * Sends a request to the router.
  * @param {string} url
  * @param {import('./send.mjs').Outgoing} [request]
- * @throws {RouterUnreachableError} when there is no answer
+ * @throws {RouterUnreachableError} if no answer comes
  */
 export async function request(url, request) {
   try {
@@ -41,6 +41,6 @@ function reasonOf(error) {
   // OpenSSL's message names its own source file.
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
     return 'what answers there speaks no TLS, or no version of it that Node speaks';
-  // Where a name has several addresses, the joint error of all of them has no message.
+  // If a host name has several addresses, the joint error of all of them has no message.
   return printable(error.message) || code;
 }

@@ -2,9 +2,9 @@ import { routerAddress, withParents } from './router-address.mjs';
 import { knownRouters } from './store/sign-ins.mjs';
 
 /**
- * Finds the router that a person means by an address at it, such as that of one of its APIs.
+ * Finds the router to which an entered address belongs, which may be the address of one of the router's APIs.
  * @param {string | undefined} entered
- * @returns {string | undefined} undefined for the default router; the address itself where there is no sign-in to it
+ * @returns {string | undefined} undefined for the default router; the entered address if the person is not signed in to its router
  */
 export function findRouter(entered) {
   if (entered === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** An error whose message a person sees without a stack. */
+/** An error that is shown to a person as its message, without a stack. */
 export class ClientError extends Error {
   /**
    * @param {string} message

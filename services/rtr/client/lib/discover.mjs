@@ -5,10 +5,10 @@ import { shellWord } from './programs/shell-word.mjs';
 import { withParents } from './router-address.mjs';
 
 /**
- * Addresses at which a router signs programs in, and addresses of its APIs. All are at the origin of the router, as `normalizeAddress` spells
- * them.
+ * Addresses at which a router signs programs in, and addresses of its APIs. All have the origin of the router, and the spelling of
+ * `normalizeAddress`.
  * @typedef {object} Endpoints
- * @property {string} router address at which they were found
+ * @property {string} router address at which the endpoints were found
  * @property {string} device
  * @property {string} token
  * @property {string | undefined} revocation
@@ -16,7 +16,7 @@ import { withParents } from './router-address.mjs';
  */
 
 /**
- * Finds the endpoints of a router (RFC 8414), at an address or above it.
+ * Finds the endpoints of a router (RFC 8414) at an address, or at one with a shorter path.
  * @param {string} entered address as `routerAddress` returns it
  * @returns {Promise<Endpoints>}
  */
@@ -29,7 +29,7 @@ export async function discover(entered) {
 }
 
 /**
- * Reads the document at the well-known address below an address; undefined if that is not a router's.
+ * Reads the document at the well-known path below an address. Returns undefined if it is not the document of a router.
  * @param {string} router
  */
 async function find(router) {
@@ -69,7 +69,7 @@ function endpointsOf(router, found) {
     throw new ClientError(`${router} says that its address is another one. If that is right: rtr login ${named}`);
   };
   const { issuer, device, token, revocation_endpoint: revocation } = found;
-  // Checked as RFC 8414, section 3.3 demands.
+  // RFC 8414, section 3.3, demands this check.
   if (typeof issuer === 'string') own(issuer);
   return {
     router,

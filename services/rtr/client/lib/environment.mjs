@@ -1,2 +1,2 @@
-/** The variables of the person's shell: where their folders are, and what can be opened. None of them is a setting of the client. */
+/** The variables of the person's shell, such as their folders and their display. None of them is a setting of the client. */
 export const environment = process.env;

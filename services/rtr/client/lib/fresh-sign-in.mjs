@@ -4,17 +4,17 @@ import { accepts, OAuthAnswer, refreshTokens } from './router-api.mjs';
 import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
 
-/** Milliseconds for which an access token must still be valid. */
+/** Milliseconds for which a returned access token must still be valid. */
 const freshMs = 120_000;
 
 /** Signals that end a process. They are ignored between the router's answer and the moment when the new tokens are stored. */
 const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Returns the sign-in with an access token that is valid for two more minutes and that the router accepts: Claude Code requests a token
- * again when one was refused. One process at a time refreshes the token. While the router is away, a token that has not expired is good
- * enough.
- * @param {string} [router] default: the last one
+ * Returns the sign-in with an access token that is valid for two more minutes. The router is asked whether it accepts the token, because
+ * Claude Code runs this again when a token was refused. One process at a time refreshes the token. While the router is unreachable, any
+ * token that has not expired is returned.
+ * @param {string} [router] default: the router that was signed in to last
  * @returns {Promise<import('./store/sign-ins.mjs').SignIn>}
  */
 export async function ensureFreshSignIn(router) {
@@ -35,7 +35,7 @@ async function refresh({ router, refreshToken: before }) {
   try {
     const { accessToken, expiresAt, refreshToken } = await refreshTokens(known.tokenEndpoint, known.refreshToken);
     const next = { ...known, accessToken, expiresAt, refreshToken };
-    // A new sign-in may have replaced this one in the meantime; it ends this one at the router.
+    // A new sign-in may have replaced this one in the meantime. It has then ended this one at the router.
     return updateSignIn(next, known.refreshToken) ? next : readSignIn(router);
   } catch (error) {
     if (error instanceof RouterUnreachableError && lasts(known, 0)) return known;

@@ -1,4 +1,4 @@
-/** Maximum number of characters of a router's text that are shown. */
+/** Maximum number of characters that are shown of a router's text. */
 const maxLength = 500;
 
 /**

@@ -3,7 +3,8 @@ import { ClientError } from './client-error.mjs';
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * Returns the address of a router as it is stored, without a slash at its end. An address without a scheme is https, on this machine http.
+ * Returns the address of a router as it is stored, without a slash at its end. An address without a scheme gets `https`, or `http` if it is
+ * one of this machine.
  * @param {string} entered
  * @returns {string}
  * @throws {ClientError} for an address to which tokens must not be sent
@@ -28,7 +29,7 @@ export function routerAddress(entered) {
 }
 
 /**
- * Returns an address and those above it, up to the root: people also enter the base URL of an SDK.
+ * Returns an address, and the addresses with shorter paths up to the root, because people also enter the base URL of an SDK.
  * @param {string} address address as `routerAddress` returns it
  * @returns {string[]}
  */

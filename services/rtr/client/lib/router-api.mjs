@@ -47,7 +47,7 @@ export async function beginDevice({ device }, name) {
     deviceCode,
     userCode: printable(userCode),
     page: ownPage,
-    /** The page with the code in its address. */
+    /** The URL of the page, with the code in the URL. */
     completePage: normalizeAddress(whole, origin) ?? ownPage,
     expiresMs: Math.min(Number(seconds) || 600, 3_600) * 1_000,
     intervalMs: Math.max(Number(interval) || 5, 1) * 1_000,
@@ -81,17 +81,17 @@ export async function revoke(revocationEndpoint, refreshToken) {
   await postForm(revocationEndpoint, { token: refreshToken, token_type_hint: 'refresh_token' });
 }
 
-/** Milliseconds for the check whether a token is accepted. */
+/** Maximum milliseconds for the check whether a token is accepted. */
 const checkMs = 1_500;
 
 /**
- * Milliseconds for a refresh. Together with the check and the wait for another process, a token takes less than ten seconds (Claude Code's
- * limit).
+ * Maximum milliseconds for a refresh. Together with the check and the wait for another process, getting a token takes less than ten
+ * seconds, which is Claude Code's limit.
  */
 const refreshMs = 3_500;
 
 /**
- * Whether the router accepts an access token. True also while the router is away.
+ * Whether the router accepts an access token. Also true while the router is unreachable.
  * @param {string} url an address of the router that needs a token
  * @param {string} accessToken
  */
@@ -106,7 +106,7 @@ export async function accepts(url, accessToken) {
 }
 
 /**
- * Returns the JSON at an address of the router that needs a token; undefined when there is none.
+ * Returns the JSON at a URL of the router that needs a token; undefined if the status is not 200.
  * @param {string} url
  * @param {string} accessToken
  * @returns {Promise<unknown>}
@@ -147,7 +147,7 @@ function readGrant({ access_token: accessToken, refresh_token: refreshToken, exp
 }
 
 /**
- * Whether a value can be a token: it is printed, and sent in a header.
+ * Whether a value can be a token. A token is printed and sent in a header, so only visible ASCII characters are allowed.
  * @param {unknown} value
  * @returns {value is string}
  */

@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
-/** Milliseconds for one request. */
+/** Maximum milliseconds for one request. */
 const defaultTimeoutMs = 5_000;
 
 /** Maximum number of characters of an answer. */
@@ -10,14 +10,14 @@ const maxBytes = 4 * 1024 * 1024;
 /**
  * @typedef {object} Outgoing
  * @property {Record<string, string>} [headers]
- * @property {string} [form] body of a POST request; without it, the request is a GET
+ * @property {string} [form] body of a POST request; if it is absent, the request is a GET
  * @property {boolean} [headOnly] whether only the status is needed
  * @property {number} [timeoutMs]
  */
 
 /**
- * Sends a request and returns the answer, whatever its status. Follows no redirect. (The `fetch` of Node 20 may never settle when the
- * connection is closed at once.)
+ * Sends a request and returns the answer, whatever its status. Follows no redirect. (`fetch` is not used, because that of Node 20 may never
+ * settle if the connection is closed at once.)
  * @param {string} url
  * @param {Outgoing} [outgoing]
  * @returns {Promise<{ status: number, text: string }>}

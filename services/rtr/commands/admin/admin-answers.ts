@@ -4,15 +4,15 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /*
- * The fields of the Admin API's answers that the command line reads; the API's document describes all of them. Times are milliseconds since
- * 1970.
+ * The fields of the Admin API's answers that the command line reads. The API's document describes all of its fields. Times are milliseconds
+ * since 1970.
  */
 
 export interface Person {
   id: string;
   name: string;
   email: string;
-  /** Absent from routers of earlier releases. */
+  /** Routers of earlier releases do not send it. */
   emailConfirmed?: boolean;
   role: 'admin' | 'member';
   blocked: boolean;
@@ -25,7 +25,7 @@ export interface Person {
   provider?: string;
 }
 
-/** The switch by which requests are recorded. */
+/** The switch that has requests recorded. */
 export interface RecordingState {
   of: 'key' | 'team';
   by?: string;
@@ -48,7 +48,7 @@ export interface Key {
   kind: 'router' | 'user' | 'team';
   name: string;
   class: PriorityClass;
-  /** The class of its requests, where it differs from `class`. */
+  /** The class that the key's requests have, if it differs from `class`. */
   classInForce?: PriorityClass;
   masked: string;
   owner?: { id: string; name: string };

@@ -6,14 +6,15 @@ import { bareAddress } from '../client/bare-address.ts';
 import { unreachableError } from '../client/unreachable.ts';
 import { refusalError } from './refusal-sentence.ts';
 
-/** Milliseconds to wait for the beginning of an answer, or for a piece of it. */
+/** Milliseconds to wait for the beginning of an answer, or for the next piece of it. */
 const defaultTimeoutMs = 30_000;
 
-/** Items of a list per request. */
+/** Number of items of a list that one request gets. */
 const pageSize = 500;
 
-/** Maximum number of times that a request is sent, and maximum seconds of `retry-after` that are waited. */
+/** Maximum number of times that a request is sent. */
 const maxAttempts = 4;
+/** A request is repeated only if the router's `retry-after` is at most this. */
 const maxWaitSeconds = 5;
 
 /** Fields of a query; undefined ones are left out. */
@@ -23,18 +24,18 @@ export interface AdminClientOptions {
   /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
   url: string;
   token: () => Promise<string>;
-  /** Error message where the router rejects the token. */
+  /** Error message for a token that the router rejects. */
   unknownTokenMessage: string;
-  /** Milliseconds to wait for the beginning of an answer, or for a piece of it. Default 30 s. */
+  /** Milliseconds to wait for the beginning of an answer, or for the next piece of it. Default: 30 s. */
   timeoutMs?: number;
   /** Sends the requests; default: the global dispatcher. */
   dispatcher?: Dispatcher;
 }
 
-/** An answer with its revision, which a change sends back. */
+/** An answer, and the revision of the object in it, which a request that changes the object sends back. */
 export interface WithRevision<Answer> {
   value: Answer;
-  /** Such as `"7"`; undefined where the operation returns none. */
+  /** The revision, such as `"7"`; undefined if the operation returns none. */
   etag: string | undefined;
 }
 
@@ -70,7 +71,7 @@ export class AdminClient {
     return (await this.send<Answer>('GET', path, { query })).value;
   }
 
-  /** Sends a request and returns the answer; the value is undefined where the answer is empty. */
+  /** Sends a request and returns the answer. The value is undefined if the answer is empty. */
   async send<Answer>(
     method: Dispatcher.HttpMethod,
     path: string,
@@ -106,12 +107,12 @@ export class AdminClient {
     return items;
   }
 
-  /** Streams a file as it arrives. Reading throws when the stream is cut off. */
+  /** Streams a file as it arrives. Reading it throws if the stream is cut off. */
   async open(path: string, query: Query = {}): Promise<AsyncIterable<Uint8Array>> {
     return (await this.#ask('GET', path, { query })).body;
   }
 
-  /** Sends a request. Repeats it where the router answers with `retry-after`, except POST, which could create a second object. */
+  /** Sends a request. Repeats it if the router answers with `retry-after`, except a POST request, which could create a second object. */
   async #ask(method: Dispatcher.HttpMethod, path: string, asked: RequestOptions): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#sendOnce(method, path, asked);
@@ -168,7 +169,7 @@ export class AdminClient {
 }
 
 /**
- * Builds a path with parameters, each of which is one segment and may have any characters: at`/users/${id}`.
+ * Builds a path with parameters, such as pathOf`/users/${id}`. Each parameter is one segment and may contain any characters.
  * @throws RouterError `invalid_request` for a parameter that cannot be a segment, see `pathSegment`
  */
 export function pathOf(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {

@@ -25,7 +25,7 @@ export type RunAdminCommand = (
 ) => Promise<void>;
 
 /**
- * Adds a command with the options that all of them have.
+ * Adds a command with the options that all commands on the Admin API have.
  * @param words its name and arguments, such as `show <user>`
  */
 export function addCommand(parent: Command, words: string, description: string): Command {

@@ -2,8 +2,9 @@ import { differences } from './apply/differences.ts';
 import { differenceText, valueText } from './apply/print-changes.ts';
 
 /**
- * Describes a change, such as `limits.costPerDay: 5 → 10` or `member → admin`, and its further details, such as `overlapMs=0`.
- * @param details details of an entry of the audit trail
+ * Describes a change of the audit trail, such as `limits.costPerDay: 5 → 10` or `member → admin`, and its other details, such as
+ * `overlapMs=0`.
+ * @param details details of the entry in the audit trail
  */
 export function changeText({ before, after, ...details }: Readonly<Record<string, unknown>>): string {
   const others = Object.entries(details).flatMap(([name, value]) =>

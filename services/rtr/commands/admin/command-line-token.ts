@@ -3,13 +3,14 @@ import type { AdminTokenStore } from '#shared/accounts/admin-tokens/admin-token-
 import { UpError } from '../../up/up-error.ts';
 import { thisCommandLine } from '../this-command-line.ts';
 
-/** Milliseconds for which a token is valid, and after which another one is created. */
+/** Milliseconds from the creation of a token until it expires. */
 const validMs = 300_000;
+/** Milliseconds from the creation of a token until another one is created in its place. */
 const usedMs = 240_000;
 
 /**
  * An admin token of this command line, created in the account store. It belongs to nobody, has the rights of an administrator, and is
- * deleted at the end. A command that takes longer than four minutes gets another one.
+ * deleted when the command ends. A command that takes longer than four minutes gets another token.
  */
 export class CommandLineToken {
   readonly #store: Pick<AdminTokenStore, 'create' | 'remove'>;
@@ -22,7 +23,7 @@ export class CommandLineToken {
 
   /**
    * Returns the token to use now.
-   * @throws UpError when there are too many
+   * @throws UpError if the account store has too many tokens
    */
   async current(): Promise<string> {
     if (this.#current && Date.now() < this.#current.until) return this.#current.raw;

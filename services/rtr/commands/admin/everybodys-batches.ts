@@ -26,7 +26,7 @@ const form = {
   },
 };
 
-/** `rtr admin batches …`: the batches of everybody. */
+/** Creates `rtr admin batches …`, with which administrators see and cancel the batches of others. */
 export function allBatchesCommand(run: RunAdminCommand): Command {
   const command = new Command('batches').description('see and cancel the batches of everybody');
   addCommand(command, 'list', 'list the batches of a person, a team or a router key, newest first')

@@ -16,7 +16,7 @@ interface OwnedFile {
   expiresAt?: number;
 }
 
-/** `rtr admin files …`: the files of everybody. */
+/** Creates `rtr admin files …`, with which administrators see and delete the files of others. */
 export function allFilesCommand(run: RunAdminCommand): Command {
   const command = new Command('files').description('see and delete the files of everybody');
   const owner = ['<owner>', 'user:<address>, team:<name> or key:<id>'] as const;

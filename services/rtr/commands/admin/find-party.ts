@@ -5,8 +5,9 @@ import { pathOf, type AdminClient } from './admin-client.ts';
 import type { Key, Person, Team } from './admin-answers.ts';
 
 /**
- * Finds the person with an address or an id.
- * @throws RouterError `not_found`, or a CallError
+ * Finds the person with an e-mail address or an id.
+ * @throws RouterError `not_found`
+ * @throws CallError
  */
 export async function findPerson(client: AdminClient, text: string): Promise<Person> {
   if (!text.includes('@')) return client.get<Person>(pathOf`/users/${text}`);
@@ -16,7 +17,8 @@ export async function findPerson(client: AdminClient, text: string): Promise<Per
 
 /**
  * Finds a person who is about to get something, such as a key or a limit.
- * @throws RouterError `invalid_request` for an address that the person has typed in, or as `findPerson`
+ * @throws RouterError `invalid_request` for an address that the person has typed in and nobody has confirmed
+ * @throws as `findPerson`
  */
 export async function findReceiver(client: AdminClient, text: string): Promise<Person> {
   const person = await findPerson(client, text);
@@ -32,7 +34,8 @@ export function unconfirmed({ id, email }: Person): string {
 
 /**
  * Finds the team with a name or an id.
- * @throws RouterError `not_found`, `invalid_request` for a name that several teams have, or a CallError
+ * @throws RouterError `not_found`; `invalid_request` for a name that several teams have
+ * @throws CallError
  */
 export async function findTeam(client: AdminClient, text: string): Promise<Team> {
   if (isKeyId(text)) {
@@ -58,7 +61,8 @@ export type FoundParty =
 /**
  * Finds the party named by `user:<address>`, `team:<name>` or `key:<id>`.
  * @param isReceiver whether the party is about to get something
- * @throws RouterError for another text, or as the functions above
+ * @throws RouterError `invalid_request` for a text of another form
+ * @throws as `findPerson`, `findReceiver` and `findTeam`
  */
 export async function findParty(client: AdminClient, text: string, isReceiver = false): Promise<FoundParty> {
   const [, kind, name = ''] = /^(user|team|key):(.+)$/.exec(text) ?? [];

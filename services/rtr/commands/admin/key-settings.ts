@@ -23,7 +23,7 @@ export interface NewKeyOptions extends KeySettings {
 }
 
 /**
- * Returns the settings from the options, in the form of the Admin API.
+ * Returns the settings that the options name, in the form of the Admin API.
  * @throws RouterError `invalid_request`
  */
 export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings & RecordsOption): Record<string, unknown> {

@@ -12,15 +12,15 @@ import { withLimits, withRecords, type RecordsOption } from './party-settings.ts
 
 export interface RunKeyCommand {
   overApi: RunAdminCommand;
-  /** Runs a command on the account store itself. */
+  /** Runs a command directly on the account store, without a router. */
   inStore: (options: AdminOptions, command: (context: KeyCommandContext) => Promise<unknown>) => Promise<void>;
-  /** Whether the user names a router, or has a token of one. */
+  /** Whether the user names a router, or has an admin token. */
   namesRouter: (options: AdminOptions) => boolean;
 }
 
 /**
- * `rtr keys …`: keys of the router, of people and of teams. Where the user names no router and has no token of one, router keys are
- * created, listed and revoked in the account store, for which no router has to run.
+ * `rtr keys …`: keys of the router, of people and of teams. If the user names no router and has no admin token, router keys are created,
+ * listed and revoked in the account store. Then no router has to run.
  */
 export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): Command {
   const command = new Command('keys').description('manage the keys of the router, of people and of teams');

@@ -15,7 +15,7 @@ interface CreatedKey {
   raw: string;
 }
 
-/** `rtr keys create`: creates a key and prints it, once. */
+/** `rtr keys create`: creates a key and prints it. It cannot be shown again. */
 export async function createApiKey(
   context: AdminContext,
   { name, user, team, own, ...options }: NewKeyOptions,
@@ -63,14 +63,14 @@ export async function setApiKey(
   printKey(context, (await client.send<Key>('PATCH', pathOf`/keys/${id}`, { body, ifMatch: etag })).value);
 }
 
-/** `rtr keys rotate`: creates a successor and prints it, once. */
+/** `rtr keys rotate`: creates the successor of a key and prints it. It cannot be shown again. */
 export async function rotateApiKey(context: AdminContext, id: string, hours: number): Promise<void> {
   const path = pathOf`/keys/${id}/rotate`;
   const { value } = await context.client.send<CreatedKey>('POST', path, { body: { overlapMs: hours * hourMs } });
   printCreated(context, value, `The successor of key ${id} is ${value.key.id}`);
 }
 
-/** `rtr keys revoke`, with the id of a key or the key itself. */
+/** `rtr keys revoke`: revokes a key, which is named by its id or by the raw key. */
 export async function revokeApiKey(context: AdminContext, idOrRawKey: string): Promise<void> {
   const id = parseKey(idOrRawKey)?.id ?? idOrRawKey;
   // The message does not repeat the text, which may be a mistyped secret.
@@ -121,7 +121,7 @@ function printKey(context: AdminContext, key: Key): void {
   });
 }
 
-/** Returns a key as JSON, with times as in the commands that need no router. */
+/** Returns the form of a key that `--json` prints. Its times are formatted as in the commands that need no router. */
 function keyJson({ createdAt, revokedAt, expiresAt, lastUsedAt, ...key }: Key): object {
   const timeOf = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString());
   const times = { createdAt, revokedAt, expiresAt, lastUsedAt };

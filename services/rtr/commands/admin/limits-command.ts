@@ -45,7 +45,7 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
   });
 }
 
-/** Returns the id of the newest successor of a key: its limits apply, and the use of all these keys is counted together. */
+/** Returns the id of a key's newest successor, or that of the key. The successor's limits apply to the use of all these keys together. */
 async function findNewestSuccessor(client: AdminClient, key: Key): Promise<string> {
   let newest = key;
   while (newest.replacedBy !== undefined) newest = await client.get<Key>(pathOf`/keys/${newest.replacedBy}`);

@@ -8,7 +8,7 @@ export function namedValue(text: string, before: readonly string[] | undefined):
   return [...(before ?? []), text];
 }
 
-/** Value of an option that can remove a setting: commander uses null for an option without a value. */
+/** Value of an option that can remove a setting. It is `none`, because commander uses null for an option without a value. */
 export type OrNone<Value> = Value | 'none';
 
 /** Returns the Admin API's value for an option that may be `none`. */

@@ -18,7 +18,7 @@ export function withLimits(command: Command): Command {
   return command.option('--limit <name=value>', 'a limit, as cost-per-day=5; none removes it; repeatable', namedValue);
 }
 
-/** Whether requests are recorded: `on` or `off`. */
+/** The option that says whether requests are recorded: `on` or `off`. */
 export interface RecordsOption {
   records?: string | undefined;
 }
@@ -49,7 +49,7 @@ export function withCeiling(command: Command): Command {
     .option('--ceiling-class <class>', `highest class of requests, of ${priorityClasses.join(', ')}; none: any`);
 }
 
-/** Returns the change from the options. Limits and the ceiling are merged with the present ones. */
+/** Returns the change that the options ask for. Limits and the ceiling are merged with the current ones. */
 export function partyChange(
   now: { limits: Limits; ceiling: Ceiling },
   { limit, weight, ...ceiling }: PartySettings,
@@ -63,7 +63,7 @@ export function partyChange(
 }
 
 /**
- * Returns limits with the changes from texts `name=value`.
+ * Returns the current limits, changed by texts `name=value`.
  * @throws RouterError `invalid_request`
  */
 export function changedLimits(now: Limits, values: readonly string[]): object {

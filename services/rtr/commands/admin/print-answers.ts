@@ -6,9 +6,9 @@ import type { AdminContext } from './admin-context.ts';
 export interface ListForm<Item> {
   head: readonly string[];
   row: (item: Item) => readonly (string | number)[];
-  /** Sentence for an empty list. */
+  /** Sentence to print for an empty list. */
   none: string;
-  /** Returns the object to print; without it, the item is printed. */
+  /** Returns the object that `--json` prints; default: the item itself. */
   toJson?: (item: Item) => object;
 }
 
@@ -28,7 +28,10 @@ export async function printList<Item>(
   else for (const line of tableLines([head, ...rows])) print(line);
 }
 
-/** Prints one object: its facts, one per line, or JSON. Leaves out facts without a value. */
+/**
+ * Prints one object: a line for each fact, or JSON.
+ * @param facts values by their labels; undefined values are left out
+ */
 export function printFacts(
   { print, json }: Pick<AdminContext, 'print' | 'json'>,
   thing: object,
@@ -72,8 +75,8 @@ export function kebab(name: string): string {
 }
 
 /**
- * Describes the switch by which requests are recorded, such as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`; undefined
- * where they are not.
+ * Describes the switch that has requests recorded, such as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`. Returns
+ * undefined if they are not recorded.
  */
 export function recordingText(state: RecordingState | undefined): string | undefined {
   if (!state) return undefined;

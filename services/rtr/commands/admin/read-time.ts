@@ -5,8 +5,8 @@ import type { OrNone } from './named-values.ts';
 const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /**
- * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or the beginning of a period until now, such as `7d`,
- * `12h`, `2w`. `7d` is the beginning of the last seven days of UTC, of which today is one, as wherever usage is shown.
+ * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or a period until now, such as `7d`, `12h` or `2w`. A
+ * period stands for its beginning. Days are those of UTC, and today is one of them, as in all other reports of usage.
  */
 export function pastTime(text: string, now = Date.now()): number {
   const span = spanIn(text);
@@ -43,7 +43,7 @@ function timeIn(text: string): number {
 const form = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * Whether a day exists: `Date` reads dates as if months had 31 days.
+ * Whether a day exists. This is checked because `Date` accepts 31 days in every month.
  * @param text such as `2030-02-28`
  */
 function isDay(text: string): boolean {

@@ -53,7 +53,7 @@ type OneOptions = AdminOptions & { storedAs?: string };
 
 const request = ['<request>', 'id of the request'] as const;
 
-/** `rtr recordings …`: recorded prompts and answers. */
+/** Creates `rtr recordings …`, which shows and deletes recorded prompts and answers. */
 export function recordingsCommand(run: RunAdminCommand): Command {
   const command = new Command('recordings').description('see and delete recorded prompts and answers');
   addCommand(command, 'switches', 'list which of your own keys and teams are recorded, by whom and since when').action(
@@ -152,7 +152,7 @@ async function showRecording(context: AdminContext, id: string, { storedAs }: On
   printContent(context, `answer, ${sizeText(answerBytes, isAnswerCut)}${coded}`, answer);
 }
 
-/** Prints content line by line, without the characters that control a terminal. */
+/** Prints content line by line. Replaces the characters that control a terminal. */
 function printContent({ print }: Pick<AdminContext, 'print'>, what: string, content: string): void {
   print('');
   print(`${what}:`);

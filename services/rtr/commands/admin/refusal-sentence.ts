@@ -7,7 +7,7 @@ export interface Refusal {
   url: string;
   /** Path below the Admin API. */
   path: string;
-  /** Message where the router rejects the token. */
+  /** Message for a token that the router rejects. */
   unknownToken: string;
 }
 
@@ -35,7 +35,7 @@ function refusalSentence({ status, text, headers, url, path, unknownToken }: Ref
   if (status === 404) return `${message} (${decodeURIComponent(path)})`;
   const after = headers['retry-after'];
   const again = typeof after === 'string' ? ` Try again in ${after} s.` : '';
-  // Messages about a registry name the place themselves.
+  // Messages about a registry already name the field.
   const place = typeof field === 'string' && !message.includes(field) ? `${field}: ` : '';
   return `${place}${message}${again}`;
 }

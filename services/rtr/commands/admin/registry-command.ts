@@ -94,7 +94,7 @@ async function setRegistry(
   printDone(context, value, `Version ${value.version} is in use.`);
 }
 
-/** Whether a file has only comments, or an empty map. */
+/** Whether the text of a file has nothing but comments, or an empty map. */
 function isEmpty(text: string): boolean {
   const { contents, errors } = parseDocument(text);
   return errors.length === 0 && (contents === null || (isMap(contents) && contents.items.length === 0));

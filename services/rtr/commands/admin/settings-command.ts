@@ -48,7 +48,7 @@ async function setSettings(context: AdminContext, values: readonly string[], opt
   printSettings(context, (await client.send<Settings>('PATCH', '/settings', { body })).value);
 }
 
-/** Separates the settings of `alertEmails` from the others, by their names in it. */
+/** Separates the settings within `alertEmails`, which become `mails` without that prefix, from the others. */
 function split(given: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
   const [mails, plain] = [mailNames, Object.keys(others)].map((which) =>
     Object.entries(given).filter(([name]) => which.includes(name)),
@@ -57,7 +57,7 @@ function split(given: Readonly<Record<string, unknown>>): Record<string, unknown
   return { ...Object.fromEntries(plain ?? []), mails: Object.fromEntries(inside) };
 }
 
-/** Reads a number, a truth value or a list of addresses. The router reports values that do not fit. */
+/** Reads a boolean, a list of addresses, a number or a text. The router refuses values of a wrong type. */
 function readValue(text: string, name: string): number | boolean | string | string[] {
   if (text === 'true' || text === 'false') return text === 'true';
   if (mailNames.includes(name)) return text.split(',').map((address) => address.trim());

@@ -46,19 +46,19 @@ export function withOwners(command: Command): Command {
 }
 
 /**
- * Returns the time span from the options.
- * @param name the period until the end of the span, where the options have no beginning
+ * Returns the time span that the options name.
+ * @param name length of the span if the options name no beginning
  */
 export function spanOf({ from, to = Date.now() }: UsageOptions, name: NamedPeriod = '30d'): Period {
   return { from: from ?? periodNamed(name, to - 1).from, to };
 }
 
-/** Returns a sentence with the period of the sums, in UTC. */
+/** Returns a sentence about the period whose requests are summed up, in UTC. */
 export function periodLine({ from, to }: Period): string {
   return `Requests that began from ${minuteText(from)} to ${minuteText(to)} (UTC).`;
 }
 
-/** Returns the filters from the options, with ids of people and teams. */
+/** Returns the filters that the options name. Names of people and teams are replaced by their ids. */
 export async function filterOf(client: AdminClient, options: UsageOptions): Promise<Query> {
   const { model, key, team, user, tier, purpose, outcome, recorded } = options;
   return {

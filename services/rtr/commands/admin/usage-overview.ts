@@ -24,7 +24,7 @@ interface Overview extends Period {
   workers: Thing[];
 }
 
-/** `rtr usage overview`: sums of the last hour, day or week. */
+/** `rtr usage overview`: prints sums of the last hour, day or week. */
 export async function showOverview(context: AdminContext, { span }: OverviewOptions): Promise<void> {
   const { client, print, json } = context;
   const found = await client.get<Overview>('/usage/overview', { span });

@@ -15,13 +15,13 @@ interface Totals {
 
 interface Report extends Period {
   groups: { id: string; name: string; totals: Totals }[];
-  /** Absent from a report by hours. */
+  /** A report by hours does not have them. */
   totals?: Totals;
 }
 
 export type ReportOptions = UsageOptions & { step: string; by: string };
 
-/** `rtr usage report`: sums by one property of requests. */
+/** `rtr usage report`: prints sums, grouped by one property of the requests. */
 export async function showReport(context: AdminContext, options: ReportOptions): Promise<void> {
   const { client, print, json } = context;
   const { by, step } = options;
@@ -47,8 +47,8 @@ async function readDays(client: AdminClient, options: ReportOptions): Promise<Re
 }
 
 /**
- * Reads sums by hours, which are kept by model, and by key with its owner.
- * @throws RouterError `invalid_request` for a filter that hours do not have
+ * Reads the sums of hours, which are stored by model, and by key with its owner.
+ * @throws RouterError `invalid_request` for a filter that the sums of hours do not have
  */
 async function readHours(client: AdminClient, options: ReportOptions): Promise<Report> {
   const { by, model, tier, purpose } = options;

@@ -23,7 +23,7 @@ export type RequestOptions = UsageOptions & { limit: number; id?: string; code?:
 
 const pageSize = 200;
 
-/** `rtr usage requests`: single requests, newest first. */
+/** `rtr usage requests`: lists single requests, newest first. */
 export async function listRequests(context: AdminContext, options: RequestOptions): Promise<void> {
   const { client } = context;
   const found =

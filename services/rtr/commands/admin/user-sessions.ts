@@ -92,7 +92,7 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     );
 }
 
-/** Sends a request about a person whose answer is empty. */
+/** Sends a request about a person. Its answer is empty. */
 async function act(
   { client }: AdminContext,
   user: string,

@@ -15,14 +15,14 @@ import { CommandLineToken } from './command-line-token.ts';
 export interface AdminCommandParts extends Omit<AdminContext, 'client' | 'json'> {
   config: AdminConfig;
   options: AdminOptions;
-  /** Folder of the cluster that `rtr up` runs here, if it does. */
+  /** Folder in which `rtr up` keeps the files of a cluster on this machine. It may be missing. */
   folder: string;
 }
 
 /**
- * Runs a command on the Admin API. It uses the user's admin token. Without one, where the account store can be reached, it creates a token
- * for this command and deletes it at the end.
- * @throws UpError without a token and a store, or for an invalid address
+ * Runs a command on the Admin API with the user's admin token. If the user has none and the account store can be reached, it creates a
+ * token for this command and deletes it at the end.
+ * @throws UpError if there is neither a token nor a store, or for an invalid address
  */
 export async function withAdmin(
   { config, options, folder, ...others }: AdminCommandParts,
@@ -62,9 +62,10 @@ export async function withAdmin(
 }
 
 /**
- * Returns the admin token from the user; undefined without one. The token of the environment is for the router of the environment.
+ * Returns the admin token that the user has set; undefined if there is none. The token in `RTR_ADMIN_TOKEN` is only for the router in
+ * `RTR_URL`.
  * @throws RouterError for a file that cannot be read
- * @throws UpError for the token of the environment and a router other than that of RTR_URL
+ * @throws UpError for the token in `RTR_ADMIN_TOKEN` together with a router other than that of `RTR_URL`
  */
 export function readGivenToken(
   { RTR_ADMIN_TOKEN, RTR_URL }: Pick<AdminConfig, 'RTR_ADMIN_TOKEN' | 'RTR_URL'>,
@@ -85,7 +86,7 @@ export function readGivenToken(
 }
 
 /**
- * Returns the address of the router that the user names; undefined without one.
+ * Returns the address of the router that the user names; undefined if the user names none.
  * @throws UpError for an invalid address
  */
 export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: AdminOptions): string | undefined {
@@ -95,15 +96,15 @@ export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: Ad
 }
 
 /**
- * Returns the address to which a token of an account store may be sent. Another program there could use the token against the store, so
- * only an address of the loopback interface is accepted. For the store of this folder's cluster it must be the address that the cluster was
- * started with, whatever the environment says. For a store that REDIS_URL names it must be the address that the settings name.
+ * Returns the address to which a token of an account store may be sent. Another program at that address could use the token against the
+ * store, so only an address of the loopback interface is accepted. For the store of this folder's cluster it must be the address with which
+ * the cluster was started, whatever the environment says. For a store that `REDIS_URL` names it must be the address that the settings name.
  * @throws UpError for another router
  */
 function requireLoopbackAddress(named: string, config: AdminConfig, folder: string): string {
   const own = config.REDIS_URL === undefined ? startedRouter(folder) : named;
   if (own !== undefined && isLoopback(own) && isSameRouter(named, own)) return own;
-  // For an address of this machine, a missing store is reported first.
+  // If the address is one of this machine, the lack of a store is reported rather than the wrong router.
   if (isLoopback(named)) storeAddress(config, folder);
   const where =
     own === undefined || own === named ? '' : ` It was started at ${own}: are RTR_URL, HOST and PORT right?`;

@@ -99,7 +99,7 @@ export function workersCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-/** `rtr models …`: the names that clients can request. */
+/** Creates `rtr models …`, which shows the model names that clients can request. */
 export function modelsCommand(run: RunAdminCommand): Command {
   const command = new Command('models').description('see what clients can ask for');
   addCommand(
@@ -123,7 +123,7 @@ export function modelsCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-/** Returns the price of a tier's model per million tokens. */
+/** Returns a text with the price of a model on one tier, per million tokens; empty if nothing is known about the price. */
 function costText({ price, unpriced = [] }: Model['servedBy'][number]): string[] {
   if (price) return [`input=${price.input} output=${price.output}`];
   return unpriced.length > 0 ? ['unpriced'] : [];

@@ -46,7 +46,7 @@ export async function writeFile(
   print(json ? JSON.stringify({ written: out }) : `${out} is written.`);
 }
 
-/** Passes content on, and fails when it is cut off. */
+/** Yields content unchanged, and throws an error for the user if it is cut off. */
 async function* whole(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* content;

@@ -12,7 +12,7 @@ export interface BatchObject {
   request_counts: { total: number; completed: number; failed: number };
   usage?: { input_tokens: number; output_tokens: number };
   errors?: { data: { message: string; line: number | null }[] } | null;
-  /** Set while its lines wait for a limit. */
+  /** Set while the lines of the batch wait for a limit. */
   paused?: { reason: string };
 }
 

@@ -19,7 +19,8 @@ interface Side {
 /**
  * `rtr batches download <batch> [--out <folder>] [--force]`: writes the results that exist into `<batch>_output.jsonl` and
  * `<batch>_errors.jsonl`, and prints their paths. With `--out -`, prints the answers and then the errors.
- * @throws RouterError `invalid_request` for a batch that is not over or has no results, or where a file exists already; or a CallError
+ * @throws RouterError `invalid_request` for an unfinished batch, for one without results, or if a file already exists
+ * @throws CallError
  */
 export async function downloadBatch(
   context: ClientContext,
@@ -56,7 +57,7 @@ async function writeResults(
     throw localFileError(out, error);
   });
   const hint = 'name another folder with --out, or replace it with --force.';
-  // Checked before anything is downloaded: a part of the results would look like all of them.
+  // Both paths are checked before anything is downloaded, because one file alone would look like all results.
   const targets = new Map<Side, { path: string; target: WriteTarget }>();
   for (const side of sides) {
     const path = join(out, `${id}_${side.side}.jsonl`);
@@ -77,8 +78,8 @@ async function writeResults(
 }
 
 /**
- * Calls `take` for each side, even if the file of another one is gone.
- * @throws RouterError `not_found` with all files that are gone
+ * Calls `take` for each side, even if the file of another side is gone.
+ * @throws RouterError `not_found` that names all files that are gone
  */
 async function eachSide(id: string, sides: readonly Side[], take: (side: Side) => Promise<void>): Promise<void> {
   const gone: Side[] = [];

@@ -11,7 +11,7 @@ interface BatchPage {
 /** Maximum number of batches that the API lists at once. */
 const pageSize = 100;
 
-/** `rtr batches list [--limit <count>]`: lists the newest batches of the key's owner; with `json`, one per line. */
+/** `rtr batches list [--limit <count>]`: lists the newest batches of the key's owner; with `json`, one JSON object per line. */
 export async function listBatches({ client, print, json }: ClientContext, limit: number): Promise<void> {
   const batches: BatchObject[] = [];
   let hasMore = true;

@@ -10,7 +10,8 @@ import { watchBatch } from './watch-batch.ts';
 
 /**
  * `rtr batches submit <file> [--window <hours>] [--watch]`: uploads a file of requests and creates a batch of them.
- * @throws RouterError `invalid_request` for a file that cannot be read, or whose first non-blank line is not a request; or a CallError
+ * @throws RouterError `invalid_request` for a file that cannot be read, or whose first non-blank line is not a request
+ * @throws CallError
  */
 export async function submitBatch(
   context: ClientContext,
@@ -26,7 +27,7 @@ export async function submitBatch(
   const batch = await client
     .call<BatchObject>('POST', '/batches', { input_file_id: input, endpoint, completion_window: window })
     .catch(async (error: unknown) => {
-      // Without an answer, the batch may exist all the same.
+      // The file is deleted only if the router refused the batch: without an answer, the batch may exist.
       if (error instanceof CallError && error.status >= 400 && error.status < 500)
         await client.call('DELETE', `/files/${input}`).catch(() => undefined);
       throw error;
@@ -36,7 +37,7 @@ export async function submitBatch(
   if (watch) await watchBatch(context, batch.id);
 }
 
-/** Returns the endpoint of the first request, which must be that of all. Lines are numbered as the router numbers them. */
+/** Returns the endpoint of the first request, which must be the endpoint of all. Errors number the lines as the router does. */
 async function endpointOf({ path, shown }: LocalInput): Promise<string> {
   const content = createReadStream(path);
   try {

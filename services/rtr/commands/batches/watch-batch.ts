@@ -20,9 +20,10 @@ const endings: Partial<Record<BatchStatus, string>> = {
 };
 
 /**
- * `rtr batches watch <batch>`: shows the progress of a batch until it is over; with `json`, prints the batch whenever it has changed. Waits
- * while the router restarts.
- * @throws RouterError `invalid_request` for a batch that failed, expired or was cancelled, or a CallError
+ * `rtr batches watch <batch>`: shows the progress of a batch until it has ended; with `json`, prints the batch whenever it has changed.
+ * Waits while the router restarts.
+ * @throws RouterError `invalid_request` for a batch that failed, expired or was cancelled
+ * @throws CallError
  */
 export async function watchBatch(
   context: Pick<ClientContext, 'client' | 'bar' | 'print' | 'json'>,
@@ -82,7 +83,7 @@ export function progressText(batch: BatchObject, rate: ProgressRate | undefined,
   return `${numbers} · ${rate.text} · ${left}${warning}`;
 }
 
-/** Describes the outcome of a batch that is over, in one or more sentences. */
+/** Describes the outcome of a batch that has ended, in one or more sentences. */
 export function outcomeText(batch: BatchObject): string {
   const { id, status, request_counts: counts, usage, errors } = batch;
   if (status === 'failed') {

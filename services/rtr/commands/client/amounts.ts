@@ -20,7 +20,7 @@ export function durationText(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Returns a time of an API, in seconds since 1970, as `2026-11-24 16:05` (UTC); a dash for none. */
+/** Formats a time from an API, in seconds since 1970, as `2026-11-24 16:05` (UTC). Returns a dash for null and undefined. */
 export function timeText(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return '-';
   return new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ');

@@ -7,7 +7,7 @@ interface CallErrorDetails extends ErrorOptions {
 /** Thrown when the router refuses a request, or does not answer. The message is written for the user. */
 export class CallError extends Error {
   override name = 'CallError';
-  /** The HTTP status, also of an answer that is not the router's; 0 when there was no answer. */
+  /** The HTTP status, even if another server than the router has answered; 0 if no answer came. */
   readonly status: number;
   readonly code: string | undefined;
   readonly field: string | undefined;

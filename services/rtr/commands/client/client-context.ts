@@ -21,20 +21,21 @@ export type RunClientCommand = (
   command: (context: ClientContext) => Promise<unknown>,
 ) => Promise<void>;
 
-/** Milliseconds to wait for a router that restarts, and between two tries. */
+/** Milliseconds after the first try until a request is no longer repeated. A router that restarts is back sooner. */
 const retryForMs = 120_000;
+/** Milliseconds between two tries. */
 const retryEveryMs = 2_000;
 
 export interface RetryOptions {
   /** Milliseconds between two tries. */
   pauseMs?: number;
-  /** Called with each failure after which the request is repeated. */
+  /** Called with each failure after which the request will be repeated. */
   onFailure?: (failure: CallError) => void;
 }
 
 /**
- * Repeats a request for two minutes while its failure may pass.
- * @throws CallError
+ * Sends a request, and repeats it for up to two minutes while its failure may be temporary.
+ * @throws CallError with the last failure
  */
 export async function retryWhileUnavailable<Answer>(
   ask: () => Promise<Answer>,

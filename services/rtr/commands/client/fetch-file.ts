@@ -8,10 +8,11 @@ import { CallError } from './call-error.ts';
 import type { WriteTarget } from './write-target.ts';
 
 /**
- * Downloads the content of a file and shows the progress. A file on this machine appears once the content is complete; a device, a FIFO or
+ * Downloads the content of a file and shows the progress. A file on this machine appears when the content is complete. A device, a FIFO or
  * the standard output gets the content as it arrives.
  * @param id id as the API shows it
- * @throws RouterError `invalid_request` where nothing can be written, or a CallError
+ * @throws RouterError `invalid_request` if the target cannot be written
+ * @throws CallError
  */
 export async function fetchFile(
   { client, bar, output }: Pick<ClientContext, 'client' | 'bar' | 'output'>,
@@ -26,7 +27,7 @@ export async function fetchFile(
   const pieces = contentOf(id, content, onPiece);
   try {
     if (target.kind === 'output') await pipeline(pieces, output, { end: false });
-    // Neither created nor truncated: a device that has gone in the meantime does not become a file.
+    // The path is opened without flags that create or truncate a file, so a device that has gone in the meantime does not become one.
     else if (target.kind === 'stream') await write(pieces, await open(target.path, constants.O_WRONLY));
     else await replace(pieces, target.path);
   } catch (error) {
@@ -55,7 +56,7 @@ async function replace(pieces: AsyncIterable<Uint8Array>, path: string): Promise
 /**
  * Yields the content of a file as it arrives.
  * @param onPiece called with the number of bytes that have arrived
- * @throws CallError when the content is cut off
+ * @throws CallError if the content is cut off
  */
 export async function* contentOf(
   id: string,

@@ -1,13 +1,13 @@
 /** Width of the bar in characters, without the text after it. */
 const width = 24;
 
-/** Number of steps of the whole; outside a terminal, each prints a line. */
+/** Number of steps into which the progress is divided. Outside a terminal, each step prints a line. */
 const steps = 10;
 
-/** Output for the bar: the standard error, so that the standard output has only the results. */
+/** Output for the bar. It is the standard error, so that the standard output gets only the results. */
 export type BarOutput = Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean; columns?: number };
 
-/** A progress bar that is redrawn on its line in a terminal. Elsewhere it prints a line for each tenth and for each stage. */
+/** A progress bar, which is redrawn on its line in a terminal. Outside a terminal it prints a line for each tenth and for each stage. */
 export class ProgressBar {
   readonly #output: BarOutput;
   #isOpen = false;
@@ -21,7 +21,7 @@ export class ProgressBar {
   /**
    * Shows the progress.
    * @param share from 0 to 1; undefined while it is unknown
-   * @param stage what is being done, in any words: outside a terminal, a change of it prints a line, too
+   * @param stage what is being done, in any words; outside a terminal, a line is printed when it changes, too
    */
   show(share: number | undefined, text: string, stage = ''): void {
     if (this.#output.isTTY !== true) {
@@ -30,7 +30,7 @@ export class ProgressBar {
     }
     const done = Math.round(Math.min(1, Math.max(0, share ?? 0)) * width);
     const line = `[${'#'.repeat(done)}${'-'.repeat(width - done)}] ${text}`;
-    // A line that wraps could not be replaced. Some terminals report no width, or 0.
+    // The line is cut, because a line that wraps could not be redrawn. Some terminals report no width, or 0.
     this.#output.write(`\r\u001B[K${line.slice(0, (this.#output.columns || 80) - 1)}`);
     this.#isOpen = true;
   }

@@ -5,10 +5,10 @@ import { CallError } from './call-error.ts';
 import { unreachableError } from './unreachable.ts';
 
 /**
- * Milliseconds to wait for the beginning of an answer, or for a piece of it. After an upload the router checks the whole file, which takes
- * longer.
+ * Milliseconds to wait for the beginning of an answer, or for the next piece of it.
  */
 const usualTimeoutMs = 30_000;
+/** The same after an upload. It is longer, because the router checks the whole file before it answers. */
 const uploadTimeoutMs = 120_000;
 
 /** A body that is sent as it is read. */
@@ -20,7 +20,7 @@ export interface SentBody {
 
 /** A body that is read as it arrives. */
 export interface ArrivingContent {
-  /** Undefined where the router does not report it. */
+  /** Length of the content; undefined if the router does not report it. */
   bytes: number | undefined;
   content: AsyncIterable<Uint8Array>;
 }
@@ -30,7 +30,7 @@ export interface RouterAddress {
   url: string;
   key: string;
   segment: string;
-  /** Milliseconds to wait for the beginning of an answer, or for a piece of it. Default 30 s. */
+  /** Milliseconds to wait for the beginning of an answer, or for the next piece of it. Default: 30 s. */
   timeoutMs?: number;
 }
 
@@ -66,7 +66,7 @@ export class RouterClient {
     return (await this.#read(await this.#ask(path, { method: 'POST', headers, body: content }))) as Answer;
   }
 
-  /** Opens an answer that may be large. Reading throws when it is cut off. */
+  /** Opens an answer that may be large. Reading its content throws if it is cut off. */
   async open(path: string): Promise<ArrivingContent> {
     const { headers, body } = await this.#ask(path, { method: 'GET' });
     const given = Number(headers['content-length']);

@@ -20,7 +20,8 @@ export interface FileObject {
 
 /**
  * Uploads a file from this machine while reading it, and shows the progress.
- * @throws RouterError `invalid_request` for a file that cannot be read or is empty, or a CallError
+ * @throws RouterError `invalid_request` for a file that cannot be read or is empty
+ * @throws CallError
  */
 export async function sendFile(
   { client, bar }: Pick<ClientContext, 'client' | 'bar'>,
@@ -69,7 +70,7 @@ function formOf({ path, name: given, size, purpose, onPiece, readError: reading 
   async function* content(): AsyncGenerator<Uint8Array> {
     yield head;
     try {
-      // Content that is appended in the meantime is left out.
+      // Content that is appended to the file in the meantime is left out, because the form's length has already been sent.
       for await (const piece of createReadStream(path, { end: size - 1 })) {
         yield piece as Buffer;
         onPiece((piece as Buffer).length);

@@ -22,7 +22,7 @@ const connectionErrorTexts: Readonly<Record<string, string>> = {
 /**
  * Creates the error for a request without an answer.
  * @param settings names of settings that may be wrong, such as `RTR_URL`
- * @param timeoutMs milliseconds that were waited for the beginning of the answer, or for a piece of it
+ * @param timeoutMs milliseconds that the client waits for the beginning of an answer, or for the next piece of it
  */
 export function unreachableError(
   url: string,
@@ -36,7 +36,7 @@ export function unreachableError(
 }
 
 function whyOf(cause: unknown): string {
-  // The addresses of one host fail together.
+  // An AggregateError has one error for each address of a host. The first explains all of them.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   if (!(first instanceof Error)) return String(first);
   const code = 'code' in first ? String(first.code) : '';

@@ -8,7 +8,7 @@ import { RouterClient } from './router-client.ts';
 
 export interface ClientOptions {
   config: ClientConfig;
-  /** Folder of the cluster that `rtr up` runs here, if it does. */
+  /** Folder in which `rtr up` keeps the files of a cluster on this machine. It may be missing. */
   folder: string;
   json: boolean;
   print: (line: string) => void;
@@ -19,7 +19,7 @@ export interface ClientOptions {
 
 /**
  * Runs a command that uses the router as its clients do.
- * @throws UpError without a key
+ * @throws UpError if `RTR_KEY` is not set
  */
 export async function withClient(
   { config, folder, json, print, input, output, barOutput }: ClientOptions,

@@ -16,12 +16,12 @@ export interface LocalInput {
   shown: string;
 }
 
-/** Name at the router of input without a name of its own. */
+/** Name that the router gets for input that has no file name. */
 const pipedName = 'piped';
 
 /**
- * Uses a file that a user names. Input that can be read only once, such as a pipe, a device or the standard input (`-`), is copied into a
- * temporary file first.
+ * Calls a function with the file that a user names. Input that can be read only once, such as a pipe, a device or the standard input (`-`),
+ * is copied into a temporary file first.
  * @throws RouterError `invalid_request` for a file that cannot be read
  */
 export async function withInput<Result>(

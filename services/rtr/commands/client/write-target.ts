@@ -7,19 +7,19 @@ import { localFileError } from './client-context.ts';
 export const standardStream = '-';
 
 /**
- * Destination of content: `file`, which is replaced once the content is complete; `stream`, a device or a FIFO, which is written to
- * directly; or `output`, the standard output.
+ * Destination of content. A `file` is replaced when the content is complete; a `stream`, which is a device or a FIFO, is written to
+ * directly; `output` is the standard output.
  */
 export interface WriteTarget {
   kind: 'file' | 'stream' | 'output';
-  /** For a file, with links resolved. */
+  /** Path of the destination. For a file, symbolic links are resolved. */
   path: string;
 }
 
 /**
- * Checks a path that a user wants written. A symbolic link stands for its target.
+ * Checks the path of a file that a user wants written. A symbolic link stands for its target.
  * @param force whether a file that exists may be replaced
- * @param hint what to do instead, for the sentence that refuses it
+ * @param hint what the user can do instead; it ends the sentence that refuses an existing file
  * @throws RouterError `invalid_request` for a file that exists, a folder, or a link that leads nowhere
  */
 export async function writeTarget(
@@ -39,7 +39,7 @@ export async function writeTarget(
   }
 }
 
-/** Whether a path cannot be replaced, or read twice: a device, a FIFO or a socket. */
+/** Whether the file of a path is a device, a FIFO or a socket, which cannot be replaced and cannot be read twice. */
 export function isStream(at: Stats): boolean {
   return at.isFIFO() || at.isCharacterDevice() || at.isBlockDevice() || at.isSocket();
 }

@@ -10,10 +10,10 @@ import { revokeCredential } from './revoke-credential.ts';
 const hourMs = 3_600_000;
 const units: Record<string, number> = { h: hourMs, d: 24 * hourMs };
 
-/** The roles other than workers. */
+/** The roles of components other than workers. */
 const componentRoles = ['ingress', 'runner'] as const satisfies readonly Role[];
 
-/** `rtr credentials …`: the credentials with which the components of a cluster connect to NATS. */
+/** Creates `rtr credentials …`, which manages the credentials with which the components of a cluster connect to NATS. */
 export function credentialsCommand(prefix: () => string, print: (line: string) => void): Command {
   const command = new Command('credentials').description(
     'manage the credentials with which the parts of a cluster connect to NATS',

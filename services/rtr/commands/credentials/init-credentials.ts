@@ -9,14 +9,14 @@ import { hasAuthority, writeAuthority } from '#shared/broker/authority/authority
 export interface InitOptions {
   out: string;
   prefix: string;
-  /** File with the certificate authority of the broker's certificates, if that is not a public one. */
+  /** File with the certificate authority of the broker's certificates, if it is not a public authority. */
   ca?: string | undefined;
   print: (line: string) => void;
 }
 
 /**
- * `rtr credentials init`: creates a cluster's authority, and one credential for each kind of component. Where an authority exists it
- * changes nothing, so it may run at every start.
+ * `rtr credentials init`: creates a cluster's authority, and one credential for each kind of component. If an authority exists it changes
+ * nothing, so it may run at every start.
  */
 export async function initCredentials({ out, prefix, ca, print }: InitOptions): Promise<void> {
   if (hasAuthority(out)) {
@@ -30,7 +30,7 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
     authority.issued.push(issued);
     replaceFile(join(out, `${role}.creds`), text);
   }
-  // Written last: for the next call, its presence shows that everything is done.
+  // The authority is written last, because its presence tells the next call that everything is done.
   await writeAuthority(out, authority);
   print(`${out} holds:`);
   print('  nats-auth.conf   for every NATS server: include it in the configuration');

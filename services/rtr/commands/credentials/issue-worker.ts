@@ -20,7 +20,8 @@ export interface IssueOptions {
 
 /**
  * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change.
- * @throws ConfigError for an invalid name, or one in use; RouterError `invalid_request` where a file exists already
+ * @throws ConfigError for an invalid name, or one in use
+ * @throws RouterError `invalid_request` if the file already exists
  */
 export async function issueCredentialFile({
   from,
@@ -34,7 +35,7 @@ export async function issueCredentialFile({
 }: IssueOptions): Promise<void> {
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
   const hint = 'name another path with --out, or replace it with --force.';
-  // Recorded before it is written: an unrecorded credential could not be revoked.
+  // The credential is recorded before its file is written, because an unrecorded one could not be revoked.
   const { text, issued, target } = await changeAuthority(from, async (authority) => {
     const made = await issueCredential(authority, { role, name, validMs, ca: certificates });
     const target = await writeTarget(out, { force, hint });

@@ -9,9 +9,9 @@ export interface RevokeOptions {
 }
 
 /**
- * `rtr credentials revoke`: revokes a credential. Once a server reads the new `nats-auth.conf`, it refuses the credential and closes the
+ * `rtr credentials revoke`: revokes a credential. When a server has read the new `nats-auth.conf`, it refuses the credential and closes the
  * connections that use it.
- * @throws ConfigError when there is no such credential
+ * @throws ConfigError if there is no such credential
  */
 export async function revokeCredential({ from, name, print }: RevokeOptions): Promise<void> {
   await changeAuthority(from, (authority) => {

@@ -8,13 +8,13 @@ import { dateOf } from '../date-of.ts';
 
 export interface CredentialToDiagnose extends BrokerAccessSettings {
   NATS_CREDENTIALS: string;
-  /** The role for which it is meant, if known. */
+  /** The role for which the credential is meant, if that is known. */
   role?: Role | undefined;
 }
 
 const subject = 'credential';
 
-/** Checks a credential: whether it can be read, its owner and role, whether it has expired, and whether the broker accepts it. */
+/** Checks whether a credential can be read, has the right role, has not expired, and is accepted by the broker. */
 export async function diagnoseCredential({ role, ...settings }: CredentialToDiagnose): Promise<Diagnosis> {
   const wrong = (detail: string): Diagnosis => ({ subject, state: 'missing', detail });
   try {

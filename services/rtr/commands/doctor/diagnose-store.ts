@@ -11,7 +11,7 @@ export interface StoreToDiagnose {
   /** File with further CA certificates. */
   redisCa: string | undefined;
   prefix: string;
-  /** Port of this machine's router, which may have used another store before. */
+  /** Port of this machine's router, which reports whether the store was emptied or replaced. */
   port: number;
 }
 
@@ -20,8 +20,8 @@ const connectMs = 3_000;
 const remedy = 'set `maxmemory-policy noeviction` in its configuration';
 
 /**
- * Checks the account store: whether it answers, what it holds, whether this machine's router misses what it held, and whether it would
- * evict data when it is full.
+ * Checks whether the account store answers, and what it contains. Also checks whether this machine's router reports that the store was
+ * emptied or replaced, and whether Redis would evict data when it is full.
  */
 export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreToDiagnose): Promise<Diagnosis> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
@@ -46,9 +46,9 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
   }
 }
 
-/** Returns the eviction policy of Redis; undefined where it does not report it. */
+/** Returns the eviction policy of Redis; undefined if Redis does not report it. */
 async function evictionPolicy(redis: RedisConnection['redis']): Promise<string | undefined> {
-  // Not `CONFIG`, which managed servers do not allow.
+  // `CONFIG` is not used, because managed servers do not allow it.
   const memory = await redis.info('memory');
   return /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
 }

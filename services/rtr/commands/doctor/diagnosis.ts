@@ -1,6 +1,6 @@
 export interface Diagnosis {
   subject: string;
-  /** `missing`: the router needs it, or works better with it. */
+  /** `missing`: the router needs the subject, or works better with it. */
   state: 'ok' | 'missing' | 'info';
   detail: string;
 }

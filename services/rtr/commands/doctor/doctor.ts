@@ -20,7 +20,7 @@ export interface DoctorOptions {
   findings: Findings;
 }
 
-/** Checks this machine for everything that `rtr up` needs: what is present, what is missing, and why. Starts nothing. */
+/** Checks what this machine has of everything that `rtr up` needs, what it lacks, and why. Starts nothing. */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
   const { natsUrl, redisUrl, environment, findings } = options;
   return [
@@ -36,7 +36,7 @@ export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
 }
 
 async function diagnoseServer(kind: ServerKind, url: string | undefined, path: string | undefined): Promise<Diagnosis> {
-  // The address may carry a password.
+  // Only the hosts are shown, because the address may contain a password.
   if (url !== undefined) return { subject: kind, state: 'info', detail: `the address is set: ${hostsOf(url)}` };
   const program = await findServer(kind, path);
   if (program !== undefined) return { subject: kind, state: 'ok', detail: program };

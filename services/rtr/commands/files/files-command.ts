@@ -82,7 +82,7 @@ async function downloadFile(
 ): Promise<void> {
   const { client, print, json } = context;
   const { filename } = await client.call<FileObject>('GET', `/files/${pathSegment(id)}`);
-  // The name comes from whoever uploaded the file: it must not lead out of this folder, nor be hidden.
+  // The person who uploaded the file chose the name. It must not lead out of this folder, and must not hide the file.
   const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^[.]+|^-$/, '') || 'unnamed');
   const hint = 'name another path with --out, or replace it with --force.';
   const target = await writeTarget(path, { force, hint });

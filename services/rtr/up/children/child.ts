@@ -6,9 +6,9 @@ import { once } from 'node:events';
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /**
- * Shell script of the guard. Waits for the end of its standard input, which the kernel closes when the parent ends in whatever way,
- * including `kill -9`. Then ends the program's process group: SIGTERM, a wait of up to 10 s, SIGKILL. (Debian's shell accepts a process
- * group only when the signal is given with -s.)
+ * Shell script of the guard. It waits for the end of its standard input, which the kernel closes when the parent ends for any reason,
+ * including `kill -9`. Then it ends the program's process group: SIGTERM, a wait of up to 10 s, SIGKILL. (Debian's shell accepts a process
+ * group only if the signal is named with `-s`.)
  */
 const guardScript = `
 while read -r _; do :; done
@@ -21,8 +21,8 @@ exit 0
 
 /**
  * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in order. The
- * program cannot outlive this process: a guard process ends it. Processes that the program starts cannot outlive the program. If the
- * program cannot be started, the child emits `error`.
+ * program cannot outlive this process, because a guard process ends it. Processes that the program starts cannot outlive the program. If
+ * the program cannot be started, the child emits `error`.
  */
 export function spawnGuarded(command: string, args: readonly string[], options: { env?: Environment } = {}): Child {
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -68,8 +68,8 @@ export async function stopChild(child: Child, timeoutMs: number): Promise<void> 
 const keptCharacters = 4_000;
 
 /**
- * Reads a program's outputs, so that it never blocks on a full pipe, and keeps their end.
- * @returns a function that returns at most the last 20 lines
+ * Reads a program's outputs, so that the program never blocks on a full pipe, and keeps their last lines.
+ * @returns a function that returns the lines, at most 20
  */
 export function collectLastLines(child: Child): () => string[] {
   let tail = '';

@@ -23,8 +23,8 @@ export class Children {
   }
 
   /**
-   * Starts a program and keeps it running. The failure of a `necessary` program ends the cluster.
-   * @throws the errors of its first start
+   * Starts a program and keeps it running. If a `necessary` program cannot be kept running, the cluster ends.
+   * @throws the errors of the program's first start
    */
   async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
     if (this.#closed) throw new UpError(`${name} is not started: the cluster is stopping.`);
@@ -43,7 +43,7 @@ export class Children {
     return child;
   }
 
-  /** Starts no more programs, and stops those that still run, for instance after an interrupted start. */
+  /** Stops the programs that still run, for instance after an interrupted start. Afterwards no program can be started. */
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#all].map((child) => child.stop(timeoutMs)));

@@ -9,7 +9,7 @@ const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().
 
 const stopTimeoutMs = 12_000;
 
-/** Records the processes that this cluster runs, so that a later start finds those that an unclean end left behind. */
+/** Records the processes of this cluster. If the cluster does not end cleanly, its next start finds those that were left behind. */
 export function recordChildren(folder: string, children: readonly { name: string; pid: number | undefined }[]): void {
   const records = children.flatMap(({ name, pid }) => {
     const identity = pid === undefined ? undefined : processIdentity(pid);
@@ -19,8 +19,8 @@ export function recordChildren(folder: string, children: readonly { name: string
 }
 
 /**
- * Ends the processes that an earlier `rtr up` left behind: SIGTERM, then SIGKILL. Leaves a process alone that only reuses a recorded id.
- * @returns the number of these processes
+ * Ends the processes that an earlier `rtr up` left behind: SIGTERM, then SIGKILL. Does not signal a process that only reuses a recorded id.
+ * @returns the number of processes that were left behind
  */
 export async function endLeftovers(folder: string): Promise<number> {
   const leftovers = readRecords(folder).filter(isAlive);
@@ -49,7 +49,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // Never written, or written by another version: nothing is certain.
+    // The file was never written, or another version wrote it, so no process is certain to be one of ours.
     return [];
   }
 }

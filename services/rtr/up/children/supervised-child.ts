@@ -9,25 +9,25 @@ export interface SupervisionOptions {
   start: () => Child | Promise<Child>;
   /** Called with a sentence when the program ends unexpectedly. */
   onTrouble: (sentence: string) => void;
-  /** Called with a sentence when the program is not restarted: it ended too often, or its settings are invalid. */
+  /** Called with a sentence when the program is not restarted, because it ended too often or its settings are invalid. */
   onGiveUp: (reason: string) => void;
   onChange: () => void;
-  /** Milliseconds before the first restart, doubled with each further one; 250 by default. */
+  /** Milliseconds until the first restart. The pause doubles with each further restart. Default: 250. */
   pauseMs?: number;
 }
 
 const maxStarts = 6;
-/** Milliseconds after which a program is healthy: its end then resets the count. */
+/** Milliseconds after its start from which a program counts as healthy. If it ends later, earlier ends no longer count. */
 const healthyAfterMs = 10_000;
-/** Milliseconds to wait for the rest of a program's output after its end. */
+/** Maximum milliseconds to wait for the rest of a program's output after its end. */
 const outputTimeoutMs = 1_000;
 
 /**
  * A program that is restarted when it ends unexpectedly, after growing pauses.
  *
- * States: `running` (it runs or starts), `pausing` (before a restart), `stopped` (by `stop`, or given up). Transitions: running → pausing
- * when it ends; pausing → running after the pause; running → stopped at the sixth end in a row, or at the first end with the exit code for
- * invalid settings; running or pausing → stopped by `stop`.
+ * States: `running` (the program runs or starts), `pausing` (before a restart), `stopped` (by `stop`, or given up). Transitions: running →
+ * pausing when the program ends; pausing → running after the pause; running → stopped at the sixth end in a row, or at the first end with
+ * the exit code for invalid settings; running or pausing → stopped by `stop`.
  */
 export class SupervisedChild {
   readonly name: string;
@@ -44,7 +44,7 @@ export class SupervisedChild {
 
   /**
    * Starts the program and keeps it running.
-   * @throws the errors of its first start
+   * @throws the errors of the program's first start
    */
   static async start(options: SupervisionOptions): Promise<SupervisedChild> {
     const supervised = new SupervisedChild(options);
@@ -56,7 +56,7 @@ export class SupervisedChild {
     return this.#child && isRunning(this.#child) ? this.#child.pid : undefined;
   }
 
-  /** False once the program is stopped or given up. */
+  /** Whether the program is neither stopped nor given up. */
   get active(): boolean {
     return this.#state !== 'stopped';
   }

@@ -10,10 +10,10 @@ export const serverPrograms: Record<ServerKind, readonly string[]> = {
   redis: ['redis-server', 'valkey-server'],
 };
 
-/** Folders into which package managers install servers, even if they are not on the PATH. */
+/** Folders into which package managers install servers. They may be missing from the PATH. */
 const defaultFolders = ['/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin'];
 
-/** Returns the path of an installed program for this server, from the PATH or the usual folders; undefined when there is none. */
+/** Returns the path of an installed program for this server, from the PATH or the usual folders; undefined if none is installed. */
 export async function findServer(
   kind: ServerKind,
   path: string | undefined,

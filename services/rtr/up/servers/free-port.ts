@@ -5,7 +5,7 @@ export async function isPortFree(port: number, host: string): Promise<boolean> {
   return (await listenBriefly(port, host)) !== undefined;
 }
 
-/** Returns a free TCP port of the loopback interface. Another program may take it before the caller does. */
+/** Returns a free TCP port of the loopback interface. Another program may bind it before the caller does. */
 export async function freePort(): Promise<number> {
   const port = await listenBriefly(0, '127.0.0.1');
   if (port === undefined) throw new Error('there is no free port on 127.0.0.1');

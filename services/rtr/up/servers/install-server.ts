@@ -60,7 +60,7 @@ async function aptCommand(environment: Environment): Promise<string[] | undefine
   return (await runs(['sudo', '-n', 'true'], environment)) ? ['sudo', '-n', 'apt-get'] : undefined;
 }
 
-/** Runs a command for at most ten minutes, and resolves with whether it succeeded. Passes its error output to `say`. */
+/** Runs a command and returns whether it succeeded. Kills it after ten minutes. Passes its error output to `say`. */
 async function runs(
   [command = '', ...args]: readonly string[],
   environment: Environment,

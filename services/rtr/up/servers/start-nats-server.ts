@@ -12,16 +12,16 @@ export interface NatsServerOptions {
   /** Folder for its configuration and JetStream's files. */
   folder: string;
   environment: Environment;
-  /** The port of the last start. */
+  /** The port of the last start, which is used if it is free. */
   wantedPort?: number | undefined;
-  /** Password of the only user, `rtr`; without it, everyone on this machine may connect. */
+  /** Password of the only user, `rtr`. If it is undefined, everyone on this machine may connect. */
   password?: string | undefined;
 }
 
 /**
- * Settings of Go's garbage collection in NATS. Go collects when its heap has doubled, which at NATS' few megabytes is after every third
- * body of a mebibyte. At three times its size (more often from 256 MiB on), such a body takes 1.8 ms of NATS' CPU time instead of 2.6, and
- * NATS takes 5 MiB more.
+ * Settings of Go's garbage collection in NATS. By default, Go collects when its heap has doubled. With NATS' few megabytes that is after
+ * every third body of a mebibyte. These settings let the heap triple, and collect more often from 256 MiB on. Such a body then takes 1.8 ms
+ * of NATS' CPU time instead of 2.6 ms, and NATS uses 5 MiB more memory.
  */
 const collection = { GOGC: '200', GOMEMLIMIT: '256MiB' };
 
@@ -51,7 +51,7 @@ export function startNatsServer(options: NatsServerOptions): Promise<Started> {
 
 /**
  * Returns the number of cores for NATS, which shares the machine with the rest of the cluster. On more cores Go's threads spend CPU time
- * looking for work: on two cores, a quarter of what the server uses.
+ * looking for work. On two cores that is a quarter of the CPU time that the server uses.
  */
 function natsCores(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2));

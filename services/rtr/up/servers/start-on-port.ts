@@ -5,7 +5,7 @@ import { type Child, collectLastLines, isRunning, stopChild } from '../children/
 export interface PortServer {
   name: string;
   start(port: number): Child;
-  /** Whether this very child answers on the port and is ready. Resolves within about a second, never rejects. */
+  /** Whether it is this child that answers on the port, and whether it is ready. Resolves within about a second, and never rejects. */
   isReady(port: number, child: Child): Promise<boolean>;
 }
 
@@ -18,9 +18,9 @@ const tries = 5;
 const readyTimeoutMs = 15_000;
 
 /**
- * Starts a server on the wanted port if that is free, otherwise on a free one. Another program may take the port before the server binds
- * it: then the server ends, and another port is tried.
- * @throws an Error with the server's last lines when it does not become ready
+ * Starts a server on the wanted port if that is free, otherwise on another free port. If another program binds the port before the server
+ * does, the server ends, and another port is tried.
+ * @throws Error with the server's last lines if it does not become ready
  */
 export async function startOnPort(server: PortServer, wanted?: number): Promise<Started> {
   let failure = '';

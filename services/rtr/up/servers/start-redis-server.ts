@@ -8,15 +8,15 @@ export interface RedisServerOptions {
   program: string;
   /** Folder for its configuration and the append-only files. */
   folder: string;
-  /** The port of the last start. */
+  /** The port of the last start, which is used if it is free. */
   wantedPort?: number | undefined;
-  /** Without a password, everyone on this machine may connect. */
+  /** If the password is undefined, everyone on this machine may connect. */
   password?: string | undefined;
 }
 
 /**
- * Starts Redis on a port of the loopback interface, with the append-only file on: a power failure loses at most the last second of writes,
- * a regular stop none.
+ * Starts Redis on a port of the loopback interface, with the append-only file on. A power failure loses at most the writes of the last
+ * second, a regular stop none.
  */
 export function startRedisServer({ program, folder, wantedPort, password }: RedisServerOptions): Promise<Started> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -29,7 +29,7 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
         writeFileSync(configFile, redisConfig(port, folder, password), { mode: 0o600 });
         return spawnGuarded(program, [configFile]);
       },
-      // PONG means that the data are loaded; the process id identifies this Redis.
+      // PONG means that the data are loaded. The process id shows whether it is this Redis that answers.
       isReady: async (port, child) => {
         const answer = await queryPort(
           { host: '127.0.0.1', port },

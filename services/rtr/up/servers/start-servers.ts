@@ -10,7 +10,7 @@ import { startRedisServer } from './start-redis-server.ts';
 import type { SupervisedChild } from '../children/supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
-/** Starts a program and keeps it running; the cluster ends when that fails. */
+/** Starts a program and keeps it running. If it cannot be kept running, the cluster ends. */
 export type Supervise = (name: string, start: () => Child | Promise<Child>) => Promise<SupervisedChild>;
 
 export interface ServersOptions {
@@ -31,15 +31,17 @@ export interface Servers {
 }
 
 /**
- * Starts NATS and Redis as child processes, except where the settings name one that runs already. A restarted server keeps its port,
- * because all components are connected to it.
- * @throws ServerMissingError, UpError, or an Error when a server does not start
+ * Starts NATS and Redis as child processes, except a server whose address the settings name. A restarted server keeps its port, because all
+ * components connect to that port.
+ * @throws ServerMissingError
+ * @throws UpError
+ * @throws Error if a server does not start
  */
 export async function startServers(options: ServersOptions): Promise<Servers> {
   const { config, environment, folder, state, supervise, say } = options;
   const children: SupervisedChild[] = [];
   if (config.NATS_URL) await checkNats(config.NATS_URL);
-  // One after the other: two runs of the package manager would lock each other out.
+  // The programs are installed one after the other, because two runs of the package manager would lock each other out.
   const natsProgram = config.NATS_URL ? undefined : await ensureServer('nats', environment, say);
   const redisProgram = config.REDIS_URL ? undefined : await ensureServer('redis', environment, say);
 

@@ -2,11 +2,11 @@ import type { Engine } from './find-engines.ts';
 import type { SupervisedChild } from '../children/supervised-child.ts';
 
 export interface EngineWorkersOptions {
-  /** Engines that the user named; each gets a worker whether it answers or not. */
+  /** Engines that the user named. Each gets a worker, whether the engine answers or not. */
   named: readonly Engine[];
   findLocal: () => Promise<Engine[]>;
   startWorker: (engine: Engine) => Promise<SupervisedChild>;
-  /** Starts the demo engine at the returned `url`. Undefined when other tiers serve without an engine. */
+  /** Starts the demo engine, and returns its address. Undefined if other tiers serve models without an engine. */
   startDemo: (() => Promise<{ engine: Engine; child: SupervisedChild }>) | undefined;
   /** Returns the number of live gpu workers that the router counts. */
   countServing: () => Promise<number | undefined>;
@@ -19,9 +19,9 @@ const workerStopTimeoutMs = 8_000;
 const demoStopTimeoutMs = 2_000;
 
 /**
- * Runs one gpu worker for each engine, and the demo engine with its own worker while there is no other. An engine that appears later gets a
- * worker at the next poll; once that serves, the demo engine is stopped. The worker of an engine that disappears keeps running and waits
- * for its return.
+ * Runs one gpu worker for each engine, and the demo engine with a worker while there is no other engine. An engine that appears later gets
+ * a worker at the next poll. When that worker serves, the demo engine is stopped. The worker of an engine that disappears keeps running and
+ * waits for the engine to return.
  */
 export class EngineWorkers {
   readonly #options: EngineWorkersOptions;
@@ -43,7 +43,7 @@ export class EngineWorkers {
     return this.onDemo && performance.now() - this.#startedAt < handoverMs;
   }
 
-  /** Starts the first workers. Resolves with their engines; empty with the demo engine. */
+  /** Starts the first workers. Returns their engines; empty if the demo engine was started. */
   async start(local: readonly Engine[]): Promise<Engine[]> {
     const started = await this.#startMissing([...this.#options.named, ...local]);
     const { startDemo } = this.#options;

@@ -17,7 +17,7 @@ export interface Engine {
   url: string;
 }
 
-/** Returns the engines that `ENGINE_URLS` names. They need not answer: their workers wait for them. */
+/** Returns the engines that `ENGINE_URLS` names. They need not answer yet, because their workers wait for them. */
 export function namedEngines(urls: readonly string[]): Engine[] {
   return urls.map((url) => ({ origin: 'ENGINE_URLS', url: url.replace(/\/+(v1\/*)?$/, '') }));
 }
@@ -34,7 +34,7 @@ export async function findLocalEngines(without: readonly number[], engines = def
   return candidates.filter((_, index) => answers[index]);
 }
 
-/** Whether an engine answers at this address: it lists its models in the OpenAI form. */
+/** Whether an engine answers at this address with its list of models, in the form of OpenAI's API. */
 export async function listsModels(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(500), redirect: 'error' });

@@ -8,7 +8,7 @@ export interface CloudProvider {
   name: string;
   title: string;
   keyVariable: string;
-  /** Further variables that are required and not set; if there are any, the provider gets no worker. */
+  /** Further variables that are required but not set. A provider that misses any gets no worker. */
   missing: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface CommandLineAgent {
   signedIn: boolean;
   /** Instruction for signing in. */
   hint: string;
-  /** Models that it accepts; empty where they depend on the account. */
+  /** Models that the agent accepts; empty if they depend on the account. */
   models: readonly string[];
 }
 
@@ -30,17 +30,17 @@ export interface Findings {
   registry: Registry;
 }
 
-/** A worker that `rtr up` starts once, in addition to those of engines. */
+/** A worker that `rtr up` starts once, in addition to the workers for engines. */
 export interface PlannedWorker {
   tier: 'cli' | 'cloud' | 'tools';
   name: string;
   service: 'cli-worker' | 'cloud-worker' | 'tools-worker';
   settings: Environment;
-  /** Description of what it serves, for a person. */
+  /** Describes to a person what the worker serves. */
   detail: string;
 }
 
-/** A provider or agent that was found and cannot be used yet, and what it lacks. */
+/** A provider or agent that was found but cannot be used yet. */
 export interface Unready {
   tier: PlannedWorker['tier'];
   detail: string;
@@ -51,7 +51,7 @@ export interface Plan {
   unready: Unready[];
 }
 
-/** Settings that `rtr up` does not pass to cloud workers: the address of one provider would get the keys of the others. */
+/** Settings that `rtr up` does not pass to cloud workers, because the address of one provider would get the keys of the others. */
 const notShared: Environment = {
   PROVIDER_URL: undefined,
   PROVIDER_KEY: undefined,
@@ -60,7 +60,7 @@ const notShared: Environment = {
   PROVIDER_MODELS: undefined,
 };
 
-/** Decides which workers a cluster on this machine has, in addition to those of engines. */
+/** Decides which workers a cluster on this machine has, in addition to the workers for engines. */
 export function planWorkers(findings: Findings): Plan {
   const plan: Plan = { ready: [], unready: [] };
   planCloud(findings, plan);

@@ -4,10 +4,10 @@ import { constants, functions } from './functions.ts';
 
 const maxCharacters = 500;
 
-/** Digits of a result: six fewer than the calculation uses, which hides rounding. */
+/** Number of digits that a result has. They are six fewer than the calculation uses, which hides rounding. */
 const shownDigits = 34;
 
-/** Creates the tool `calculator`: decimal arithmetic without floating point. */
+/** Creates the tool `calculator`, which does decimal arithmetic without binary floating point. */
 export function calculator(): OwnTool {
   return defineTool({
     name: 'calculator',

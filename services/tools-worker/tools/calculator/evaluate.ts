@@ -3,17 +3,17 @@ import { constants, factorial, functions, PreciseDecimal } from './functions.ts'
 import { tokenize, type Token } from './tokenize.ts';
 
 /**
- * Largest power of ten of a value, which bounds the cost of an operation. The library's own limits stay wide: its intermediate values
- * exceed its results, and with narrow limits some of its series do not end.
+ * Maximum power of ten of a value. It limits the cost of an operation. The library's own limits stay wide, because its intermediate values
+ * are larger than its results. With narrow limits, some of its series would not end.
  */
 const maxExponent = 1000;
 
-/** Maximum levels of nesting, which bounds the stack. */
+/** Maximum levels of nesting. It limits the depth of the stack. */
 const maxDepth = 100;
 
 /**
- * Calculates an expression with 40 significant digits. The grammar has numbers, operators, and the constants and functions of the table,
- * nothing else.
+ * Calculates an expression with 40 significant digits. The grammar has only numbers, operators, and the constants and functions of
+ * `functions.ts`.
  *
  * ```
  * sum    = term { ("+" | "-") term }
@@ -22,7 +22,7 @@ const maxDepth = 100;
  * power  = value { "!" } [ "^" signed ]
  * value  = number | constant | function "(" sum { "," sum } ")" | "(" sum ")"
  * ```
- * @throws Error with the reason as a clause
+ * @throws Error whose message is the reason, as a part of a sentence
  */
 export function evaluate(expression: string): Decimal {
   const tokens = tokenize(expression);
@@ -60,7 +60,7 @@ export function evaluate(expression: string): Decimal {
     return negative ? value.neg() : value;
   }
 
-  /** Right-associative, and binds tighter than a sign before it: -2^2 is -4, 2^3^2 is 2^9. */
+  /** Reads a power, which is right-associative and binds tighter than a sign before it: -2^2 is -4, and 2^3^2 is 2^9. */
   function power(): Decimal {
     let value = primary();
     while (take('!')) value = finite(factorial(value));

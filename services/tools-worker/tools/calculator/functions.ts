@@ -1,15 +1,15 @@
 import { Decimal } from 'decimal.js';
 
-/** Numbers of 40 significant digits. `evaluate` bounds their range. */
+/** Numbers of 40 significant digits. `evaluate` limits their range. */
 export const PreciseDecimal = Decimal.clone({ defaults: true, precision: 40 });
 
 /**
- * Largest angle: beyond it an angle has no meaning at this precision. The library lacks the digits of π, and the error that it throws in
- * the middle of a calculation leaves its settings wrong.
+ * Largest angle. A larger one has no meaning at this precision. The library does not have enough digits of π for it. It would throw an
+ * error in the middle of a calculation, which leaves its settings wrong.
  */
 const maxAngle = new PreciseDecimal('1e30');
 
-/** Largest argument of a factorial; bounds the digits of a result. */
+/** Largest argument of a factorial. It limits the digits of a result. */
 const maxFactorial = 400;
 
 export const constants: Record<string, Decimal> = {
@@ -57,7 +57,7 @@ export const functions: Record<string, { from: number; to: number; call: (...val
 
 const nan = new PreciseDecimal(NaN);
 
-/** @throws Error when the number is not whole, negative or too large */
+/** @throws Error if the number is not whole, or is negative or too large */
 export function factorial(x: Decimal): Decimal {
   let product = new PreciseDecimal(1);
   for (let factor = wholeWithin(x, 0, maxFactorial); factor > 1; factor -= 1) product = product.times(factor);

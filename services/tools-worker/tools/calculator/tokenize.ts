@@ -1,4 +1,4 @@
-/** A piece of an arithmetic expression. `at` counts characters from 1, for errors. */
+/** A piece of an arithmetic expression. `at` is the position of its first character, counted from 1, for errors. */
 export type Token = { at: number } & (
   | { kind: 'number'; text: string }
   | { kind: 'name'; text: string }
@@ -13,12 +13,12 @@ const patterns = {
   sign: /\*\*|[-+*/%^(),!×÷−]/y,
 };
 
-/** Other spellings of signs. */
+/** Signs that stand for other ones. */
 const spellings: Record<string, string> = { '**': '^', '×': '*', '÷': '/', '−': '-' };
 
 /**
  * Splits an expression into tokens.
- * @throws Error with the first character that begins no token
+ * @throws Error that names the first character that begins no token
  */
 export function tokenize(expression: string): Token[] {
   const tokens: Token[] = [];

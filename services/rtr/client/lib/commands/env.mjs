@@ -9,7 +9,7 @@ import { programNames, programs } from '../programs/programs.mjs';
 import { replaceFile } from '../store/write-file.mjs';
 
 /**
- * Prints the settings of a program, or writes them into its file. Warns of settings that take precedence in the program.
+ * Prints the settings that a program needs for the router, or writes them into the program's file. Warns of settings that override them.
  * @param {string} name
  * @param {{ router: string | undefined, writes: boolean, shell: string | undefined }} options
  */
@@ -39,7 +39,7 @@ export async function printSettings(name, { router, writes, shell }) {
   }
   const kept = before === undefined ? undefined : backUp(file);
   mkdirSync(dirname(file), { recursive: true });
-  // A symbolic link stays one: some people keep their settings in a repository.
+  // A symbolic link stays a link, because some people keep their settings in a repository.
   const target = before === undefined ? file : realpathSync(file);
   replaceFile(target, after, before === undefined ? 0o600 : statSync(target).mode & 0o777);
   say(`${file} is written.${kept === undefined ? '' : ` The file as rtr first found it is ${kept}.`}`);
@@ -47,7 +47,7 @@ export async function printSettings(name, { router, writes, shell }) {
 }
 
 /**
- * Copies a file as rtr finds it for the first time.
+ * Copies a file before rtr changes it for the first time.
  * @param {string} file
  */
 function backUp(file) {
@@ -56,7 +56,7 @@ function backUp(file) {
   return backup;
 }
 
-/** Returns the words of the command that runs this client: `rtr` where the PATH leads to it, else Node and the file. */
+/** Returns the words of the command that runs this client: `rtr` if the PATH leads to it, otherwise Node and the file. */
 function ownCommand() {
   const own = realpathSync(fileURLToPath(new URL('../../rtr.mjs', import.meta.url)));
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');

@@ -13,11 +13,11 @@ import { withLock } from '../store/with-lock.mjs';
 /** Milliseconds by which each `slow_down` lengthens the wait between polls (RFC 8628, section 3.5). */
 const slowDownMs = 5_000;
 
-/** Maximum milliseconds between two polls while the router is away (RFC 8628, section 3.5). */
+/** Maximum milliseconds between two polls while the router is unreachable (RFC 8628, section 3.5). */
 const maxWaitMs = 30_000;
 
 /**
- * Signs in to a router: shows a code, waits until the person approves it, and keeps the tokens.
+ * Signs in to a router: shows a code, waits until the person approves it, and stores the tokens.
  * @param {string} entered
  * @param {{ opensBrowser: boolean }} options
  */
@@ -37,7 +37,7 @@ export async function login(entered, { opensBrowser }) {
 }
 
 /**
- * Keeps a sign-in. It replaces an earlier one at this router, which is ended there.
+ * Stores a sign-in. It replaces an earlier sign-in to this router, which the router is told to end.
  * @param {import('../store/sign-ins.mjs').SignIn} signIn
  */
 async function replaceSignIn(signIn) {
@@ -89,7 +89,7 @@ function explain(error) {
 }
 
 /**
- * Opens a page in the person's browser, where there is a screen.
+ * Opens a page in the person's browser, if this machine has a screen.
  * @param {string} page page of the router, as `normalizeAddress` spells it
  */
 function openBrowser(page) {
@@ -102,7 +102,7 @@ function openBrowser(page) {
   };
   const opener = openers[process.platform];
   if (!opener) return;
-  // The page is shown above, so it can also be opened by hand.
+  // The address of the page was printed before, so it can also be opened by hand.
   spawn(opener[0], opener[1], { stdio: 'ignore', detached: true })
     .on('error', () => {})
     .unref();

@@ -5,7 +5,7 @@ import { fileOf, deleteSignIn, readSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
 /**
- * Signs out: at the router, and on this machine in any case.
+ * Signs out at the router if it can be reached, and in any case on this machine.
  * @param {string | undefined} entered
  * @returns {Promise<number>} 1 when the router could not be reached
  */
@@ -19,7 +19,7 @@ export async function logout(entered) {
     reason = error.message;
   }
   const forget = async () => deleteSignIn(router);
-  // Not while another process stores new tokens.
+  // The lock is waited for, because another process may be storing new tokens.
   const isDone = await withLock(fileOf(router, 'lock'), async () => {
     await forget();
     return true;

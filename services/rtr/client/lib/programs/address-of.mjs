@@ -3,8 +3,8 @@ import { ClientError } from '../client-error.mjs';
 
 /**
  * Returns the address of an API of the router.
- * @param {import('../store/sign-ins.mjs').SignIn} signIn a sign-in that an older release of this client stored has addresses as the router
- * sent them
+ * @param {import('../store/sign-ins.mjs').SignIn} signIn may have been stored by an older release of this client, which did not check the
+ * addresses that the router sent
  * @param {string} name
  */
 export function requireApiAddress({ router, apis }, name) {

@@ -12,7 +12,7 @@ const overrides = {
 };
 
 /**
- * Returns sentences about settings of the person that keep Claude Code from using its settings of the router.
+ * Returns sentences about the person's settings that override those of the router in Claude Code.
  * @param {string} file
  * @param {string} content
  * @returns {string[]}
@@ -38,7 +38,7 @@ function variablesOf(content) {
   try {
     return Object(Object(JSON.parse(content)).env);
   } catch {
-    // rtr writes nothing into such a file.
+    // rtr writes nothing into a file that is not JSON.
     return {};
   }
 }

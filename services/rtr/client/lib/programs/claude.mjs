@@ -8,10 +8,15 @@ import { mergeJson } from './merge-json.mjs';
 import { isModelName } from './model-ids.mjs';
 import { shellWord } from './shell-word.mjs';
 
-/** Milliseconds after which Claude Code requests a token again; it also does so after a 401. An access token is valid for 15 minutes. */
+/**
+ * Milliseconds after which Claude Code requests a token again. It also requests one after a 401. An access token is valid for 15 minutes.
+ */
 const helperTtlMs = 300_000;
 
-/** The variables that the router may set: which models its aliases stand for, how they are shown, their window, and two switches. */
+/**
+ * Variables that the router may set. They name the models behind Claude Code's aliases, how these are shown, and the size of the context
+ * window; two of them are switches.
+ */
 const admittedNames =
   /^(?:ANTHROPIC_DEFAULT_[A-Z\d]+_MODEL(?:_[A-Z]+)*|CLAUDE_CODE_(?:ENABLE_GATEWAY_MODEL_DISCOVERY|GATEWAY_HINT_HEADERS|MAX_CONTEXT_TOKENS))$/;
 

@@ -8,7 +8,7 @@ import { modelIds } from './model-ids.mjs';
 import { plainName, findText, parseTomlLines } from './toml-lines.mjs';
 
 /**
- * Codex: a model provider whose `auth.command` prints the token (Codex 0.169). The model that the person has chosen stays, if the router
+ * Codex: a model provider whose `auth.command` prints the token (Codex 0.169). The model that the person has chosen stays if the router
  * serves it.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
@@ -35,7 +35,7 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
 }
 
 /**
- * Returns a warning where an active profile has a provider of its own.
+ * Returns a warning if the active profile has a provider of its own.
  * @param {string} file
  * @param {string} content
  */

@@ -4,8 +4,8 @@ import { parseTomlLines } from './toml-lines.mjs';
 /** @typedef {Record<string, string | number | readonly string[]>} Table */
 
 /**
- * Returns a TOML file with some values at its top and some tables replaced, and every other line unchanged. Comments stay, except those
- * between the values of a table that is replaced.
+ * Returns a TOML file in which some values at the top and some tables are replaced. Every other line is unchanged. Comments stay, except
+ * those between the values of a replaced table.
  * @param {string} before
  * @param {Table} top values that stand before all tables
  * @param {Record<string, Table>} tables tables by name
@@ -25,7 +25,7 @@ export function mergeToml(before, top, tables) {
 }
 
 /**
- * Returns the lines of a file without the values and tables that are replaced, and the comments after those values.
+ * Returns the lines of a file without the values and tables to replace, and the comments that stood after those values.
  * @param {string} text
  * @param {ReadonlySet<string>} top
  * @param {readonly string[]} tables
@@ -35,7 +35,7 @@ function keptLines(text, top, tables) {
   const kept = [];
   /** @type {Record<string, string>} */
   const comments = {};
-  /** @type {{ line: string, opens: boolean }[]} comments at the end of a table that is replaced: they may be about what comes after it */
+  /** @type {{ line: string, opens: boolean }[]} comments at the end of a replaced table, which may be about the table after it */
   let last = [];
   let isTableDropped = false;
   let isValueDropped = false;

@@ -2,7 +2,7 @@
 const maxLength = 200;
 
 /**
- * Returns the ids in the router's list of models, without those that no model can have.
+ * Returns the ids in the router's list of models that are valid names of models.
  * @param {unknown} list
  * @returns {string[]}
  */
@@ -13,7 +13,7 @@ export function modelIds(list) {
 }
 
 /**
- * Whether a value from the router may stand in the settings of a program: a short text in one line.
+ * Whether a value from the router may stand in the settings of a program, which only a short text in one line may.
  * @param {unknown} value
  * @returns {value is string}
  */

@@ -3,8 +3,8 @@ import { requireApiAddress } from './address-of.mjs';
 import { shellWord } from './shell-word.mjs';
 
 /**
- * Any program that reads the variables of OpenAI's SDKs. A program reads them once: one that runs for longer than the token is valid calls
- * `rtr token` itself.
+ * Any program that reads the variables of OpenAI's SDKs. A program reads them only once. Therefore a program that runs for longer than the
+ * token is valid must call `rtr token` itself.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */

@@ -20,7 +20,7 @@ export async function opencode({ signIn, tokenCommand }) {
 }
 
 /**
- * Returns the plugin. opencode loads it as a module of its own, so it contains everything that it needs.
+ * Returns the source text of the plugin. opencode loads it as a module of its own, so the text contains everything that it needs.
  * @param {string} base
  * @param {readonly string[]} tokenCommand
  * @param {Record<string, { name: string }>} models

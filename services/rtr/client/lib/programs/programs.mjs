@@ -15,9 +15,9 @@ import { opencode } from './opencode.mjs';
  * Settings of a program.
  * @typedef {object} Settings
  * @property {string} text text to print
- * @property {string} [file] file for the settings; absent where only a shell can take them
+ * @property {string} [file] file for the settings; absent if only a shell can set them
  * @property {(before: string) => string} [merge] returns the content of the file with the settings in it
- * @property {(content: string) => string[]} [overrides] returns sentences about settings that take precedence over these
+ * @property {(content: string) => string[]} [overrides] returns sentences about the person's settings that override these
  */
 
 /** @type {Record<string, (context: Context) => Promise<Settings>>} */

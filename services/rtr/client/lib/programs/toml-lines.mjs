@@ -3,14 +3,14 @@
  * @typedef {object} TomlLine
  * @property {string} line
  * @property {string} [table] name of the table that the line opens
- * @property {string} [path] name of the value that begins in the line, with that of its table
- * @property {string} value text after the name, or the whole line where there is none, without the comment
- * @property {string} comment comment with its sign; empty without one
+ * @property {string} [path] name of the value that begins in the line, after the name of its table
+ * @property {string} value text after the name, or the whole line if it has no name; without the comment
+ * @property {string} comment comment with its `#`; empty if the line has none
  * @property {boolean} continues whether the line belongs to a text or a list that began in an earlier line
  */
 
 /**
- * State at the end of a line: `mark` of the open text of several lines, and number of open lists.
+ * State at the end of a line: the quotes that opened a text of several lines (`mark`), and the number of open lists.
  * @typedef {{ mark: string, depth: number }} Scan
  */
 
@@ -60,7 +60,7 @@ export function plainName(name) {
 /**
  * @param {string} line
  * @param {Scan} before
- * @returns {Scan & { commentAt: number }} `commentAt`: where the comment begins; the end of the line without one
+ * @returns {Scan & { commentAt: number }} `commentAt`: index at which the comment begins; the length of a line without a comment
  */
 function scanLine(line, { mark, depth }) {
   let commentAt = line.length;
@@ -80,6 +80,6 @@ function scanLine(line, { mark, depth }) {
     } else if (/[[{]/.test(line[at] ?? '')) depth += 1;
     else if (/[\]}]/.test(line[at] ?? '')) depth -= 1;
   }
-  // A text with a single quote ends with its line.
+  // A text that was opened by one quote ends with its line.
   return { mark: mark.length === 3 ? mark : '', depth: Math.max(0, depth), commentAt };
 }

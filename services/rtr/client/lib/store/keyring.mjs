@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { environment } from '../environment.mjs';
 
-/** Milliseconds after which a keyring counts as unusable: it may wait for a person who is not there. */
+/** Milliseconds after which a silent keyring counts as unusable, because it may be waiting for a person who is not there. */
 const timeoutMs = 1_000;
 
 const service = 'rtr';
@@ -9,12 +9,12 @@ const service = 'rtr';
 /**
  * A keyring of the system. Secrets travel on standard input and output only, where other processes cannot see them.
  * @typedef {object} Keyring
- * @property {(account: string, secret: string) => boolean} write returns false where it cannot be used
+ * @property {(account: string, secret: string) => boolean} write returns false if the keyring cannot be used
  * @property {(account: string) => string | undefined} read
  * @property {(account: string) => void} remove
  */
 
-/** @type {Keyring} libsecret, as GNOME's and KDE's keyrings have it. */
+/** @type {Keyring} The keyrings of GNOME and KDE, through libsecret. */
 const secretService = {
   write: (account, secret) =>
     run('secret-tool', ['store', '--label=Model Router', 'service', service, 'account', account], secret) !==
@@ -26,7 +26,7 @@ const secretService = {
 /** @type {Keyring} The keychain of macOS. */
 const keychain = {
   write: (account, secret) => {
-    // The command is sent on standard input: other processes could see an argument.
+    // The command is sent on standard input, because other processes can see arguments.
     const command = `add-generic-password -U -s ${service} -a ${quoted(account)} -w ${quoted(secret)}\n`;
     return run('security', ['-i'], command) !== undefined && keychain.read(account) === secret;
   },
@@ -34,7 +34,7 @@ const keychain = {
   remove: (account) => void run('security', ['delete-generic-password', '-s', service, '-a', account]),
 };
 
-/** Returns the keyring of this system; undefined where there is none that programs without a window can use. */
+/** Returns the keyring of this system; undefined if it has none that programs without a window can use. */
 export function systemKeyring() {
   if (process.platform === 'darwin') return keychain;
   // A person's desktop session has a message bus; without it, the keyring cannot be reached.
@@ -46,7 +46,7 @@ export function systemKeyring() {
  * @param {string} command
  * @param {readonly string[]} words
  * @param {string} [input]
- * @returns {string | undefined} the output; undefined when the command failed
+ * @returns {string | undefined} the output; undefined if the command failed
  */
 function run(command, words, input = '') {
   const { status, stdout } = spawnSync(command, words, {

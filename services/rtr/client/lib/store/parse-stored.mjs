@@ -13,11 +13,11 @@ import { ClientError } from '../client-error.mjs';
  */
 
 /**
- * The routers to which this person is signed in, and where the tokens are. Contains no secret.
+ * The routers to which this person is signed in, and where the tokens of each are stored. Contains no secret.
  * @typedef {{ default?: string, routers: Record<string, { store: 'keyring' | 'file' }> }} Index
  */
 
-/** Thrown when the client's files cannot be read, for instance because a full disk or an editor has left only a part. */
+/** Thrown when the content of the client's files is damaged, for instance because a full disk or an editor has left only a part. */
 export class DamagedError extends ClientError {
   /**
    * @param {string} what

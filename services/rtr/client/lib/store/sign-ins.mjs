@@ -12,10 +12,10 @@ import { replaceFile } from './write-file.mjs';
 /** @typedef {import('./parse-stored.mjs').Index} Index */
 
 /**
- * Stores a sign-in: in the keyring of the system, or, where there is none, in a file that only this person can read. Replaces a damaged
- * file.
+ * Stores a sign-in in the keyring of the system or, if that cannot be used, in a file that only this person can read. Replaces a damaged
+ * index.
  * @param {SignIn} signIn
- * @returns {'keyring' | 'file'} where
+ * @returns {'keyring' | 'file'} where it is stored
  */
 export function storeSignIn(signIn) {
   const { router } = signIn;
@@ -33,8 +33,8 @@ export function storeSignIn(signIn) {
 }
 
 /**
- * Replaces the stored tokens of a sign-in by refreshed ones, where they are stored. Leaves those of another sign-in, and does not store a
- * sign-in that has ended. Where a locked keyring or a damaged file hides the stored tokens, they are taken to be the used-up ones.
+ * Replaces the stored tokens of a sign-in by refreshed ones. Does not replace the tokens of another sign-in, and does not store a sign-in
+ * that has ended. If a locked keyring or a damaged file hides the stored tokens, they count as the used-up ones.
  * @param {SignIn} signIn
  * @param {string} usedUp the refresh token that was exchanged for the new tokens
  * @returns {boolean} whether they were replaced
@@ -51,7 +51,7 @@ export function updateSignIn(signIn, usedUp) {
   if (kept !== undefined && kept.refreshToken !== usedUp) return false;
   const text = JSON.stringify(signIn);
   if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return true;
-  // Also for a keyring that is locked now: the tokens in it are used up.
+  // Tokens also move to the file if the keyring is locked now, because the tokens in it are used up.
   replaceFile(tokenFile(router), text, 0o600);
   if (place.store === 'keyring') writeIndex({ ...index, routers: { ...index.routers, [router]: { store: 'file' } } });
   return true;
@@ -61,7 +61,7 @@ export function updateSignIn(signIn, usedUp) {
  * Returns a sign-in, by default that of the last router.
  * @param {string} [router]
  * @returns {SignIn}
- * @throws {ClientError} when there is none, or a damaged one
+ * @throws {ClientError} if there is no sign-in, or if it is damaged
  */
 export function readSignIn(router) {
   const index = readIndex();
@@ -84,7 +84,7 @@ export function readSignIn(router) {
 }
 
 /**
- * Returns a sign-in, if there is a readable one.
+ * Returns a sign-in; undefined if there is none, or if it is damaged.
  * @param {string} router
  * @returns {SignIn | undefined}
  */
@@ -105,7 +105,7 @@ export function knownRouters() {
 /** @param {string} router */
 export function deleteSignIn(router) {
   const index = readIndex();
-  // Also where the tokens are in the file: the keyring may have been locked when they moved there.
+  // The keyring may have been locked when the tokens moved to the file, so it may still contain old ones.
   systemKeyring()?.remove(router);
   rmSync(tokenFile(router), { force: true });
   const { [router]: _, ...routers } = index.routers;
@@ -151,7 +151,7 @@ function readIndex() {
   return index;
 }
 
-/** Returns the index; an empty one where there is none, undefined for a damaged one. */
+/** Returns the index. It is empty if it was never stored, and undefined if it is damaged. */
 function findIndex() {
   const text = readText(indexFile());
   return text === undefined ? { routers: {} } : parseIndex(text);

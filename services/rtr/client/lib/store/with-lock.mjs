@@ -1,10 +1,10 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds after which a lock counts as abandoned even if its process runs: no refresh takes as long. */
+/** Milliseconds after which a lock counts as abandoned even if its process still runs, because no refresh takes as long. */
 const staleMs = 15_000;
 
-/** Milliseconds to wait for a lock. */
+/** Maximum milliseconds to wait for a lock. */
 const waitMs = 3_500;
 
 const retryMs = 50;
@@ -14,7 +14,8 @@ const emptyMs = 1_000;
 
 /**
  * Runs a task while no other process runs one with the same lock. Removes a lock that a killed process has left behind. In the unlikely
- * case that two processes do that at once, both run: the router answers a refresh that comes twice at once with the same tokens.
+ * case that two processes remove it at once, both run their tasks. That is harmless, because the router answers two simultaneous refreshes
+ * with the same tokens.
  * @template T
  * @param {string} path path of the lock's file
  * @param {() => Promise<T>} task

@@ -17,7 +17,7 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Returns the schema of items by name; an item without settings may be null. */
+/** Returns the schema of an object whose fields are items by name. An item without settings may be null. */
 function byName<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
   return z
     .record(

@@ -11,7 +11,7 @@ import { changeLines, changeObject, printSummary } from './print-changes.ts';
 import { mergeAccess } from './merge-access.ts';
 import { readAccess, type AccessFile } from './read-access.ts';
 
-/** Exit code of a dry run that has found something to change. */
+/** Exit code of a dry run that finds something to change. */
 const wouldChange = 2;
 
 interface ApplyOptions extends AdminOptions {

@@ -25,7 +25,7 @@ export interface Change {
   what: string;
   fields: readonly Difference[];
   newKey?: { owner: string; name: string };
-  /** Makes the change, and returns the secret of a key that was created. */
+  /** Makes the change, and returns the secret if it created a key. */
   make: (maker: ChangeContext) => Promise<string | undefined>;
 }
 
@@ -33,13 +33,13 @@ export interface Change {
 export interface Plan {
   changes: Change[];
   unchanged: number;
-  /** Objects that differ from the file and stay so, with the reason, such as `key old of Ada: it would have expired`. */
+  /** Objects that differ from the file but are not changed, each with the reason, such as `key old of Ada: it would have expired`. */
   left: string[];
 }
 
 export const emptyPlan: Plan = { changes: [], unchanged: 0, left: [] };
 
-/** Returns the plan for one object: a change, or none where nothing differs. */
+/** Returns the plan for one object, which has no change if nothing differs. */
 export function planChange(change: Change): Plan {
   const isNeeded = change.does !== 'change' || change.fields.length > 0;
   return isNeeded ? { ...emptyPlan, changes: [change] } : { ...emptyPlan, unchanged: 1 };

@@ -8,8 +8,9 @@ export interface Difference {
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the wanted fields that differ from the present ones. Objects are replaced as a whole.
- * @param now undefined where the object does not exist yet
+ * Returns the wanted fields whose values differ from the current ones. Within a field that is an object, all values are compared, because
+ * the object is replaced as a whole.
+ * @param now the object as it is; undefined if it does not exist yet
  */
 export function differences(now: object | undefined, wanted: object): Difference[] {
   const before = (now ?? {}) as Values;
@@ -18,7 +19,7 @@ export function differences(now: object | undefined, wanted: object): Difference
   );
 }
 
-/** Returns those of the wanted fields that differ, as the body of a change. */
+/** Returns the wanted fields that differ, as the body of the request that changes them. */
 export function changedFields(wanted: object, found: readonly Difference[]): Record<string, unknown> {
   const names = new Set(found.map(({ field }) => field.split('.')[0]));
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => names.has(name)));

@@ -22,7 +22,7 @@ export class KeysFile {
     }
   }
 
-  /** Adds a key. Returns whether it was written. */
+  /** Adds a key, and returns whether it could be written. */
   async add(key: { owner: string; name: string; key: string }): Promise<boolean> {
     try {
       await this.#file.write(`${JSON.stringify(key)}\n`);

@@ -3,8 +3,8 @@ import type { Change, ChangeContext } from './change.ts';
 
 /**
  * Makes changes one after another.
- * @param isInterrupted whether to begin no further change
- * @param onMade called after each change, with the secret of a key that was created
+ * @param isInterrupted returns whether to stop before the next change
+ * @param onMade called after each change, with the secret if a key was created
  * @throws CallError that says which change failed, which were made before, and which were not made
  */
 export async function applyChanges(

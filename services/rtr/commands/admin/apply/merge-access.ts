@@ -4,8 +4,8 @@ import type { AccessFile } from './read-access.ts';
 type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
 /**
- * Joins several files into one, each of which may name other objects.
- * @throws RouterError for an object that two of them name
+ * Joins several files into one.
+ * @throws RouterError for an object that two files name
  */
 export function mergeAccess(files: readonly AccessFile[]): AccessFile {
   const places = new Map<string, AccessFile>();

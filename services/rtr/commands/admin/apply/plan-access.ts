@@ -11,7 +11,7 @@ import type { AccessFile } from './read-access.ts';
 import { requireAdministrator } from './require-rights.ts';
 import { requireUnchanged } from './still-as.ts';
 
-/** Reads the objects that exist now and that the file may name. */
+/** Reads the objects that the file can change, as they are now. Prices and settings are read only if the file has some. */
 export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<PresentAccess> {
   const [people, teams, keys] = await Promise.all([
     client.all<Person>('/users'),
@@ -28,7 +28,10 @@ export async function readPresent(client: AdminClient, { settings, prices }: Acc
   };
 }
 
-/** Returns the changes that make everything match a file, in the order in which they can be made. */
+/**
+ * Returns the changes that make the objects which a file names match it, in an order that works.
+ * @param prune whether to remove also the team members and prices that the file does not name
+ */
 export function planAccess(file: AccessFile, present: PresentAccess, prune: boolean): Plan {
   const { access } = file;
   requireAdministrator(file, present);

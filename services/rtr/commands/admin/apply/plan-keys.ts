@@ -8,12 +8,12 @@ import { requireUnchanged } from './still-as.ts';
 
 interface Owner {
   kind: Key['kind'];
-  /** Undefined for the router, and for an owner that does not exist yet. */
+  /** Id of the owner; undefined for the router, and for an owner that does not exist yet. */
   id: string | undefined;
-  /** Such as `team Research`; empty for the router. */
+  /** Name of the owner in sentences, such as `team Research`; empty for the router. */
   name: string;
   path: readonly string[];
-  /** Whether the owner may not change the settings that the file gives: true for a team, and for a person who is not an administrator. */
+  /** Whether the owner may not change the settings in the file: true for a team, and for a person who is not an administrator. */
   isLocked: boolean;
   /** Returns the fields with which the API names the owner. */
   body: (maker: ChangeContext) => object;
@@ -30,7 +30,7 @@ export function planKeys(file: AccessFile, present: PresentAccess): Plan {
     planOfOwner(file, present, router, keys),
     ...Object.entries(people).map(([email, { keys: own = {}, blocked }]) => {
       const now = present.people.get(email);
-      // A blocked person has no usable key, and can get none.
+      // A blocked person's keys are unusable, and new ones cannot be created.
       if (blocked ?? now?.blocked) {
         const left = Object.keys(own).map((name) => `key ${name} of ${email}, who is blocked`);
         return { ...emptyPlan, left };
@@ -87,7 +87,7 @@ function planOfKey(file: AccessFile, present: PresentAccess, owner: Owner, name:
   });
 }
 
-/** Returns the settings of the file that an administrator has not set yet, even where the owner has set the same value. */
+/** Returns the settings in the file that no administrator has set yet, even if the owner has set the same value. */
 function locksMissing({ adminSet }: Key, { limits = {}, ...wanted }: WantedKey): Difference[] {
   const given = [
     ...Object.entries(wanted).flatMap(([name, value]) => (value === null || value === undefined ? [] : [name])),

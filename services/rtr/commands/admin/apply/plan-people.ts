@@ -8,7 +8,7 @@ import { requireUnchanged } from './still-as.ts';
 
 /**
  * Plans the changes of people, without their keys.
- * @throws RouterError for an address in the file that a person has typed in
+ * @throws RouterError for an address in the file that a person has typed in and nobody has confirmed
  */
 export function planPeople({ access: { people = {} }, mistake }: AccessFile, present: PresentAccess): Plan {
   return joinPlans(

@@ -10,12 +10,12 @@ const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asO
 
 /**
  * Plans the changes of prices. A price is replaced as a whole.
- * @param prune whether prices that were set and are not in the file are reset
+ * @param prune whether to reset the prices that are set but not in the file
  */
 export function planPrices({ prices }: Access, present: PresentAccess, prune: boolean): Plan {
   const planned = Object.entries(prices ?? {}).map(([model, wanted]) => {
     const now = present.prices.get(model);
-    // An absent field is removed, except for the day: without one in the file, it is today.
+    // A field that the file leaves out is removed, except for the day, which is then today.
     const whole = { ...Object.fromEntries(names.map((name) => [name, null])), ...wanted };
     const found = differences(now, whole);
     return planChange({

@@ -20,7 +20,7 @@ type WantedTeam = NonNullable<Access['teams']>[string];
 
 /**
  * Plans the changes of teams, without members and keys.
- * @throws RouterError for a name that several teams have, or that the router takes for another team's
+ * @throws RouterError for a name that several teams have, or that the router treats as the name of another team
  */
 export function planTeams(file: AccessFile, present: PresentAccess): Plan {
   requireDistinct(file, present);
@@ -53,7 +53,7 @@ export function planTeams(file: AccessFile, present: PresentAccess): Plan {
   );
 }
 
-/** Refuses names that differ only in letters which the router takes for the same: it does not create two such teams. */
+/** Refuses names that differ only in letters which the router treats as equal, because it does not create two teams with such names. */
 function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, present: PresentAccess): void {
   const named = new Map<string, string>();
   const existing = new Map(Array.from(present.teams.keys(), (name) => [foldTeamName(name), name]));
@@ -73,7 +73,7 @@ function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, presen
 
 /**
  * Plans the changes of members of teams.
- * @param prune whether members that the file does not name are removed, from teams whose members it names
+ * @param prune whether to remove the members that the file does not name, from teams for which it has a list of members
  * @throws RouterError for a member who has no account
  */
 export function planMembers(file: AccessFile, present: PresentAccess, prune: boolean): Plan {

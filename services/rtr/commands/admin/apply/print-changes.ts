@@ -10,8 +10,8 @@ export function changeLines({ does, what, fields }: Change): string[] {
 }
 
 /**
- * Returns a change as JSON.
- * @param key secret of a key that was created
+ * Returns the form of a change that `--json` prints.
+ * @param key secret of the key that the change created
  */
 export function changeObject({ does, what, fields }: Change, key?: string): object {
   return {

@@ -17,7 +17,7 @@ export interface AccessFile {
 /**
  * Reads a file for `rtr apply`.
  * @param name name of the file, for errors
- * @throws RouterError `invalid_request` that names every mistake with its line and field
+ * @throws RouterError `invalid_request` that names the first 20 mistakes with their lines and fields
  */
 export function readAccess(name: string, text: string): AccessFile {
   const lines = new LineCounter();
@@ -51,15 +51,15 @@ export function readAccess(name: string, text: string): AccessFile {
   throw refuse(problems.slice(0, maxProblems));
 }
 
-/** Removes the fields `x-…` at the top: they belong to the file itself, for instance as the targets of its aliases. */
+/** Removes the fields `x-…` at the top, which are only for use within the file, for instance as the targets of its aliases. */
 function withoutExtensions(said: unknown): unknown {
   if (typeof said !== 'object' || said === null || Array.isArray(said)) return said;
   return Object.fromEntries(Object.entries(said).filter(([name]) => !name.startsWith('x-')));
 }
 
 /**
- * Runs a parser and turns its errors into a RouterError: aliases may expand to too much or contain themselves, and a text may be nested too
- * deeply for the parser.
+ * Runs a parser and turns its errors into a RouterError. It fails, for instance, if aliases expand to too much or contain themselves, or if
+ * a text is nested too deeply.
  */
 function readOrRefuse<T>(name: string, read: () => T): T {
   try {

@@ -10,7 +10,7 @@ interface OwnToken {
   role: string;
 }
 
-/** Returns a sentence about why the token may not make the changes; undefined where it may, or where the router does not report it. */
+/** Returns a sentence about why the token may not make the changes; undefined if it may, or if the router does not report its rights. */
 export async function findMissingRight(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
   if (changes.length === 0) return undefined;
   const token = await client.get<OwnToken>('/tokens/current').catch((error: unknown) => {
@@ -27,7 +27,7 @@ export async function findMissingRight(client: AdminClient, changes: readonly Ch
 
 /**
  * Checks that an administrator remains.
- * @throws RouterError where the file leaves none
+ * @throws RouterError if the file would leave none
  */
 export function requireAdministrator({ access: { people = {} }, mistake }: AccessFile, present: PresentAccess): void {
   const before = [...present.people.values()].filter((person) => isAdministrator(person));
@@ -41,8 +41,8 @@ export function requireAdministrator({ access: { people = {} }, mistake }: Acces
 }
 
 /**
- * Refuses changes that the token may not make.
- * @throws RouterError `permission_denied` with the reason, if there is one
+ * Refuses the changes if there is a reason why the token may not make them.
+ * @throws RouterError `permission_denied` with the reason
  */
 export function requirePermitted(reason: string | undefined): void {
   if (reason !== undefined) throw new RouterError('permission_denied', reason);

@@ -5,9 +5,9 @@ import type { Difference } from './differences.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an object again before it is changed, so that a change by somebody else since the plan was made is not overwritten.
- * @returns its revision, to send with the change
- * @throws CallError where a field has neither the old nor the wanted value
+ * Reads an object again before it is changed, so that a change which somebody else made after the plan is not overwritten.
+ * @returns the revision of the object, to send with the change
+ * @throws CallError if a field has neither the old nor the wanted value
  */
 export async function requireUnchanged(
   client: AdminClient,

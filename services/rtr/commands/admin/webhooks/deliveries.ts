@@ -5,7 +5,10 @@ import { pathOf } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { minuteText, printList } from '../print-answers.ts';
 
-/** Milliseconds to wait for the outcome of a test: a second until a batch runner takes it, and ten for the receiver. */
+/**
+ * Milliseconds to wait for the outcome of a test. A batch runner picks the delivery up within a second, and the receiver has ten seconds to
+ * answer.
+ */
 const testMs = 15_000;
 
 /** Milliseconds between two checks of the outcome. */
@@ -22,7 +25,7 @@ interface Delivery {
 
 /**
  * `rtr webhooks test`: sends a test event, and prints the outcome.
- * @throws RouterError `upstream_failed` when the receiver did not accept it, `upstream_timeout` when no batch runner has tried it in time
+ * @throws RouterError `upstream_failed` if the receiver did not accept the event; `upstream_timeout` if no batch runner sent it in time
  */
 export async function testWebhook(
   context: Pick<AdminContext, 'client' | 'print' | 'json'>,

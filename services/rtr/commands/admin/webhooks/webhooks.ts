@@ -29,7 +29,7 @@ export interface NewWebhookOptions {
   description?: string;
 }
 
-/** `rtr webhooks add`: creates a webhook and prints its secret, once. */
+/** `rtr webhooks add`: creates a webhook and prints its secret. The secret cannot be shown again. */
 export async function addWebhook(
   context: AdminContext,
   url: string,
@@ -48,14 +48,14 @@ export async function addWebhook(
   printSecret(context, value, `Webhook ${value.webhook.id}, with the secret shown only this once`);
 }
 
-/** `rtr webhooks rotate`: creates a new secret and prints it, once. */
+/** `rtr webhooks rotate`: creates a new secret and prints it. The secret cannot be shown again. */
 export async function rotateWebhook(context: AdminContext, id: string, hours: number): Promise<void> {
   const path = pathOf`/webhooks/${id}/rotate`;
   const { value } = await context.client.send<WebhookWithSecret>('POST', path, { body: { overlapMs: hours * hourMs } });
   printSecret(context, value, `The new secret of webhook ${id}, shown only this once`);
 }
 
-/** `rtr webhooks list`: every webhook that the token may see. */
+/** `rtr webhooks list`: lists every webhook that the token may see. */
 export async function listWebhooks(context: AdminContext): Promise<void> {
   await printList(context, context.client.list<Webhook>('/webhooks'), {
     head: ['ID', 'OWNER', 'CREATED', 'STATE', 'EVENTS', 'URL'],
@@ -78,7 +78,7 @@ export async function removeWebhook(context: AdminContext, id: string): Promise<
   printDone(context, { id, removed: true }, `Webhook ${id} is removed.`);
 }
 
-/** `rtr webhooks repeat`: sends ended deliveries again: the named ones, or all that were given up. */
+/** `rtr webhooks repeat`: sends deliveries that have ended again. If none are named, it sends all that were given up. */
 export async function repeatDeliveries(context: AdminContext, id: string, deliveries: string[]): Promise<void> {
   const body = deliveries.length === 0 ? {} : { deliveries };
   const { value } = await context.client.send<{ repeated: number }>('POST', pathOf`/webhooks/${id}/repeat`, { body });
@@ -89,7 +89,7 @@ export async function repeatDeliveries(context: AdminContext, id: string, delive
 
 /**
  * Checks that a webhook gets only one owner.
- * @throws RouterError where both a team and a person are named
+ * @throws RouterError if both a team and a person are named
  */
 export function requireOneOwner({ team, user }: Pick<NewWebhookOptions, 'team' | 'user'>): void {
   if (team === undefined || user === undefined) return;
