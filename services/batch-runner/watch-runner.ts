@@ -66,7 +66,7 @@ export class RunnerMetrics {
     this.#responses.inc({ state });
   }
 
-  /** Counts an executed line; `isFirst` is false if it had a result already. */
+  /** Counts a line that this runner has run; `isFirst` is false if the line had a result already. */
   countLine(outcome: Extract<LineOutcome, 'succeeded' | 'errored'>, isFirst: boolean): void {
     if (isFirst) this.#lines.inc({ outcome });
     else this.#repeated.inc();
@@ -160,7 +160,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
 
 /**
  * Returns whether a batch waits for a limit. Waiting for a worker counts as a standstill instead, because it lasts until an operator starts
- * one.
+ * a worker.
  */
 function isLimited(batch: BatchRecord): boolean {
   return isPaused(batch) && batch.lacksWorker !== true;

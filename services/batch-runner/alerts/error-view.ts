@@ -5,14 +5,14 @@ import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 /** Seconds of the window over which requests are counted. */
 export const windowSeconds = 300;
 
-/** Milliseconds after which a silent ingress is dropped: its stats cover one minute. */
+/** Milliseconds after which a silent ingress is dropped. Then its next stats, which cover one minute, repeat nothing. */
 const silentMs = 60_000;
 
 /** Requests that ended in the last five minutes, and how many of them failed through the router or an upstream. */
 export interface ErrorRateSnapshot {
   requests: number;
   faults: number;
-  /** Whether the whole five minutes are counted. */
+  /** Whether this process has listened for the whole five minutes. */
   isWhole: boolean;
 }
 

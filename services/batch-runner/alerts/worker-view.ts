@@ -10,11 +10,12 @@ const silentMs = 5_000;
 /** Milliseconds from the start of listening until all workers and ingress nodes are known. */
 const listenMs = 3_000;
 
-/** Milliseconds since its last sign of life within which a worker counts as certainly alive. */
+/** Milliseconds after its last proof of life until which a worker counts as certainly alive. */
 const provenMs = 3_000;
 
-/** Largest number of remembered lost workers, and the milliseconds for which each is remembered. */
+/** Largest number of lost workers in memory. */
 const maxLost = 10_000;
+/** Milliseconds for which a lost worker stays in memory. */
 const lostKnownMs = 3_600_000;
 
 export interface WorkerProcess {
@@ -75,7 +76,7 @@ export class WorkerView {
     this.#stopListening();
   }
 
-  /** Returns the current view; undefined without a connection to the broker, or while too little was received. */
+  /** Returns the current view; undefined without a connection to the broker, and in the first three seconds of listening. */
   read(now = performance.now()): WorkersSnapshot | undefined {
     const listenedMs = now - this.#since;
     if (!this.#broker.connected || listenedMs < listenMs) return undefined;

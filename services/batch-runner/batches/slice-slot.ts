@@ -9,7 +9,10 @@ const missingWorkerMs = 90_000;
 
 /** The reason why all lines of a slice wait. */
 export interface SlicePause {
-  /** When the lines are tried again, in ms since 1970; without a worker, when the mark runs out unless it is renewed. */
+  /**
+   * In ms since 1970: when the lines are tried again or, if they lack a worker, when the mark `waiting for a worker` ends unless it is
+   * renewed.
+   */
   until: number;
   /** Text for the owner of the batch. */
   reason: string;
@@ -25,7 +28,7 @@ export interface SliceSlotParts {
   onPaused: (pause: SlicePause) => Promise<void>;
   /** Returns whether other slices wait for a slice slot or for memory. */
   isWanted: () => Promise<boolean>;
-  /** Called when the slice leaves its slot: no further line may begin. */
+  /** Called when the slice leaves its slot. From then on, no further line may begin. */
   onLeave: () => void;
 }
 
@@ -56,13 +59,19 @@ export class SliceSlot {
     return this.#leaveMs;
   }
 
-  /** Adds a line. @returns callbacks for its changes */
+  /**
+   * Adds a line.
+   * @returns the callbacks that report its changes
+   */
   begin() {
     const line: OpenLine = { isWaiting: false, onStop: undefined, place: undefined };
     this.#lines.add(line);
     this.#judge();
     return {
-      /** The line waits. @param place returns where the line could be served; undefined if it waits for something else */
+      /**
+       * The line waits.
+       * @param place returns where the line could be served; undefined if it waits for something other than a worker or an upstream
+       */
       wait: (place?: () => LinePlace): void => {
         stop(line);
         line.isWaiting = true;
@@ -74,7 +83,7 @@ export class SliceSlot {
         line.isWaiting = false;
         this.#judge();
       },
-      /** A worker executes the line. */
+      /** A worker serves the line. */
       ran: (): void => {
         const { parked, running, batch, slice } = this.#parts;
         line.onStop ??= running.begin(batch);
@@ -110,7 +119,10 @@ export class SliceSlot {
     return setTimeout(() => void this.#leaveIfWanted(), parked.slotHoldMs(batch, slice));
   }
 
-  /** Returns the upstream limit that ends first among those that lines wait for; otherwise the missing worker; undefined without either. */
+  /**
+   * Returns why the lines wait: the upstream limit that ends first or, if none waits for a limit, the missing worker. Undefined if no line
+   * waits for either.
+   */
   #pause(): SlicePause | undefined {
     const places = [...this.#lines].flatMap((line) => placeOf(line) ?? []);
     const [first] = places.flatMap(({ limit }) => limit ?? []).toSorted((a, b) => a.until - b.until);

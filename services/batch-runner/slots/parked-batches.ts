@@ -11,8 +11,9 @@ import type { WaitingWork } from './waiting-work.ts';
 /** Growing delays for which a batch is parked. */
 const parkedFor = { firstMs: 5_000, longestMs: 60_000 };
 
-/** Milliseconds for which a slice without a running line keeps its slice slot, and the same for a slice that tries again. */
+/** Milliseconds for which a slice without a running line keeps its slice slot. */
 const idleSlotMs = 5_000;
+/** Milliseconds for which a slice of a parked batch that tries again keeps its slice slot. */
 const triesForMs = 1_000;
 
 /** Milliseconds between two checks whether workers have room for parked batches. A check costs no request to Redis. */
@@ -21,7 +22,7 @@ const lookMs = 500;
 /** Milliseconds between two reads of a parked batch's record, to see whether it was cancelled, is over, or is no longer paused. */
 const findMs = 5_000;
 
-/** Milliseconds until another slice is recalled if the first one has not come. */
+/** Milliseconds until another slice is recalled if the first one has not begun. */
 const recallMs = 5_000;
 
 export interface ParkedBatchesParts {
@@ -29,7 +30,7 @@ export interface ParkedBatchesParts {
   jobs: Pick<BackgroundJobs, 'tryNow'>;
   slots: Pick<LineSlots, 'hasRoom'>;
   waitingWork: Pick<WaitingWork, 'note'>;
-  /** Slices that this runner processes at once. */
+  /** Number of slices that this runner processes at once. */
   atOnce: number;
   log: Logger;
 }
@@ -47,7 +48,7 @@ interface ParkedBatch {
   recallAt: number;
   /** The slice that has a slice slot to try whether lines run again. */
   trying: number | undefined;
-  /** Slices that this runner has sent away, in the order in which they left. Their jobs are delayed, or another runner has them. */
+  /** Slices that this runner has refused or that have left their slots, the earliest first. Their jobs wait, or another runner has them. */
   out: Set<number>;
   /** Returns where the last waiting line could be served; undefined if it did not wait for a worker. */
   place: (() => LinePlace) | undefined;
@@ -77,7 +78,10 @@ export class ParkedBatches {
     clearInterval(this.#timer);
   }
 
-  /** Admits a slice. @returns milliseconds to delay its job instead; undefined if the slice has a slot */
+  /**
+   * Admits a slice, or refuses it while its batch is parked.
+   * @returns the milliseconds by which to delay the job of a refused slice; undefined if the slice is admitted
+   */
   admit(batch: string, slice: number, now = performance.now()): number | undefined {
     const parked = this.#parked.get(batch);
     parked?.out.delete(slice);
@@ -104,7 +108,7 @@ export class ParkedBatches {
   /**
    * Parks the batch of a slice that leaves its slot.
    * @param place returns where the waiting line could be served; undefined if it does not wait for a worker
-   * @returns milliseconds to delay the slice's job
+   * @returns the milliseconds by which to delay the slice's job
    */
   park(batch: string, slice: number, place: ParkedBatch['place'], now = performance.now()): number {
     const parked = this.#recordOf(batch, now);
@@ -123,7 +127,7 @@ export class ParkedBatches {
 
   /**
    * Parks a batch for `ms` milliseconds because its record pauses all its lines.
-   * @returns milliseconds to delay the slice's job
+   * @returns the milliseconds by which to delay the slice's job
    */
   block(batch: string, slice: number, ms: number, now = performance.now()): number {
     const parked = this.#recordOf(batch, now);
@@ -137,7 +141,10 @@ export class ParkedBatches {
     return outMs(parked);
   }
 
-  /** Records that a slice has left its slot. @param isOver whether all its lines have a result */
+  /**
+   * Records that a slice has left its slot.
+   * @param isOver whether all its lines have a result
+   */
   noteLeft(batch: string, slice: number, isOver: boolean): void {
     const parked = this.#parked.get(batch);
     if (!parked) return;
@@ -196,7 +203,7 @@ export class ParkedBatches {
     this.#recall(batch, parked, this.#parts.atOnce);
   }
 
-  /** Starts the delayed jobs of up to `most` slices now, longest absent first. Removes a batch without such slices. */
+  /** Starts the delayed jobs of up to `most` slices now, those that left first. Forgets a batch that has no such slices. */
   #recall(batch: string, parked: ParkedBatch, most: number): void {
     const slices = [...parked.out].slice(0, most);
     for (const slice of slices) {
@@ -223,7 +230,7 @@ export class ParkedBatches {
   }
 }
 
-/** Returns the milliseconds to delay the job of a slice that was sent away. */
+/** Returns the milliseconds by which to delay the job of a slice that was refused or has left its slot. */
 function outMs(parked: ParkedBatch): number {
   return Math.round(parked.outMs * (2 + 2 * Math.random()));
 }

@@ -9,8 +9,8 @@ import type { Tier } from '#shared/core/tier.ts';
 const everyMs = 1_000;
 
 /**
- * Publishes to ingress nodes, in the form of their own stats, the work that waits for workers at this runner, so that an autoscaler starts
- * some. A line counts only while no live worker can serve it: otherwise it only waits for a free slot, however long that takes.
+ * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive it in the form of
+ * their own stats. A line counts only while no live worker can serve it. Otherwise it only waits for a free slot, however long that takes.
  */
 export class WaitingWork {
   /** Tiers that may serve each line that no live worker can serve. */
