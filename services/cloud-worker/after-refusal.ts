@@ -4,7 +4,7 @@ import { chooseAcceptedEffort, type MinimalEffort } from '#shared/upstream/minim
 /** A request that can be changed after a provider has refused it. */
 export interface Changeable<Request> {
   format: string;
-  /** The lowest effort level, if the request has it: the model may refuse it. Undefined for other levels. */
+  /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
   leastEffort: MinimalEffort | undefined;
   /** Creates the same request in another format, for a provider that lacks the path of this format. Keeps the client's body in memory. */
   inOther?: (() => Request) | undefined;

@@ -75,7 +75,7 @@ interface ProviderRequest {
   /** Lowers the request's limit of output tokens. Keeps the client's body in memory until the provider has accepted the request. */
   fit: OutputFit | undefined;
   turn: PausedTurn | undefined;
-  /** The lowest effort level, if the request has it: the model may refuse it. Undefined for other levels. */
+  /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
   least: MinimalEffort | undefined;
 }
 

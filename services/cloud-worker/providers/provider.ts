@@ -27,7 +27,7 @@ export type ProviderName = (typeof providerNames)[number];
 /** Returns the headers that authenticate a request. Called for every request, because some tokens expire after an hour. */
 export type Authorization = () => Record<string, string> | Promise<Record<string, string>>;
 
-/** Guesses a model's capabilities from its name. Returns undefined for a model that the worker cannot serve. */
+/** Guesses a model's capabilities from its name. Returns undefined for a model that is not served unless the operator names it. */
 export type Guess = (id: string) => readonly Capability[] | undefined;
 
 export interface FurtherFormat {

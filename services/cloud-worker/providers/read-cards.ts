@@ -24,7 +24,7 @@ export const tokens = z.number().int().positive().optional().catch(undefined);
 /**
  * Creates a reader of model lists. It returns the newest models first if the cards have dates. It skips cards of an unknown shape, because
  * one odd card must not hide the others.
- * @param describe returns the model that a card describes; undefined for a model that the worker cannot serve
+ * @param describe returns the model that a card describes; undefined for a model that is left out of the list
  */
 export function createCardReader<T extends z.ZodType<{ id: string }>>(
   shape: T,
@@ -50,7 +50,7 @@ export function createNameReader(guess: Guess): (answer: unknown) => ModelInfo[]
   return createCardReader(common, ({ id }) => describeByName(id, guess));
 }
 
-/** Returns a model of which only the name is known; undefined for a model that the worker cannot serve. */
+/** Returns a model of which only the name is known; undefined if `guess` returns undefined. */
 export function describeByName(id: string, guess: Guess): ModelInfo | undefined {
   const capabilities = guess(id);
   return capabilities && { id, capabilities: [...capabilities] };

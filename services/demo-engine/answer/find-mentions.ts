@@ -1,6 +1,6 @@
 import type { ChatTool } from '../request/chat-request.ts';
 
-/** A tool that the user asks for, and the position of its name in the text. */
+/** A tool that the user asks for by name, and the position of this name in the text. */
 export interface Mention {
   tool: ChatTool;
   at: number;
@@ -34,7 +34,7 @@ export function forbidsTools(text: string): boolean {
 const anyTools =
   /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/gi;
 
-/** Returns how many tools a text asks to use without naming one; undefined if it does not. */
+/** Returns how many tools a text asks for without naming any; undefined if it asks for none. */
 export function asksForTools(text: string): 'one' | 'all' | undefined {
   const match = findWithoutNo(text, anyTools);
   if (!match) return undefined;
@@ -45,7 +45,7 @@ export function asksToRead(text: string): boolean {
   return findWithoutNo(text, /\bread\b/gi) !== undefined;
 }
 
-/** Returns the first match that has no negation before it in its clause. */
+/** Returns the first match before which its clause has no negation. */
 function findWithoutNo(text: string, wanted: RegExp): RegExpExecArray | undefined {
   return [...text.matchAll(wanted)].find(({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)));
 }

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Pixels of a side without a requested size. */
+/** Number of pixels of a side if no size is requested. */
 const smallSide = 64;
 const cells = 8;
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /**
  * Returns a PNG with a pattern of squares. The same text always gets the same picture.
- * @param side pixels of a side, with grain, so that the file is as large as that of a photograph; undefined for a small picture
+ * @param side number of pixels of a side; undefined for a small picture. A picture with a requested size has grain, so that its file is as
+ * large as that of a photograph
  */
 export function drawPicture(text: string, side?: number): Buffer {
   return encode(

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
-/** Samples per second, one byte each. */
+/** Number of samples per second. Each sample is one byte. */
 const rate = 8000;
-/** Samples per piece of a text. */
+/** Number of samples per piece of a text. */
 const samples = 400;
 /** Length field of a stream whose length is unknown at its start. */
 const unknown = 0xff_ff_ff_ff;

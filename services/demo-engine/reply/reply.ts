@@ -15,9 +15,9 @@ export interface Reply {
 
 /** Form of an answer: a chat completion, or a continued text. */
 export interface ReplyForm {
-  /** Returns the event that opens a stream; empty without one. */
+  /** Returns the event that opens a stream; `''` if the form has no such event. */
   role(): string;
-  /** Returns the event of one step; empty for a step without text. */
+  /** Returns the event of one step; `''` for a step without text. */
   step(step: Step): string;
   /** Returns the event with the finish_reason. */
   finish(plan: Plan): string;
@@ -29,7 +29,7 @@ export interface ReplyForm {
   whole(plan: Plan): object;
 }
 
-/** Ending of a reply whose client is still connected: complete, or broken by a fault on demand. */
+/** How a reply ended whose client is still connected: complete, or broken by a fault that its options requested. */
 export type ReplyEnding = 'finished' | 'faulted';
 
 /** Fields in every chunk of an answer, and in a whole answer. */
@@ -41,7 +41,7 @@ export interface AnswerHead {
   created: number;
 }
 
-/** Returns token counts in the form of the OpenAI API; those of thinking only if there was any. */
+/** Returns token counts in the form of the OpenAI API. They contain the count of thinking only if there was any thinking. */
 export function computeUsage(plan: Pick<Plan, 'steps'>, promptTokens: number) {
   const completionTokens = tokensOf(plan.steps);
   const reasoningTokens = tokensOf(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));

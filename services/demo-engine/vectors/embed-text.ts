@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Dimensions of vectors without a requested number. */
+/** Number of dimensions of a vector if the request does not state it. */
 export const usualDimensions = 64;
 
 /**
@@ -36,7 +36,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
     }
   }
   const length = Math.hypot(...vector);
-  // Words whose directions cancel out still need a vector of length 1.
+  // The directions of the words may cancel out. The text still needs a vector of length 1.
   if (length === 0) return vector.map((_, at) => (at === 0 ? 1 : 0));
   return vector.map((number) => Math.fround(number / length));
 }

@@ -14,14 +14,14 @@ export interface ReceiveFormParts {
   isEnding: () => boolean;
   /** Milliseconds without a byte after which the form is refused. */
   bodyTimeoutMs: number;
-  /** Bytes of all files of a form together. */
+  /** `maxBytes`: largest size of all files of a form together. */
   inputFiles: { maxBytes: number };
 }
 
-/** A file in base64, in pieces. */
+/** A file in base64, split into pieces. */
 type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 
-/** Files of a form: as many pictures as OpenAI accepts, and a mask. */
+/** Largest number of files of a form: as many pictures as OpenAI accepts, and a mask. */
 const maxFiles = 17;
 
 const startLength = 88;
@@ -88,11 +88,11 @@ async function inBase64(
   return { bytes, start, data };
 }
 
-/** Fields whose names end with `[]` are lists; of others the last one counts. */
+/** Returns a form as JSON. Fields whose names end with `[]` become lists. Of other fields with the same name, the last one counts. */
 function jsonOf({ entries, files }: Form<Coded>, onBytes: (plain: number, coded: number) => void): Buffer {
   const jsonText = (value: unknown): string => {
     const text = JSON.stringify(value);
-    // A character may have become six.
+    // The text may be longer than it was in the form, because one character may have become six.
     const bytes = Buffer.byteLength(text);
     onBytes(bytes, bytes);
     return text;

@@ -1,4 +1,4 @@
-/** Returns whether a text is a number of proxies (1 to 9), each of which has appended the address that it saw to `X-Forwarded-For`. */
+/** Returns whether a text is a number of proxies (1 to 9), each of which appends the address that it sees to `X-Forwarded-For`. */
 export function isHopCount(text = ''): boolean {
   return /^[1-9]$/.test(text);
 }

@@ -41,7 +41,7 @@ function withShortId(model: ModelInfo): ModelInfo {
   return { ...model, id: model.id.replace(/^models\//, '') };
 }
 
-/** Models that refuse an earlier answer whose first tool call has no signature, as those of other models have none. */
+/** Matches models that refuse an earlier answer whose first tool call has no signature. Tool calls of other models have none. */
 const needsSignatures = /gemini-([3-9]|\d\d)/;
 
 /** Placeholder that Google accepts as the signature of a call without one (Google AI for Developers, "Thought signatures"). */
