@@ -127,7 +127,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
     },
   });
   let looked: { at: number; batches: Promise<BatchRecord[] | undefined> } | undefined;
-  // One read of the batches for all metrics of a scrape.
+  // The batches are read only once for all metrics of a scrape.
   const look = (): Promise<BatchRecord[] | undefined> => {
     if (!looked || performance.now() - looked.at > sameScrapeMs)
       looked = { at: performance.now(), batches: work.listOpen().catch(() => undefined) };

@@ -13,7 +13,7 @@ const timeoutMs = 20_000;
 export interface ModelSource {
   provider: Pick<Provider, 'list' | 'guess' | 'format' | 'further' | 'rules' | 'adaptation'>;
   http: Pick<UpstreamHttp, 'get'>;
-  /** Names in the order of their announcement; if empty, all models of the list. */
+  /** Names of the models to announce, in this order; if empty, all models of the list are announced. */
   names: readonly string[];
   onStatus: (status: number) => void;
 }

@@ -48,7 +48,7 @@ export function createEngine(config: DemoEngineConfig): Engine {
   };
 }
 
-/** Parses `embedder=embed all=generate+complete`. */
+/** Parses the operations of single models, such as `embedder=embed all=generate+complete`. */
 function readOperations(words: string, models: readonly string[]): Map<string, readonly string[]> {
   const read = words.split(/[\s,]+/).filter((word) => word !== '');
   return new Map(

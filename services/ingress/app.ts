@@ -32,7 +32,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   formats: readonly [ClientFormat, ...ClientFormat[]];
   /** Returns the path segment of an API: `/api/<segment>`. */
   segmentOf: (api: ClientApi) => string;
-  /** The web console: serves every path that no API has. */
+  /** Serves the pages of the web console, at every path that no API has. */
   pages: RequestHandler;
   /** Proxies whose `X-Forwarded-*` headers are trusted, see `trustProxySetting`. */
   trustedProxies: readonly string[] | number;

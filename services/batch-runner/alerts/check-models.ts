@@ -7,7 +7,7 @@ import type { WorkersSnapshot } from './worker-view.ts';
 
 const kind = 'models';
 
-/** Milliseconds for which an unserved model is remembered, so that its return is reported: a week. */
+/** Milliseconds (a week) for which an unserved model is remembered, so that its return is reported. */
 const unservedKnownMs = 7 * 24 * 3_600_000;
 
 /** Largest number of names in one event. */

@@ -7,7 +7,7 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 /** Milliseconds after which a silent ingress is dropped. */
 const silentMs = 5_000;
 
-/** Milliseconds from the start of listening until all workers and ingress nodes are known. */
+/** Milliseconds after the start of listening until all workers and ingress nodes are known. */
 const listenMs = 3_000;
 
 /** Milliseconds after its last proof of life until which a worker counts as certainly alive. */
@@ -26,7 +26,7 @@ export interface WorkerProcess {
   startedAt: number;
 }
 
-/** Why a worker does not serve: it reports a failure itself, or ingress nodes have ejected it with a model. */
+/** Why a worker does not serve: either it reports a failure itself, or ingress nodes have ejected it with a model. */
 export interface Trouble {
   state: 'failing' | 'ejected';
   reason: string;

@@ -41,8 +41,8 @@ export class BatchWatch {
   }
 
   /**
-   * Returns whether a line that was just recorded has ended the pause that the record shows: true once for each pause. A pause that another
-   * slice has begun for all lines since this watch began stays, because the line had begun before it.
+   * Returns whether a line that was just recorded has ended the pause that the record shows. Returns true only once for each pause. A pause
+   * that another slice has begun for all lines since this watch began stays, because the line had begun before it.
    */
   endPause(): boolean {
     const { pausedUntil, blockedUntil } = this.#batch ?? {};

@@ -49,7 +49,7 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
 }
 
 interface JoinedResults {
-  /** No upload for a side without results. */
+  /** Contains no upload for a side without results. */
   uploads: Partial<Record<keyof SliceResults, Upload>>;
   isIncomplete: boolean;
 }

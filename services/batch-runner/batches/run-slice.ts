@@ -63,7 +63,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   const { work, stopping } = parts;
   const batch = await work.find(id);
   if (batch?.state !== 'running' || (await work.readSliceResults(id, number))) return;
-  // Another slice has found that a limit is exhausted.
+  // Another slice has paused the batch, because a limit is exhausted.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
   if (pausedMs > 0 && stopReason(batch) === undefined)
     throw new RunLaterError(parts.parked.block(id, number, pausedMs));
@@ -115,7 +115,7 @@ async function runLines(
   const { bodies } = parts.lines;
   let { refusals } = bodies;
   const isWanted = async (): Promise<boolean> => {
-    // Waiting lines hold memory that other work needs.
+    // If memory was refused since the last call, other work needs the memory that waiting lines use.
     const isShort = bodies.refusals > refusals;
     ({ refusals } = bodies);
     return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1);
@@ -157,9 +157,9 @@ async function runLines(
   };
   let line = 0;
   try {
-    // The size of lines is not limited here: validation has checked it, and the limit may have been lowered since.
+    // The size of lines is not limited here, because validation has checked it, and the limit may have been lowered since.
     for await (const text of readLines(pieces, Infinity, slice.from)) {
-      // One line at a time waits for a slot, besides the running ones.
+      // Besides the lines that run, only one line at a time waits for a slot.
       if (!recorded.has(line)) await begin(line, text);
       if (stops.waiting.aborted) break;
       line += 1;

@@ -10,7 +10,7 @@ const missingWorkerMs = 90_000;
 /** The reason why all lines of a slice wait. */
 export interface SlicePause {
   /**
-   * In ms since 1970: when the lines are tried again or, if they lack a worker, when the mark `waiting for a worker` ends unless it is
+   * When the lines are tried again, in ms since 1970. If they lack a worker, it is when the mark `waiting for a worker` ends unless it is
    * renewed.
    */
   until: number;
@@ -36,7 +36,7 @@ interface OpenLine {
   isWaiting: boolean;
   /** Ends the count of the line in `RunningLines`; undefined if no worker has the line. */
   onStop: (() => void) | undefined;
-  /** Returns where the line could be served; undefined if it does not wait for that. */
+  /** Returns where the line could be served; undefined if it does not wait for a worker or an upstream. */
   place: (() => LinePlace) | undefined;
 }
 
@@ -54,7 +54,7 @@ export class SliceSlot {
     this.#parts = parts;
   }
 
-  /** Milliseconds after which the slice is to be processed again; undefined while it has its slot. */
+  /** Milliseconds after which the slice is to be processed again; undefined while the slice has its slot. */
   get leaveMs(): number | undefined {
     return this.#leaveMs;
   }
@@ -137,7 +137,7 @@ export class SliceSlot {
     const pause = running.has(batch) ? undefined : this.#pause();
     if (pause) await onPaused(pause).catch(() => undefined);
     const wanted = await isWanted().catch(() => false);
-    // The slice has continued meanwhile, or has ended.
+    // The slice has continued or ended while the checks above ran.
     if (this.#timer !== timer || !this.#isIdle) return;
     if (!wanted) {
       this.#timer = this.#waitOn();
@@ -158,7 +158,7 @@ function placeOf({ place }: OpenLine): LinePlace | undefined {
   try {
     return place?.();
   } catch {
-    // The line ends with this error.
+    // The line itself will end with this error.
     return undefined;
   }
 }

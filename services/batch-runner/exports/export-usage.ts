@@ -29,7 +29,7 @@ const kind = 'usage-exports';
 const field = 'day';
 
 export interface UsageExportParts {
-  /** Name or id of the team that gets the files; undefined: no exports. */
+  /** Name or id of the team that gets the files; if undefined, there are no exports. */
   team: string | undefined;
   /** Hour of the day (UTC) from which the file of the day before is written. */
   hour: number;

@@ -57,7 +57,7 @@ function noWorker(model: string): string {
   return `No connected worker serves \`${model}\`.`;
 }
 
-/** Returns whether a model may exist: it is known, or no worker has reported models yet. */
+/** Returns whether a model may exist, because it is known or because no worker has reported models yet. */
 function mayExist(
   { workers }: Pick<ServingComponents, 'workers'>,
   { knownModel }: WaitingLine,

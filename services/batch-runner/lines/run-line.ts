@@ -37,9 +37,9 @@ export interface RunLineParts extends Omit<ServingComponents, 'record'> {
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
-  /** Bytes of running requests, with their files. */
+  /** Memory budget for running requests and their files. */
   bodies: MemoryBudget;
-  /** Bytes of large answers. */
+  /** Memory budget for large answers. */
   answerRoom: MemoryBudget;
   /**
    * How often a line is tried at most. Tries that fail because workers, limits or stores are missing do not count. The error of the last
@@ -61,7 +61,7 @@ export interface LineRequest {
   heavy: HeavyTask;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
-  /** Called when this line no longer keeps the next one from waiting for a slot: it runs, or it waits until a rate limit ends. */
+  /** Called when the next line may wait for a slot, because this line runs or waits until the limit of its upstream is over. */
   onPlaced: () => void;
   /** Called each time that the line begins to run. */
   onRun: () => void;
@@ -88,8 +88,8 @@ export type LineEnd =
   | { kind: 'stopped' };
 
 /**
- * Runs one line until it has a result. Waits for a free slot, serves the line as a request of the lowest class, and tries it again after
- * errors that other lines would get too, and after those that another try may avoid.
+ * Runs one line until it has a result. Waits for a free slot, and serves the line as a request of the lowest class. Tries it again after
+ * errors that other lines would get, too, and after errors that another try may avoid.
  */
 export async function runLine(parts: RunLineParts, line: LineRequest, stops: LineStops): Promise<LineEnd> {
   for (let attempts = 0; !stops.waiting.aborted;) {
@@ -194,7 +194,7 @@ async function serveOnce(
   const { name, sealsAnswers = false, openStream } = format;
   const served = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };
-  // A line has one slot, so its list is not divided: other lines use the other slots.
+  // A list in a line is not divided among several slots, because a line has one slot, and other lines use the other slots.
   const whole = { ...request, divisible: undefined };
   const asked = { ...whole, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
   const isGone = (): boolean => signal.aborted;

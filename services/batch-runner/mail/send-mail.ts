@@ -61,12 +61,12 @@ export function createMailSender(server: SmtpServer, from: MailSender, ca?: stri
     try {
       await transport.sendMail({
         from,
-        // As an object, so that a text is not parsed as several addresses.
+        // The recipient is an object, so that a text is not parsed as several addresses.
         to: { name: '', address: to },
         subject,
         text,
         messageId: `<${messageId}>`,
-        // RFC 3834: automatic replies are unwanted.
+        // Asks for no automatic replies (RFC 3834).
         headers: { 'auto-submitted': 'auto-generated' },
         signal,
       });

@@ -16,7 +16,7 @@ import { createMailSender } from './send-mail.ts';
 /** When the runner ends, running tries get this many milliseconds to finish. Unfinished mails are returned to the queue. */
 const finishMs = 5_000;
 
-/** Mails that one runner sends at a time. */
+/** Largest number of mails that one runner sends at a time. */
 const concurrency = 4;
 
 export interface MailParts {

@@ -8,7 +8,7 @@ const againMs = 500;
 /** Milliseconds between two writes, because a fast answer has hundreds of events a second, and there may be hundreds of answers. */
 const everyMs = 50;
 
-/** Characters of events per write, unless a single event is longer. */
+/** Largest number of characters of events per write, unless a single event is longer. */
 const maxAtOnce = 64 * 1024;
 
 export interface EventWriterParts {

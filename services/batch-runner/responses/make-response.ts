@@ -144,7 +144,7 @@ function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterErro
   return new RouterError('total_timeout', 'The response could not be made in the time that there was for it.');
 }
 
-/** Charges a stopped run: the response was cancelled or removed, another run has begun, or the runner stops. */
+/** Charges a run that was stopped because the response was cancelled or removed, another run has begun, or the runner stops. */
 async function chargeStoppedRun(
   { work, ledger, stopping }: MakeResponseParts,
   made: Made,

@@ -3,7 +3,7 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import { countFreeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds that a heartbeat may need to show a slot as taken by a live request. */
+/** Milliseconds until a heartbeat shows, at the latest, that a live request has taken a slot. */
 const unseenMs = 1_200;
 
 /** The error of a line that is preempted by a live request. The line runs again later. */
@@ -50,7 +50,7 @@ export class LineSlots {
     this.#parts = parts;
   }
 
-  /** Requests of lines that are dispatched and not over. */
+  /** Number of requests of lines that are dispatched and not over. */
   get running(): number {
     return this.#jobs.size;
   }

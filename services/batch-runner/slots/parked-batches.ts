@@ -8,7 +8,7 @@ import { backoffMs, withJitter } from './backoff.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 
-/** Growing delays for which a batch is parked. */
+/** How long a batch is parked. The time grows with each parking. */
 const parkedFor = { firstMs: 5_000, longestMs: 60_000 };
 
 /** Milliseconds for which a slice without a running line keeps its slice slot. */
@@ -42,7 +42,7 @@ interface ParkedBatch {
   outMs: number;
   /** Whether the batch's record pauses all its lines. */
   isBlocked: boolean;
-  /** Time until which no slice of the batch tries. */
+  /** Until when no slice of the batch tries, as a time of `performance.now()`. */
   until: number;
   /** Earliest time at which a slice is recalled to try. */
   recallAt: number;
@@ -57,12 +57,12 @@ interface ParkedBatch {
 
 /**
  * Keeps batches whose lines cannot run from occupying the slice slots of this runner while other slices wait. A slice without a running
- * line leaves its slot, and its batch is parked: further slices of the batch leave at once. One slice at a time tries again, after five
- * seconds and up to a minute. As soon as a worker has room for the last waiting line, all slices are recalled. A paused batch is parked as
- * well, until its pause ends.
+ * line leaves its slot, and its batch is parked. From then on, further slices of the batch are refused at once. One slice at a time tries
+ * again, first after five seconds, then after delays that grow up to a minute. As soon as a worker has room for the last waiting line, all
+ * slices are recalled. A paused batch is parked as well, until its pause ends.
  *
- * The jobs of these slices are delayed for two to four times as long, in case the process that would recall them dies. A paused batch may
- * have hundreds of slices: their jobs use the longest parking time.
+ * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. Those of a
+ * paused batch are delayed by two to four times the longest parking time, because such a batch may have hundreds of slices.
  */
 export class ParkedBatches {
   readonly #parts: ParkedBatchesParts;
@@ -112,7 +112,7 @@ export class ParkedBatches {
    */
   park(batch: string, slice: number, place: ParkedBatch['place'], now = performance.now()): number {
     const parked = this.#recordOf(batch, now);
-    // Slices that waited at the same time leave together, which counts as one parking.
+    // Slices that wait at the same time also leave at about the same time. This counts as one parking.
     if (now >= parked.until) {
       parked.times += 1;
       parked.outMs = backoffMs(parkedFor, parked.times);
@@ -189,7 +189,7 @@ export class ParkedBatches {
       waitingWork.note(parked, tiers);
       return slots.hasRoom(placements);
     } catch {
-      // The line ends with this error.
+      // The line itself will end with this error.
       return true;
     }
   }

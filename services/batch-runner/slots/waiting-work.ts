@@ -17,7 +17,7 @@ export class WaitingWork {
   readonly #lines = new Map<object, readonly Tier[]>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param id name of this process, a subject token */
+  /** @param id name of this process, which must be a valid token of a subject */
   constructor(broker: Broker, id: string, dispatcher: Pick<Dispatcher, 'jobs'>) {
     this.#timer = setInterval(() => {
       const counts = this.#counts(dispatcher);

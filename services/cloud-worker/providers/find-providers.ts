@@ -11,7 +11,7 @@ export interface FoundProvider {
   missing: string[];
 }
 
-/** Returns the providers whose usual key variables are set, ready or not. The keys are not checked. */
+/** Returns the providers whose usual key variables are set, whether or not they are ready. Does not check the keys. */
 export function findProviders(environment: Environment): FoundProvider[] {
   return (Object.keys(presets) as (keyof typeof presets)[]).flatMap((name) => {
     const provider = presets[name];

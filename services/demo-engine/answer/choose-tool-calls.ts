@@ -12,7 +12,7 @@ import { HintPool } from './hint-taker.ts';
 export interface ToolCall {
   id: string;
   name: string;
-  /** A JSON object. */
+  /** Text of a JSON object. */
   arguments: string;
 }
 

@@ -11,8 +11,8 @@ const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
 /**
  * Finds the tools that a text asks for by name, in the order of the text.
  *
- * A name that is not a plain word (`get_weather`, `WebFetch`) counts anywhere. A plain word (`Read`, `Task`) counts only where it must mean
- * the tool, because an agent really runs the call: before or after the word "tool", after "use" or "call", or in quotation marks. A name
+ * A name that is not a plain word (`get_weather`, `WebFetch`) counts anywhere. As an agent really runs the call, a plain word (`Read`,
+ * `Task`) counts only where it must mean the tool: before or after the word "tool", after "use" or "call", or in quotation marks. A name
  * that follows a negation in its clause does not count.
  */
 export function findMentions(tools: readonly ChatTool[], text: string): Mention[] {

@@ -18,7 +18,7 @@ export function drawPicture(text: string, side?: number): Buffer {
   );
 }
 
-/** Returns rows of pixels, each preceded by its filter byte (none). */
+/** Returns rows of pixels. Before each row stands a byte that says that the row has no filter. */
 function rowsOf(text: string, side: number): Buffer {
   const digest = hash('sha256', text, 'buffer');
   const [red = 0, green = 0, blue = 0] = digest;
@@ -44,7 +44,7 @@ function encode(rows: Buffer, side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  // 8 bits per colour, red, green and blue.
+  // The picture has 8 bits for each of the colours red, green and blue.
   header.set([8, 2], 8);
   const data = deflateSync(rows, { level: 1 });
   return Buffer.concat([signature, chunkOf('IHDR', header), chunkOf('IDAT', data), chunkOf('IEND', Buffer.alloc(0))]);

@@ -14,7 +14,7 @@ export function wavHeader(): Buffer {
   header.writeUInt32LE(unknown, 4);
   header.write('WAVEfmt ', 8, 'latin1');
   header.writeUInt32LE(16, 16);
-  // PCM, one channel.
+  // The format is PCM with one channel.
   header.writeUInt16LE(1, 20);
   header.writeUInt16LE(1, 22);
   header.writeUInt32LE(rate, 24);

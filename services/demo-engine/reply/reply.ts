@@ -19,7 +19,7 @@ export interface ReplyForm {
   role(): string;
   /** Returns the event of one step; `''` for a step without text. */
   step(step: Step): string;
-  /** Returns the event with the finish_reason. */
+  /** Returns the event with `finish_reason`. */
   finish(plan: Plan): string;
   /** Returns the separate event with the token counts. */
   usage(usage: object): string;
@@ -34,7 +34,7 @@ export type ReplyEnding = 'finished' | 'faulted';
 
 /** Fields in every chunk of an answer, and in a whole answer. */
 export interface AnswerHead {
-  /** `chatcmpl-…` */
+  /** Id of the answer, such as `chatcmpl-…`. */
   id: string;
   model: string;
   /** Seconds since 1970. */

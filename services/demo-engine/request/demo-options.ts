@@ -68,7 +68,7 @@ const allFields = z.strictObject({
 
 type AllFields = z.output<typeof allFields>;
 
-/** Options set in one place. */
+/** The options that one of the three places sets. */
 export type DemoFields = Partial<AllFields>;
 
 /** The effective options of one request. */

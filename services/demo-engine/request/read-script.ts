@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 
-/** One answer of a script: a tool call with exactly these arguments (a JSON object), or exactly this text. */
+/** One answer of a script: either a tool call with exactly these arguments (a JSON object), or exactly this text. */
 export type ScriptStep = { kind: 'call'; name: string; arguments: string } | { kind: 'say'; text: string };
 
 const scriptLine = /^[ \t]*\[demo[ \t]+(call|say)[ \t]+(.*)\][ \t]*$/gm;

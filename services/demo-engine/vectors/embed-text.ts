@@ -28,7 +28,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   for (const word of words) {
     const digest = hash('sha256', word, 'buffer');
-    // Adds or subtracts 1 in four of the dimensions.
+    // Each word adds or subtracts 1 in four of the dimensions.
     for (let at = 0; at < 16; at += 4) {
       const bits = digest.readUInt32LE(at);
       const dimension = (bits >>> 1) % dimensions;

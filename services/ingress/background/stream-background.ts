@@ -39,8 +39,8 @@ const broken = {
  * Streams the events of a background response until the response is over or the client disconnects: first the stored events, then new
  * ones.
  * @throws RouterError `not_found` for a response that was not made in the background; `response_begun_anew` if the events that the client
- * has seen belong to an earlier run, `invalid_value` if they lie behind the end of the response, `invalid_request` if its events are not
- * kept; `store_unavailable`
+ * has seen belong to an earlier run; `invalid_value` if the client names an event after the end of the response; `invalid_request` if the
+ * events of the response are not kept; `store_unavailable`
  */
 export async function streamBackground(
   response: Response,
@@ -78,7 +78,7 @@ export async function streamBackground(
         const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;
         return void (end ? response.end(shape.brokenEvent(broken[end], last + 1)) : response.end());
       }
-      // An operator has removed the events by hand.
+      // This is the case if an operator has removed the events by hand.
       if (read.isOver && read.events.length === 0) return void response.end(shape.brokenEvent(broken.gone, last + 1));
       if (closing.aborted) return void response.end(shape.brokenEvent(broken.closing, last + 1));
       if (events === '') await bell.wait(Math.min(lookMs, keepAliveMs));

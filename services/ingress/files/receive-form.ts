@@ -27,7 +27,7 @@ export interface KeptFile<Kept> extends FormFile {
 
 export interface Form<Kept> {
   fields: ReadonlyMap<string, string>;
-  /** The fields in their order, repeated names included. */
+  /** The fields in their order. Unlike `fields`, they include all fields with the same name. */
   entries: readonly (readonly [name: string, value: string])[];
   files: readonly KeptFile<Kept>[];
 }

@@ -53,8 +53,8 @@ const extraSlowBodies = 8;
 const placesForOthers = 10;
 
 /**
- * Limits the number of requests that arrive or run at once, and the memory of their bodies. A key that already has bodies in memory may add
- * another one only if its total then does not exceed the memory that stays free, so that other keys have room.
+ * Limits the number of requests that arrive or run at once, and the memory of their bodies. If a key already has bodies in memory, its next
+ * body is admitted only if its total does not exceed the memory that then stays free. So other keys have room.
  */
 export class HeldBodies {
   readonly #maxBytes: number;

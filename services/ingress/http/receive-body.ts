@@ -26,7 +26,7 @@ export interface ReceivedBody {
 /**
  * Reads a request's body within the limits of this process, and claims the request's idempotency key. Call it after `requireKey` only.
  * @returns undefined if the client disconnects meanwhile
- * @throws RouterError `overloaded`, `shutting_down`, or the errors of `ReadBody` and `claimKey`
+ * @throws RouterError `overloaded`, `shutting_down`; the errors of `ReadBody` and `claimIdempotencyKey`
  */
 export async function receiveBody(
   request: Request,

@@ -53,7 +53,7 @@ function tooManyWaiting(): RouterError {
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 1 });
 }
 
-/** RFC 9112, section 3.2. */
+/** Returns the error for a request without a `Host` header, which must be refused (RFC 9112, section 3.2). */
 function noHost(): RouterError {
   return new RouterError('invalid_request', 'The request has no Host header.');
 }

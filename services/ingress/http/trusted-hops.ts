@@ -4,8 +4,8 @@ export function isHopCount(text = ''): boolean {
 }
 
 /**
- * Returns Express's `trust proxy` value: addresses and networks, or a number of hops counted from the ingress. With hops, no address that a
- * client writes into the header is believed, whatever network the client is in.
+ * Returns the value of `trust proxy` for Express: addresses and networks, or a number of hops counted from the ingress. With a number of
+ * hops, no address that a client writes into the header is trusted, whatever network the client is in.
  * @param proxies `TRUSTED_PROXIES`
  */
 export function trustProxySetting(proxies: readonly string[]): readonly string[] | number {

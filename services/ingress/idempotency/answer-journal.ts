@@ -113,7 +113,7 @@ export class AnswerJournal {
       if (!end && this.#pieces.length === 0 && !this.#news && this.#isLost !== 'untold') return;
       const pieces = this.#pieces.splice(0, this.#countWithin(bytesAtOnce));
       const bytes = pieces.length === 0 ? undefined : Buffer.concat(pieces.map((piece) => piece.bytes));
-      // After a loss, this number shows the gap.
+      // If pieces were lost, this number shows the gap.
       const from = pieces[0]?.number ?? this.#next;
       const { head, facts } = this.#news ?? {};
       const entry = { from, last: pieces.at(-1)?.number ?? from, bytes, head, facts };

@@ -10,8 +10,8 @@ interface OpenEvent {
 }
 
 /**
- * Difference between the first event ids of two successive executions of one key, so that an event of an earlier execution is not mistaken
- * for an event of a later one.
+ * Difference between the first event ids of two successive executions of one key. It is large, so that an event of an earlier execution is
+ * not mistaken for an event of a later one.
  */
 export const eventNumberStride = 1_000_000;
 

@@ -120,7 +120,7 @@ class Follower {
       this.#seek(read, read.head);
       this.#begin(read.head);
       this.#head = read.head;
-      // The events after `#last` come with the next read.
+      // The next read returns the events after `#last`.
       if (this.#last >= 0) return 'more';
     }
     const isEnd = read.state !== 'running';

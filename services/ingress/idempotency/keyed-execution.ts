@@ -163,7 +163,7 @@ export class KeyedExecution implements AnswerReceiver {
     await this.#parts.answers.renew(this.#claimed.of).catch(() => undefined);
   }
 
-  /** Waits until another client waits for the answer, again and again, and cancels the request when none has for `graceMs`. */
+  /** Checks, after the client has left, whether other clients wait for the answer. Cancels the request when none has for `graceMs`. */
   async #endAlone(): Promise<void> {
     const { answers, graceMs, count } = this.#parts;
     const { of } = this.#claimed;

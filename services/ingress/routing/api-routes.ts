@@ -48,7 +48,7 @@ function modelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutes
   return handleIdempotently(serveModelRequest(format, route, parts), keyed, parts.idempotency);
 }
 
-/** Returns the wrapper for handlers of requests with an idempotency key whose work continues when the client disconnects. */
+/** Returns the wrapper for handlers of requests with an idempotency key whose executions continue when the client disconnects. */
 function keyedBy(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
   const route = { format, answerError: createErrorHandler(format, parts), isUncancelled: true };
   return (body, handler) => handleIdempotently(handler, { ...route, body }, parts.idempotency);

@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 
 /**
  * Creates the handler that sends a coding agent (Claude Code) the settings that its administrator manages: `{ uuid, checksum, settings }`.
- * The ETag is the checksum, so that an agent with the same settings gets 304. Claude Code 2.1.330 computes the checksum of its own copy: it
- * is the SHA-256 of the JSON with sorted keys and without whitespace.
+ * The ETag is the checksum, so that an agent with the same settings gets 304. The checksum is the SHA-256 of the JSON with sorted keys and
+ * without whitespace, as Claude Code 2.1.330 computes it of its own copy.
  * @param settingsOf returns the settings for the person of a request
  */
 export function answerManagedSettings(settingsOf: (response: Parameters<RequestHandler>[1]) => object): RequestHandler {

@@ -105,7 +105,7 @@ export function oauthRoutes(
     const programId = signedOut?.programId ?? (await programs.readProgramId(token));
     if (programId !== undefined) await announce(`program:${programId}`);
     if (signedOut?.isReplayed) await noteReplay(signedOut);
-    // An unknown token gets the same answer: RFC 7009, section 2.2.
+    // An unknown token gets the same answer (RFC 7009, section 2.2).
     response.status(200).end();
   });
   endpoints.use(answerOAuthError(parts.log));
@@ -144,7 +144,7 @@ function requirePost({ method }: Request, response: Response, next: NextFunction
  * Programs do not send the headers that browsers add to requests of pages.
  */
 function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): void {
-  // The browser itself made the request for the person, not a page.
+  // This header shows that no page made the request, but the browser itself for the person.
   const isNoPage = request.get('sec-fetch-site') === 'none';
   if (isNoPage || isSameOrigin(request)) return next();
   throw new OAuthError('invalid_request', 'Pages of other origins may not do this.', { status: 403 });

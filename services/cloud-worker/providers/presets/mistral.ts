@@ -57,7 +57,7 @@ export const mistral: Provider = {
   },
 };
 
-/** Fields of an assistant message that OpenAI's clients replay even if empty, such as `refusal: null`. */
+/** Fields of an assistant message that OpenAI's clients send back even if the fields are empty, such as `refusal: null`. */
 const optionalFields: ReadonlySet<string> = new Set(['refusal', 'annotations', 'audio', 'function_call']);
 
 /** Removes empty fields from assistant messages, because Mistral refuses unknown fields even if they are empty. */

@@ -46,7 +46,7 @@ const guess: Guess = (id) => {
   return capabilities && !chatOnly.test(id) && !seesNothing.test(id) ? [...capabilities, ...hosted] : capabilities;
 };
 
-/** Returns whether a model serves only one of the further formats. */
+/** Returns whether a model is served only in one of the formats for other operations than chat. */
 function hasOwnEndpoint(id: string): boolean {
   return [embeds, completes, moderates, draws, speaks, transcribes].some((names) => names.test(id));
 }
@@ -60,8 +60,8 @@ function guessOwn(id: string): Capability[] {
 const readList = createNameReader((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id)));
 
 /**
- * OpenAI (API reference, "Chat", "Responses", "Models"). Its list contains only names. Responses clients are served at `/responses`, and so
- * are all clients of models that have no other endpoint.
+ * OpenAI (API reference, "Chat", "Responses", "Models"). Its list contains only names. Clients of the `responses` format are served at
+ * `/responses`, and so are all clients of models that have no other endpoint.
  */
 export const openai: Provider = {
   title: 'OpenAI',

@@ -55,7 +55,7 @@ export class OutputBlocks {
   #release(): void {
     this.#isReleasing = false;
     if (this.#used > 0) return;
-    // A transferred buffer is freed at once, not at the next full collection.
+    // A transferred buffer is freed at once, and not only at the next full garbage collection.
     for (const slab of this.#slabs) slab.transfer(0);
     this.#slabs = [];
     this.#free = [];

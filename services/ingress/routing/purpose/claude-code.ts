@@ -22,8 +22,8 @@ const classifierWords = 'You are a security monitor for autonomous AI coding age
  * - requests of agents have `x-claude-code-agent-id`; agents that a workflow has started say so in their instructions, unless they are of
  * a named type
  * - a compaction ends with a message that forbids tools
- * - single requests beside the conversation (titles, web searches) have no tools that the client defines, and their instructions are not
- * marked for the cache, while the instructions of every conversation are
+ * - the instructions of every conversation are marked for the cache; single requests beside the conversation (titles, web searches) have
+ * instructions without this mark, and no tools that the client defines
  * - requests that judge a tool call in auto mode have no tools either, and long instructions that are marked for the cache
  */
 export const claudeCode: ClientProgram = {
