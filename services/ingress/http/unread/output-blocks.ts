@@ -3,7 +3,7 @@ export const blockBytes = 16 * 1024;
 /** Size of one slab. It is above 32 MiB, because glibc may place allocations of up to 32 MiB in a heap that never shrinks. */
 const slabBytes = 33 * 1024 * 1024;
 
-/** Number of blocks that are never released to the system. Ordinary traffic needs no more. */
+/** Number of blocks up to which their memory is not released to the system. Ordinary traffic needs no more. */
 const keptBlocks = 64;
 
 /** Milliseconds after all blocks are free until their memory is released to the system. */
