@@ -2,30 +2,30 @@ import type { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * Bytes of a request or an answer from which reading it counts as heavy work: it takes several times as much memory, so that it may end the
- * process.
+ * Bytes of a request or an answer from which reading it counts as heavy work. Reading needs several times as much memory, so that it may
+ * end the process.
  */
 export const heavyBytes = 4 * 1024 * 1024;
 
-/** Processes that may end during the same piece of work. */
+/** Number of processes that have died during the same piece of work from which the piece is not tried again. */
 const maxEnds = 2;
 
 /** Tracks the heavy work on a batch line or a response. */
 export interface HeavyTask {
   /**
-   * Begins heavy work as soon as no other piece of this process is doing any. Does nothing if it has begun.
-   * @returns an error if the work must not be done, because two processes have ended while they did it
+   * Waits until no other piece of heavy work runs in this process, and begins. Does nothing if this piece has begun already.
+   * @returns an error if the work must not be done, because two processes died while they did it
    * @throws RouterError `store_unavailable`
    */
   begin: () => Promise<RouterError | undefined>;
-  /** Ends heavy work, for now or for good. Does nothing if it has not begun. */
+  /** Ends heavy work, which may begin again later. Does nothing if it has not begun. */
   end: () => void;
 }
 
 /**
- * Runs the heavy work of this process one piece at a time. That bounds its memory, and identifies the piece that ended a process: after two
- * such ends a piece is not tried again. Waiting for a worker, a slot or an answer does not count as heavy work: the end of a process at
- * such a time does not point to a piece.
+ * Runs the heavy work of this process one piece at a time. That bounds its memory, and identifies the piece during which a process died.
+ * After two such deaths, a piece is not tried again. Waiting for a worker, a slot or an answer does not count as heavy work, because the
+ * death of a process at such a time does not point to a piece.
  */
 export class HeavyWork {
   readonly #begun: Pick<UnfinishedWork, 'begin' | 'end'>;

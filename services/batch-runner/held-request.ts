@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyTask } from './heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-/** The memory of a request with everything that it refers to, and the heavy work on it. */
+/** The memory reserved for a request and everything that it refers to, and its turn for heavy work. */
 export class HeldRequest {
   readonly #bodies: MemoryBudget;
   readonly #heavy: HeavyTask;
@@ -15,8 +15,9 @@ export class HeldRequest {
   }
 
   /**
-   * Takes bytes before they are used. From `heavyBytes` in total, the work on the request counts as heavy.
-   * @throws RouterError `overloaded` without enough memory, or the errors of `begin`
+   * Reserves memory for bytes that are about to be read. Once the request has `heavyBytes` or more, working on it counts as heavy work (see
+   * `HeavyWork`).
+   * @throws RouterError `overloaded` if there is not enough memory, or as `beginHeavyWork` does
    */
   readonly take = async (bytes: number): Promise<void> => {
     if (!this.#bodies.take(bytes))
@@ -27,18 +28,24 @@ export class HeldRequest {
     await this.beginIfLarge();
   };
 
-  /** Begins heavy work on the request. @throws RouterError `workers_died` if two processes have ended with it, `store_unavailable` */
+  /**
+   * Begins heavy work on the request.
+   * @throws RouterError `workers_died` if two processes died while they worked on the request; `store_unavailable`
+   */
   async beginHeavyWork(): Promise<void> {
     const setAside = await this.#heavy.begin();
     if (setAside) throw setAside;
   }
 
-  /** Begins heavy work if the request is large. @throws the errors of `begin` */
+  /**
+   * Begins heavy work if the request is large.
+   * @throws RouterError as `beginHeavyWork` does
+   */
   async beginIfLarge(): Promise<void> {
     if (this.#bytes >= heavyBytes) await this.beginHeavyWork();
   }
 
-  /** Ends the heavy work: the request waits, or a worker has it. */
+  /** Ends the heavy work. To be called before the request waits, or once a worker has it. */
   end(): void {
     this.#heavy.end();
   }

@@ -46,7 +46,7 @@ import { requestBytes } from './request-bytes.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
-/** Concurrent validations, and concurrent endings: they stream files and wait for the store. */
+/** Largest number of concurrent validations, and of concurrent endings. Both stream files and wait for the store. */
 const filesAtOnce = 2;
 
 await runService(async (environment, releases) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Messages that are taken at once. */
+/** Largest number of due messages per call of `takeDue`. */
 const atOnce = 64;
 
 /** Milliseconds between two checks for due messages. */
@@ -13,9 +13,9 @@ interface Due {
 }
 
 export interface RelayParts {
-  /** Name of the messages in the log: `webhooks`. */
+  /** Name of the messages in the log, such as `webhooks`. */
   what: string;
-  /** Takes due messages. No other process gets them for a while. */
+  /** Reserves due messages for this process. No other process gets them for a while. */
   takeDue: (atOnce: number) => Promise<Due[]>;
   /** Adds a message to the queue of its senders. A message that the queue loses is due again after some minutes. */
   enqueue: (due: Due) => Promise<void>;
@@ -23,7 +23,8 @@ export interface RelayParts {
 }
 
 /**
- * Adds messages to a queue when they are due. Any number of processes may run it: each message is taken by one of them.
+ * Adds messages to a queue when they are due. Any number of processes may do so at the same time, because each message goes to only one of
+ * them.
  * @returns a promise that resolves when the signal has aborted and the last message is queued
  */
 export async function relayDue({ what, takeDue, enqueue, log }: RelayParts, signal: AbortSignal): Promise<void> {

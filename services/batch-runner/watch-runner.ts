@@ -66,7 +66,7 @@ export class RunnerMetrics {
     this.#responses.inc({ state });
   }
 
-  /** Counts an executed line; `isFirst` is false if it had a result already. */
+  /** Counts a line that this runner has run; `isFirst` is false if the line had a result already. */
   countLine(outcome: Extract<LineOutcome, 'succeeded' | 'errored'>, isFirst: boolean): void {
     if (isFirst) this.#lines.inc({ outcome });
     else this.#repeated.inc();
@@ -127,7 +127,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
     },
   });
   let looked: { at: number; batches: Promise<BatchRecord[] | undefined> } | undefined;
-  // One read of the batches for all metrics of a scrape.
+  // The batches are read only once for all metrics of a scrape.
   const look = (): Promise<BatchRecord[] | undefined> => {
     if (!looked || performance.now() - looked.at > sameScrapeMs)
       looked = { at: performance.now(), batches: work.listOpen().catch(() => undefined) };
@@ -160,7 +160,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
 
 /**
  * Returns whether a batch waits for a limit. Waiting for a worker counts as a standstill instead, because it lasts until an operator starts
- * one.
+ * a worker.
  */
 function isLimited(batch: BatchRecord): boolean {
   return isPaused(batch) && batch.lacksWorker !== true;

@@ -4,16 +4,16 @@ import { chooseAcceptedEffort, type MinimalEffort } from '#shared/upstream/minim
 /** A request that can be changed after a provider has refused it. */
 export interface Changeable<Request> {
   format: string;
-  /** The lowest effort level in the request, which the model may refuse; undefined without one. */
+  /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
   leastEffort: MinimalEffort | undefined;
-  /** Creates the same request in another format, for a provider without the path of this one. Holds the client's body in memory. */
+  /** Creates the same request in another format, for a provider that lacks the path of this format. Keeps the client's body in memory. */
   inOther?: (() => Request) | undefined;
-  /** Creates the same request with this effort, for a model that refuses the current one. Holds the client's body in memory. */
+  /** Creates the same request with this effort, for a model that refuses the current one. Keeps the client's body in memory. */
   withEffort?: ((effort: string) => Request) | undefined;
 }
 
 export interface Changes {
-  /** Whether the request is in another format than the one chosen first. */
+  /** Whether the request is in a format other than the one chosen first. */
   isElsewhere?: boolean;
   effort?: string | undefined;
 }
@@ -27,7 +27,7 @@ export interface ObservedRefusal {
 /** Status for a path that a provider does not have. */
 const noSuchPath = 404;
 
-/** Status with which OpenAI refuses functions for a model that takes them only at another path, which its message names. */
+/** Status with which OpenAI refuses functions for a model that accepts them only at another path, which its message names. */
 const badRequest = 400;
 
 /** Returns whether an answer with this status may be followed by a changed request. */
@@ -44,7 +44,7 @@ export function changeAfterRefusal<Request>(
 ): { prepared: Request; lesson: ObservedRefusal } | undefined {
   const isElsewhere = status === badRequest && hasTools && isServedAtResponses(error);
   if ((status === noSuchPath || isElsewhere) && inOther) {
-    // A model that does not exist gets this answer at every path.
+    // A request for a model that does not exist gets this answer at every path, so the changed request shows which is the case.
     return { prepared: inOther(), lesson: { refused: isElsewhere ? toolsRefusalName(format) : format } };
   }
   const effort = least && status === badRequest ? chooseAcceptedEffort(error, least) : undefined;

@@ -6,7 +6,7 @@ import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { customFormats } from './providers/custom.ts';
 import { providerNames } from './providers/provider.ts';
 
-/** Upper bound of timeouts, in milliseconds. */
+/** Largest timeout that can be set, in milliseconds. */
 const maxMs = 3_600_000;
 
 export const cloudWorkerConfig = z.object({

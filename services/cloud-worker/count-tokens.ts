@@ -3,11 +3,11 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { UpstreamHttp, UpstreamRequest } from '#shared/upstream/upstream-http.ts';
 
-/** Timeout of a count by the provider, in milliseconds. */
+/** Milliseconds after which a request for a count is ended. */
 const timeoutMs = 30_000;
 
 /**
- * Counts the input tokens of a request at the upstream; returns undefined if the upstream has no path for that.
+ * Lets the upstream count the input tokens of a request. Returns undefined if the upstream has no path for that.
  * @throws RouterError for a request that the upstream refuses
  */
 export async function countTokens(

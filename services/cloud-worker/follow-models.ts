@@ -6,12 +6,12 @@ import type { Logger } from '#shared/core/log.ts';
 export interface FollowOptions {
   read: () => Promise<ModelInfo[]>;
   log: Logger;
-  /** Interval of reading the models in milliseconds; varied by 20 % either way, so that many workers do not run in step. */
+  /** Milliseconds between two reads of the models. They vary by 20 % either way, so that many workers do not read at the same time. */
   everyMs: number;
   onChange: (models: ModelInfo[]) => void;
 }
 
-/** Delay of the first retry after a failure in milliseconds, doubled with each further one. */
+/** Milliseconds until the first retry after a failure. They double with each further failure. */
 const firstRetryMs = 1000;
 
 /** Polls the models that a provider serves. While they cannot be read, the last list stays. */
@@ -33,7 +33,7 @@ export class ModelFollower {
     return this.#models;
   }
 
-  /** Stops. Settles when the current read ends, within its timeout. */
+  /** Stops polling. Settles when the current read has ended, at the latest after its timeout. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#loop;

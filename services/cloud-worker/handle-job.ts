@@ -39,15 +39,15 @@ export interface HandleJobOptions {
   traceName: string;
   models: () => readonly ModelInfo[];
   timeouts: AnswerTimeouts;
-  /** Whether clients that ask for the usage of a stream get it in a chunk of its own. */
+  /** Whether clients that request the usage of a stream get it in a chunk of its own. */
   usageChunk?: boolean;
-  /** Whether limits of output tokens that the provider refuses are lowered. */
+  /** Whether a limit of output tokens that the provider refuses is lowered. */
   fitsOutput?: boolean;
   /** Origin of the provider account in the answer context, see `AnswerContext.origin`. */
   origin: string | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts: boolean;
-  /** Values of `service_tier` with another price that clients may ask for; others are dropped. */
+  /** Values of `service_tier` with another price that clients may use; other such values are dropped. */
   passedTiers?: readonly string[];
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
 }
@@ -56,13 +56,13 @@ export interface HandleJobOptions {
 interface JobRequest {
   client: string;
   model: ModelInfo;
-  /** Headers of the client that are passed to an upstream of the same format. */
+  /** Headers of the client that are sent to an upstream of the same format. */
   headers: GrantedJob['headers'];
   fixed: FixedAnswerFields;
   hasTools: boolean;
 }
 
-/** Parts of a translated request. The request itself may be large and is not kept. */
+/** A translated request as it is sent, and what its answer needs. The request as an object may be large and is not kept. */
 interface ProviderRequest {
   body: Buffer[];
   headers: WrittenRequest['headers'];
@@ -72,10 +72,10 @@ interface ProviderRequest {
   /** Parts of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
   usageChunk: boolean;
-  /** Lowers the request's limit of output tokens; holds the client's body until the provider has accepted the request. */
+  /** Lowers the request's limit of output tokens. Keeps the client's body in memory until the provider has accepted the request. */
   fit: OutputFit | undefined;
   turn: PausedTurn | undefined;
-  /** The lowest effort level in the request, which the model may refuse; undefined without one. */
+  /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
   least: MinimalEffort | undefined;
 }
 
@@ -85,8 +85,8 @@ interface Prepared extends Changeable<Prepared> {
 }
 
 /**
- * Creates the job handler for one provider: it translates the request, applies the provider's rules, sends it, and translates the answer
- * back.
+ * Creates the job handler for one provider. The handler translates the request, applies the provider's rules, sends the request, and
+ * translates the answer back.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const {
@@ -155,7 +155,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     };
   }
 
-  /** Serves the request. After a refusal, repeats it without the refused part, and remembers the refusal for the model. */
+  /** Serves the request. After a refusal, repeats it with what was refused changed; if that is answered, remembers it for the model. */
   async function serve(
     first: Prepared,
     ask: JobRequest,
@@ -169,7 +169,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       const onStatus = (answered: number): void => {
         status = answered;
         if (mayRetryChanged(status)) return;
-        // The client's body may be large, and is not needed any more.
+        // No changed request can follow any more, so the client's body, which may be large, need not stay in memory.
         prepared.inOther = undefined;
         prepared.withEffort = undefined;
       };
@@ -279,7 +279,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return end;
   }
 
-  /** Returns the provider's token count if it has a path for it, otherwise the tokenizer's. */
+  /** Returns the token count of the provider if it has a path for that, otherwise the count of the tokenizer. */
   async function countFor(
     { translation, served }: ChosenFormat,
     ask: JobRequest,

@@ -4,25 +4,28 @@ import type { RateLimit } from './rate-limits.ts';
 export interface Allowance {
   slots: number;
   accepting: boolean;
-  /** When the limit ends, in ms since 1970; undefined while the worker takes jobs. After a long wait the worker tries again earlier. */
+  /**
+   * When the limit ends, in ms since 1970; undefined while the worker takes jobs. If the limit lasts long, the worker takes jobs again
+   * earlier, to try it.
+   */
   resumesAt?: number | undefined;
 }
 
 export interface LimitedSlotsOptions {
-  /** Concurrent jobs while no limit is near. */
+  /** Number of concurrent jobs while no limit is nearly exhausted. */
   slots: number;
   onChange: (allowance: Allowance) => void;
 }
 
-/** Maximum time in milliseconds for which a limit applies, even if its window is longer. */
+/** Milliseconds after which a limit no longer reduces the slots, even if its window is longer. */
 const maxWindowMs = 60_000;
 
-/** Share of a limit below which the worker takes fewer jobs. */
+/** The worker takes fewer jobs when a smaller part of a limit than this remains. */
 const nearlyExhausted = 0.1;
 
 /**
- * Reduces a worker's slots by the provider's reported rate limits: while a limit is nearly exhausted, fewer slots or none, until its window
- * resets. The strictest reported limit applies.
+ * Reduces a worker's slots by the rate limits that the provider reports. While a limit is nearly exhausted, there are fewer slots or none,
+ * until its window resets. The strictest reported limit applies.
  */
 export class LimitedSlots {
   readonly #options: LimitedSlotsOptions;
@@ -63,7 +66,7 @@ export class LimitedSlots {
     return of === 'requests' ? Math.min(share, remaining) : share;
   }
 
-  /** Applies the current limits, and sets a timer for the first one to end. */
+  /** Applies the current limits, and sets a timer for the end of the first one. */
   #apply(): void {
     clearTimeout(this.#timer);
     const now = performance.now();

@@ -10,18 +10,21 @@ export interface RateLimit {
   resetMs: number;
 }
 
-/** Assumed length of a window without a reported end, in milliseconds: most limits are per minute. */
+/** Milliseconds assumed for a window whose end is not reported, because most limits are per minute. */
 const defaultWindowMs = 60_000;
 
-/** For example `anthropic-ratelimit-input-tokens-remaining`: the limit, then the property. */
+/** Matches, for example, `anthropic-ratelimit-input-tokens-remaining`: the limit's name comes first, then the property. */
 const messagesName = /^anthropic-ratelimit-(.+)-(limit|remaining|reset)$/;
 
-/** For example `x-ratelimit-remaining-tokens`: the property, then the limit. Some providers have one limit without a name. */
+/**
+ * Matches, for example, `x-ratelimit-remaining-tokens`: the property comes first, then the limit's name. Some providers have a single limit
+ * without a name.
+ */
 const chatName = /^x-ratelimit-(limit|remaining|reset)(?:-(.+))?$/;
 
 /**
- * Reads the rate limits in an answer's headers, by the names of both formats (Anthropic API reference, "Rate limits"; OpenAI API
- * reference, "Rate limits", adopted by Azure, Groq, Cerebras, Together, Mistral and others).
+ * Reads the rate limits from an answer's headers, in the names of Anthropic (API reference, "Rate limits") and of OpenAI (API reference,
+ * "Rate limits"). Azure, Groq, Cerebras, Together, Mistral and others use OpenAI's names.
  * @param now milliseconds since 1970
  */
 export function readRateLimits(headers: IncomingHttpHeaders, now: number): RateLimit[] {

@@ -6,22 +6,22 @@ import type { Provider } from './providers/provider.ts';
 import { withOperations } from './providers/further-formats.ts';
 import { allCapabilities, describeByName } from './providers/read-cards.ts';
 
-/** Timeout of reading a list in milliseconds; some lists are long. */
+/** Milliseconds after which reading a list is ended. Some lists are long. */
 const timeoutMs = 20_000;
 
 /** A provider's model list, and the names that the operator selects. */
 export interface ModelSource {
   provider: Pick<Provider, 'list' | 'guess' | 'format' | 'further' | 'rules' | 'adaptation'>;
   http: Pick<UpstreamHttp, 'get'>;
-  /** Names in the order of their announcement; if empty, all models of the list. */
+  /** Names of the models to announce, in this order; if empty, all models of the list are announced. */
   names: readonly string[];
   onStatus: (status: number) => void;
 }
 
 /**
- * Reads the models that the provider serves. Selected names that are not in the list are included: providers serve unlisted models, and
- * refuse unknown ones themselves.
- * @throws UpstreamAnswerError for an unknown answer; the connection's errors
+ * Reads the models that the provider serves. Selected names that are not in the list are included, because providers serve models that they
+ * do not list, and refuse unknown models themselves.
+ * @throws UpstreamAnswerError if the answer has an unknown form or status; the errors of the connection
  */
 export async function readModels({ provider, http, names, onStatus }: ModelSource): Promise<ModelInfo[]> {
   const listed = provider.list ? await readList(provider.list, http, onStatus) : [];
@@ -29,7 +29,7 @@ export async function readModels({ provider, http, names, onStatus }: ModelSourc
   return listed.map((model) => withOperations(provider, model));
 }
 
-/** Returns the selected models, described by the list or by their names alone. */
+/** Returns the selected models. A model that is not in the list is described by its name alone. */
 export function namedModels(
   { provider, names }: Pick<ModelSource, 'provider' | 'names'>,
   listed: readonly ModelInfo[],

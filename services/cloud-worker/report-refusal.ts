@@ -1,12 +1,12 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Provider } from './providers/provider.ts';
 
-/** Minimum interval between two log lines about the same problem, in milliseconds. */
+/** Least number of milliseconds between two log lines about the same problem. */
 const quietMs = 60_000;
 
 /**
- * Creates a function that logs answers which only the operator can act on, such as a refused key or an empty account. Clients only see a
- * failed upstream. Each problem is logged once a minute.
+ * Creates a function that logs the statuses of answers which only the operator can act on, such as a refused key or an empty account.
+ * Clients only see a failed upstream. Each problem is logged at most once a minute.
  */
 export function createRefusalReport({ title }: Pick<Provider, 'title'>, log: Logger): (status: number) => void {
   const loggedAt = new Map<string, number>();

@@ -15,7 +15,7 @@ export interface StartingAnswer {
 }
 
 /**
- * Waits for a slot, counts the answer, and sends it, or the error that its options demand.
+ * Waits for a slot, counts the answer, and sends the answer or the error that its options request.
  * @throws RouterError `overloaded`; the signal's reason when the client disconnects; the errors of `send`
  */
 export async function answerWithSlot(

@@ -1,7 +1,7 @@
-/** Ending of an answer: complete, aborted by its client, or failed on demand or by a defect. */
+/** How an answer ended: complete, aborted by its client, or failed because its options requested it or by a defect. */
 export type Ending = 'finished' | 'aborted' | 'faulted';
 
-/** Facts of one answer that are safe to show: names and numbers, no content. */
+/** Facts about one answer that are safe to show: names and numbers, but no content. */
 export interface AnswerFacts {
   id: string;
   model: string;
@@ -25,7 +25,7 @@ export interface AnswerCounts {
   faulted: number;
 }
 
-/** Counts answers that have a slot; shown at `GET /demo/state`. */
+/** Counts the answers that have or had a slot. `GET /demo/state` shows the counters. */
 export class EngineState {
   readonly #counts: AnswerCounts = { active: 0, started: 0, finished: 0, aborted: 0, faulted: 0 };
   #last: AnswerFacts | null = null;
@@ -38,7 +38,7 @@ export class EngineState {
     return this.#last;
   }
 
-  /** Records the end of an answer. Called once per answer that began. */
+  /** Records the end of an answer. To be called once per answer that began. */
   end(answer: AnswerFacts, ending: Ending): void {
     answer.ended = ending;
     this.#counts.active -= 1;

@@ -14,11 +14,11 @@ export interface Engine {
   defaults: DemoOptions;
   slots: Slots;
   state: EngineState;
-  /** Seconds since 1970; `created` of the models. */
+  /** In seconds since 1970. The models have this as `created`. */
   startedAt: number;
 }
 
-/** The demo engine's name: `owned_by` of its models and `engine` of `/version`. */
+/** The demo engine's name, which is `owned_by` of its models and `engine` of `/version`. */
 export const engineName = 'rtr-demo';
 
 /**
@@ -48,7 +48,7 @@ export function createEngine(config: DemoEngineConfig): Engine {
   };
 }
 
-/** Parses `embedder=embed all=generate+complete`. */
+/** Parses the operations of single models, such as `embedder=embed all=generate+complete`. */
 function readOperations(words: string, models: readonly string[]): Map<string, readonly string[]> {
   const read = words.split(/[\s,]+/).filter((word) => word !== '');
   return new Map(
@@ -79,7 +79,7 @@ const endpoints: Record<ModelOperation, string> = {
 
 /**
  * Checks that a model exists and serves an endpoint.
- * @throws RouterError `model_not_found`; `invalid_request` with vLLM's wording for a model that does something else
+ * @throws RouterError `model_not_found`; `invalid_request` with vLLM's wording if the model does not serve the endpoint
  */
 export function requireModel(
   { models, operations }: Pick<Engine, 'models' | 'operations'>,

@@ -18,7 +18,7 @@ import { readJsonBody } from './request/read-body.ts';
 import { readTurn, type Turn } from './request/read-turn.ts';
 
 /**
- * Handles `POST /v1/chat/completions`: reads and checks the request, waits for a slot, answers.
+ * Handles `POST /v1/chat/completions`: reads and checks the request, waits for a slot, and answers.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleChatCompletion(

@@ -17,7 +17,7 @@ import { type DemoOptions, resolveDemoOptions } from './request/demo-options.ts'
 import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
-/** Characters of the prompt's end, and of the suffix's start, that an answer quotes. */
+/** Number of characters that an answer quotes from the end of the prompt, and from the start of the suffix. */
 const quoted = 60;
 
 /**
@@ -69,7 +69,7 @@ export async function handleCompletion(
   });
 }
 
-/** @throws RouterError for several prompts, or none */
+/** @throws RouterError unless there is exactly one prompt, and it is a text */
 function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
   if (typeof prompt === 'string') return prompt;
   const [first, ...others] = prompt;
@@ -78,13 +78,16 @@ function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
   throw new RouterError('unsupported_parameter', 'This engine continues one text.', { param: 'prompt' });
 }
 
-/** First token of every text without `answer_tokens`. */
+/** First token of every answer whose request has no `answer_tokens`. */
 const opening = ' This';
 
-/** Tokens of filler that are compared with the end of a prompt. */
+/** Largest number of tokens of filler that are compared with the end of a prompt. */
 const maxCompared = 20_000;
 
-/** Returns the text for a prompt, and the beginning of that text if the prompt ends with it: an interrupted text continues unchanged. */
+/**
+ * Returns the text for a prompt, and the beginning of that text with which the prompt ends, if any, so that an interrupted text continues
+ * unchanged.
+ */
 function contentFor(prompt: string, suffix: string, demo: DemoOptions): { content: string; begun: string } {
   const { answer_tokens: tokens } = demo;
   const filler = tokens === undefined ? undefined : textOfFiller(Math.min(tokens, maxCompared));
@@ -103,7 +106,7 @@ function textOfFiller(tokens: number): string {
     .join('');
 }
 
-/** Returns the text for a prompt; the same prompt gets the same text. */
+/** Returns the text for a prompt. The same prompt gets the same text. */
 function continuationOf(prompt: string, suffix: string): string {
   const before = quote(prompt.slice(-quoted), quoted);
   if (suffix === '') return ` This continues ${before}. The demo engine has no weights.`;

@@ -11,7 +11,7 @@ import { moderationsRequestSchema } from './request/vector-requests.ts';
 import { judgeText } from './vectors/judge-text.ts';
 
 /**
- * Handles `POST /v1/moderations`. Parts of one input are judged together, as OpenAI does.
+ * Handles `POST /v1/moderations`. Judges the parts of one input together, as OpenAI does.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleModerations(

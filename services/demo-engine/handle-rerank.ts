@@ -11,11 +11,11 @@ import { parseBody, readJsonBody } from './request/read-body.ts';
 import { rerankRequestSchema } from './request/vector-requests.ts';
 import { embedText, similarity } from './vectors/embed-text.ts';
 
-/** Dimensions in which documents are compared: enough that different words seldom share one. */
+/** Number of dimensions in which documents are compared, which is large enough that different words seldom share a dimension. */
 const dimensions = 1024;
 
 /**
- * Handles `POST /v1/rerank` in vLLM's form: a document ranks higher the more words it shares with the query.
+ * Handles `POST /v1/rerank` in vLLM's form. The more words a document shares with the query, the higher it ranks.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleRerank(

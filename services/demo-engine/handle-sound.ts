@@ -14,7 +14,8 @@ import { parseBody, readFormBody } from './request/read-body.ts';
 type Handle = (engine: Engine, http: IncomingMessage, response: ServerResponse, signal: AbortSignal) => Promise<void>;
 
 /**
- * Creates the handler of `POST /v1/audio/transcriptions` or `/v1/audio/translations`, both forms. The `[demo …]` line may be in the prompt.
+ * Creates the handler of `POST /v1/audio/transcriptions` or `/v1/audio/translations`, which receive multipart forms. The `[demo …]` line
+ * may be in the prompt.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export function createTranscriptionHandler(operation: 'transcribe' | 'translate'): Handle {

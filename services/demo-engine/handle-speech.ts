@@ -12,7 +12,7 @@ import { speechRequestSchema } from './request/media-requests.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /**
- * Handles `POST /v1/audio/speech`: a tone for each token.
+ * Handles `POST /v1/audio/speech`. The answer has a tone for each token of the input.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleSpeech(

@@ -45,7 +45,7 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   },
 };
 
-/** Answers one HTTP request. Never rejects: a failure becomes an error answer, and a disconnect ends the work. */
+/** Answers one HTTP request. Never rejects, because a failure becomes an error answer. When the client disconnects, the work ends. */
 export async function routeRequest(
   engine: Engine,
   request: IncomingMessage,

@@ -6,7 +6,7 @@ const maxWaiting = 4096;
 export class Slots {
   readonly total: number;
   #free: number;
-  /** In order of arrival. A Set can also remove a disconnected client from the middle. */
+  /** Waiting requests in the order of their arrival. A Set can also remove a disconnected client from the middle. */
   readonly #queue = new Set<() => void>();
 
   constructor(total: number) {
@@ -19,7 +19,7 @@ export class Slots {
   }
 
   /**
-   * Takes a slot; waits for one while the client is connected.
+   * Reserves a slot. If none is free, waits for one while the client is connected.
    * @returns a function that releases the slot; call it once
    * @throws RouterError `overloaded` when the queue is full; the signal's reason when the client disconnects
    */

@@ -6,7 +6,7 @@ import { createEngine } from './engine.ts';
 import { routeRequest } from './route-request.ts';
 
 export interface RunningDemoEngine {
-  /** Its address, such as `http://127.0.0.1:40123`; the API is under `/v1`. */
+  /** URL of the engine, such as `http://127.0.0.1:40123`. The API is below `/v1`. */
   url: string;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export async function startDemoEngine(
     process.emitWarning(error instanceof Error ? error : new Error(String(error))),
 ): Promise<RunningDemoEngine> {
   const engine = createEngine(config);
-  // Longer than usual clients keep idle connections, so that none is closed during a request.
+  // This is longer than usual clients keep idle connections, so that the engine does not close one while a request arrives on it.
   const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
     void routeRequest(engine, request, response, onError);
   });

@@ -19,19 +19,20 @@ import { createMetadataHandler, metadataPath } from './sign-in/authorization-ser
 import { oauthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
 import { toolsRoutes } from './tools/tools-routes.ts';
 
-/** Bytes that a body of the console, and one of the Admin API, may have. Only administrators send larger ones, with the registry. */
+/** Largest body of a request to the console in bytes. */
 const consoleBodyBytes = 64 * 1024;
+/** Largest body of a request to the Admin API in bytes. It is larger, because administrators send the registry there. */
 const adminBodyBytes = 1024 * 1024;
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   open: OpenRequests;
   /** Undefined if tracing is off. */
   tracing: Tracing | undefined;
-  /** The client formats to serve; the first one writes the errors of paths that belong to no format. */
+  /** The client formats to serve. Errors of paths that belong to no format are written in the first one. */
   formats: readonly [ClientFormat, ...ClientFormat[]];
   /** Returns the path segment of an API: `/api/<segment>`. */
   segmentOf: (api: ClientApi) => string;
-  /** The web console: serves every path that no API has. */
+  /** Serves the pages of the web console, at every path that no API has. */
   pages: RequestHandler;
   /** Proxies whose `X-Forwarded-*` headers are trusted, see `trustProxySetting`. */
   trustedProxies: readonly string[] | number;
@@ -40,7 +41,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   arriving: ArrivingBodies;
   signIn: OAuthRoutesParts;
   store: { isLost: boolean; assertIntact(): void };
-  /** Address at which people reach the router; the address of each request if unset. */
+  /** URL at which people reach the router; if undefined, that of each request is used. */
   publicUrl: string | undefined;
 }
 
@@ -48,7 +49,7 @@ export function createApp(parts: AppParts): Express {
   const { formats, corsOrigins, arriving } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   const app = express();
-  // Path rules of a proxy, for example for the Admin API, must match exactly the served paths.
+  // The paths that are served must be exactly those that the path rules of a proxy match, for example for the Admin API.
   app.enable('case sensitive routing');
   app.disable('x-powered-by');
   app.disable('etag');
@@ -59,13 +60,13 @@ export function createApp(parts: AppParts): Express {
     next();
   };
   const inTime = endSlowBody(parts.bodyTimeoutMs);
-  // Ahead of the headers for pages of other origins: the Admin API is not for browsers.
+  // The Admin API comes before the headers for pages of other origins, because it is not for browsers.
   app.use('/api/admin/v1', requireStore, inTime, arriving.within(adminBodyBytes), parts.adminApi);
-  // The console is left out: its pages have an origin of their own.
+  // The console gets no such headers, because its pages have the same origin.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
-  // The busiest paths come first and outside of routers: each router that a request passes through adds to its cost.
+  // The busiest paths come first and outside of routers, because each router that a request passes through adds to its cost.
   for (const format of formats) {
     for (const { path, handlers } of generateRoutes(baseOf(format.api), format, parts)) app.post(path, handlers);
   }

@@ -148,7 +148,7 @@ await runService(async (environment, releases) => {
   const arriving = new ArrivingBodies(arrivingBytes(process.constrainedMemory()));
   const open = new OpenRequests();
   const counted: Pick<LimitKeeper, 'reserve'> = {
-    // A reservation that Redis has made without its answer arriving expires within a minute.
+    // A reservation that Redis has made, but whose reply was lost, expires within a minute.
     reserve: async (parties, amount) => {
       const verdict = await outages.retry(async () => {
         store.assertIntact();
@@ -254,7 +254,7 @@ await runService(async (environment, releases) => {
   };
   const countRefusal: CountRefusal = (refused) => {
     metrics.countRefusal(refused.format, refused.error);
-    // The client sends the same request again, over HTTP.
+    // A client whose upgrade is refused sends the same request again over HTTP, which is counted then.
     if (refused.error.code !== 'upgrade_refused') noteRefusal(refused);
   };
   const recorded = createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal });
@@ -353,7 +353,7 @@ await runService(async (environment, releases) => {
       leaveMs: config.LEAVE_MS,
       drainMs: config.DRAIN_MS,
       onClosed: () => {
-        // Their clients continue at another node.
+        // The clients of these streams continue at another node.
         closing.abort();
         mcp.stopListening();
         webConsole.feed.close();

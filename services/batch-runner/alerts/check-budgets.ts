@@ -20,15 +20,15 @@ import {
 const thresholds = [50, 80];
 
 /**
- * Percentage from which a budget counts as exhausted: the rest is too little for most requests. A budget that has refused a request,
- * because the request might cost more than the rest, counts as exhausted earlier.
+ * Percentage from which a budget counts as exhausted, because the rest is too little for most requests. A budget counts as exhausted
+ * earlier if it has refused a request that might have cost more than the rest.
  */
 const exhaustedPercent = 99;
 
-/** Milliseconds after the last request for which checks go on: nodes count some use a while after its request is over. */
+/** Milliseconds for which checks continue after the newest request, because nodes count some use only a while after a request is over. */
 const lateMs = 120_000;
 
-/** Milliseconds after the end of a period for which its reports are remembered. */
+/** Milliseconds for which the reports about a period stay stored after its end. */
 const knownMs = 24 * 3_600_000;
 
 const zeroAmount = { tokens: 0, cost: 0 };
@@ -42,7 +42,7 @@ export interface BudgetLookParts extends BudgetSources {
 /**
  * Creates a check of the budgets of keys, service accounts, people and teams that reports each reached share once per day or month. A
  * changed budget counts as a new one. If several shares are reached at once, only the largest is mailed.
- * @returns the check, which does nothing while there are no requests. It throws RouterError `store_unavailable`
+ * @returns the check, which does nothing while there are no new requests. It throws RouterError `store_unavailable`
  */
 export function createBudgetCheck({
   accounts,
@@ -73,7 +73,7 @@ export function createBudgetCheck({
       const period = periodName(step, findBeginning(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
       const budget = budgetField({ party: party.party, name, set });
-      // A day may end between the two reads: its refusals do not count for the next day.
+      // A day may end between the two reads. The entry names its period, so that refusals of one day do not count for the next.
       const isExhausted = percent >= exhaustedPercent || refused.has(`${period} ${budget}`);
       const shares = thresholds.filter((threshold) => percent >= threshold);
       const reached = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
@@ -103,8 +103,9 @@ export function createBudgetCheck({
 interface ReachedShare {
   threshold: number;
   budget: BudgetName;
-  /** Limit as it is set, in tokens or dollars, and the used part of it. */
+  /** Limit as it is set, in tokens or dollars. */
   limit: number;
+  /** Used part of the limit, in the same unit. */
   used: number;
   period: string;
   /** In ms since 1970. */

@@ -16,9 +16,9 @@ export interface ErrorLook {
 }
 
 /**
- * Reports when more than a percentage of the requests of the last five minutes failed, and when the error rate is normal again, each once
- * in the cluster. The alert ends when at most half of that percentage fails, as measured by a process that has listened for the whole
- * window.
+ * Reports when more than a percentage of the requests of the last five minutes failed, and when the error rate is normal again. Each change
+ * is reported once in the cluster. The alert ends when at most half of that percentage fails. Only a process that has listened for the
+ * whole five minutes ends it.
  * @throws RouterError `store_unavailable`
  */
 export async function checkErrorRate(

@@ -8,20 +8,20 @@ import { ownerOfKey } from './owner-of-key.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Days before its expiry at which a key is reported; 0 for the expiry itself. */
+/** A key is reported this many days before it expires; 0: once it has expired. */
 const steps = [7, 1, 0] as const;
 type Step = (typeof steps)[number];
 
-/** Milliseconds after its expiry for which a key is still reported, in case no runner has checked in between. */
+/** Milliseconds after its expiry until which a key is still reported, in case no runner has checked earlier. */
 const lateMs = dayMs;
 
-/** Milliseconds after the day of an expiry for which its reports are remembered. */
+/** Milliseconds for which reports stay stored, counted from the end of the day on which the key expires. */
 const knownMs = 3 * dayMs;
 
 /**
- * Reports keys seven days and one day before they expire, and keys that have expired: each once per expiry time. A step before the creation
- * of a key is skipped: a key made for three days is reported one day before its end, and a key made for less than a day never. Replaced
- * keys are not reported.
+ * Reports keys seven days before they expire, one day before, and when they have expired, each once per expiry time. A report that would
+ * be due before the key was created is left out. A key with a life of three days is reported one day before it expires and when it has
+ * expired. A key with a life of less than a day is not reported. Replaced keys are not reported either.
  * @throws RouterError `store_unavailable`
  */
 export async function checkExpiringKeys(
@@ -31,11 +31,11 @@ export async function checkExpiringKeys(
   const reported = new Map<string, Map<string, string>>();
   for (const key of await keys.listExpiring(now - lateMs, now + 7 * dayMs)) {
     const { id, createdAt, expiresAt, replacedBy } = key;
-    // The replacement shows that the expiry is known.
+    // The owner knows of the expiry, because they have replaced the key.
     if (expiresAt === undefined || replacedBy !== undefined) continue;
     if (!isUsable(key, Math.min(now, expiresAt - 1))) continue;
     const step = steps.findLast((days) => now >= expiresAt - days * dayMs);
-    // The expiry is reported only for keys that lived long enough for the report of the day before.
+    // A report due before the key existed is left out. The expiry counts as due a day earlier, so that short-lived keys are not reported.
     if (step === undefined || createdAt >= expiresAt - Math.max(1, step) * dayMs) continue;
     const day = findBeginning('day', expiresAt);
     const kind = `keys:${periodName('day', day)}`;

@@ -7,7 +7,7 @@ import type { WorkersSnapshot } from './worker-view.ts';
 
 const kind = 'models';
 
-/** Milliseconds for which an unserved model is remembered, so that its return is reported: a week. */
+/** Milliseconds (a week) for which an unserved model is remembered, so that its return is reported. */
 const unservedKnownMs = 7 * 24 * 3_600_000;
 
 /** Largest number of names in one event. */
@@ -15,12 +15,12 @@ const maxNamed = 100;
 
 const stateSchema = storedJson(z.object({ state: z.enum(['served', 'missing', 'unserved']), at: z.number() }));
 
-/** `missing`: no worker has served the model since `at`, in ms since 1970, and that is not reported yet. */
+/** `missing`: no worker has served the model since `at`, in ms since 1970, and this has not been reported yet. */
 type ModelState = z.output<typeof stateSchema>;
 
 /**
- * Reports models that no worker has served for a while, and models that are served again: each change once in the cluster. Models that
- * change together, such as those of one worker, share one event.
+ * Reports models that no worker has served for a while, and models that are served again. Each change is reported once in the cluster.
+ * Models that change together, such as those of one worker, share one event.
  * @param graceMs milliseconds without a worker after which a model is reported
  * @throws RouterError `store_unavailable`
  */
@@ -35,7 +35,7 @@ export async function checkModels(
   for (const model of models) {
     const before = known.get(model);
     if (before?.state === 'served') continue;
-    // The model's workers may be ejected.
+    // No ingress tells which workers it ejects, so the workers of this model may still be ejected.
     if (before && !knowsEjected) continue;
     changes[before?.state === 'unserved' ? 'served' : 'silent'].set(model, { state: 'served', at: now });
   }

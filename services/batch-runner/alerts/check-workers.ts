@@ -10,19 +10,19 @@ const kind = 'workers';
 /** Milliseconds for which a lost worker is remembered, so that its return is reported. */
 const lostKnownMs = 24 * 3_600_000;
 
-/** Milliseconds for which a process listens before it takes an unknown worker for stopped. */
+/** Milliseconds that this process must have listened before a worker that it has not heard counts as stopped. */
 const stoppedMs = 60_000;
 
 const reportedSchema = storedJson(
   z.object({ state: z.enum(['up', 'ejected', 'failing', 'lost']), startedAt: z.number(), at: z.number() }),
 );
 
-/** Last report about a worker, and the start time of the process that it was about. Times in ms since 1970. */
+/** What was last reported about a worker: its state, the start of its process, and the time of the report. Times in ms since 1970. */
 type Reported = z.output<typeof reportedSchema>;
 
 /**
- * Reports workers that are lost, ejected or failing, and workers that are back, each change once in the cluster. A worker that is stopped
- * announces that, and is not reported. A worker that returns before a check was never lost.
+ * Reports workers that are lost, ejected or failing, and workers that are back. Each change is reported once in the cluster. A worker that
+ * is stopped announces its stop, and is not reported. A worker that is lost and back between two checks is not reported.
  * @throws RouterError `store_unavailable`
  */
 export async function checkWorkers(seen: WorkersSnapshot, states: AlertStates, now = Date.now()): Promise<void> {
@@ -38,6 +38,7 @@ export async function checkWorkers(seen: WorkersSnapshot, states: AlertStates, n
   };
   for (const { trouble, ...worker } of seen.alive) {
     const before = reported.get(worker.id);
+    // While no ingress tells which workers it ejects, the last report stands.
     const isUnknown = before?.state === 'ejected' && !trouble && !seen.knowsEjected;
     const state = isUnknown ? before.state : (trouble?.state ?? 'up');
     if (before?.state === state && before.startedAt === worker.startedAt) continue;
@@ -56,7 +57,7 @@ export async function checkWorkers(seen: WorkersSnapshot, states: AlertStates, n
   }
 }
 
-/** Returns the event for a live worker; undefined without a report. */
+/** Returns the event to send for a live worker; undefined if there is nothing to report. */
 function changeEvent(
   worker: WorkerProcess,
   before: Reported['state'] | undefined,

@@ -2,28 +2,28 @@ import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { onIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
-/** Seconds of the window over which requests are counted. */
+/** Number of seconds over which requests are counted. */
 export const windowSeconds = 300;
 
-/** Milliseconds after which a silent ingress is dropped: its stats cover one minute. */
+/** Milliseconds after which a silent ingress is dropped. Then its next stats, which cover one minute, repeat nothing. */
 const silentMs = 60_000;
 
 /** Requests that ended in the last five minutes, and how many of them failed through the router or an upstream. */
 export interface ErrorRateSnapshot {
   requests: number;
   faults: number;
-  /** Whether the whole five minutes are counted. */
+  /** Whether this process has listened for the whole five minutes. */
   isWhole: boolean;
 }
 
 /**
- * Counts failed requests from the stats that ingress nodes publish each second. Right after its start it covers only the last minute,
- * because stats cover one minute.
+ * Counts failed requests from the stats that ingress nodes publish each second. Right after the start of this process, only the last minute
+ * is counted, because stats cover one minute.
  */
 export class ErrorView {
   readonly #requests = new RecentSums(windowSeconds);
   readonly #faults = new RecentSums(windowSeconds);
-  /** Per ingress: the end of the last counted second by the ingress's clock, and when its stats arrived. */
+  /** `until`: end of the last second of an ingress that was counted, by the clock of the ingress; `at`: when these stats arrived. */
   readonly #counted = new Map<string, { until: number; at: number }>();
   readonly #stopListening: () => void;
   readonly #since = performance.now();

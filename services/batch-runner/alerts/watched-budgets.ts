@@ -30,8 +30,8 @@ export interface BudgetParty extends PartyLimits {
 }
 
 /**
- * Returns every key, service account, person and team that has a budget and can be used at the time `now`. @throws RouterError
- * `store_unavailable`
+ * Returns everything that has a budget: keys that are usable at the time `now`, service accounts, people who are not blocked, and teams.
+ * @throws RouterError `store_unavailable`
  */
 export async function watchedBudgets(
   { accounts: { keys, users, teams }, issuers }: BudgetSources,

@@ -7,14 +7,15 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 /** Milliseconds after which a silent ingress is dropped. */
 const silentMs = 5_000;
 
-/** Milliseconds from the start of listening until all workers and ingress nodes are known. */
+/** Milliseconds after the start of listening until all workers and ingress nodes are known. */
 const listenMs = 3_000;
 
-/** Milliseconds since its last sign of life within which a worker counts as certainly alive. */
+/** Milliseconds after its last proof of life until which a worker counts as certainly alive. */
 const provenMs = 3_000;
 
-/** Largest number of remembered lost workers, and the milliseconds for which each is remembered. */
+/** Largest number of lost workers in memory. */
 const maxLost = 10_000;
+/** Milliseconds for which a lost worker stays in memory. */
 const lostKnownMs = 3_600_000;
 
 export interface WorkerProcess {
@@ -25,7 +26,7 @@ export interface WorkerProcess {
   startedAt: number;
 }
 
-/** Why a worker does not serve: it reports a failure itself, or ingress nodes have ejected it with a model. */
+/** Why a worker does not serve: either it reports a failure itself, or ingress nodes have ejected it with a model. */
 export interface Trouble {
   state: 'failing' | 'ejected';
   reason: string;
@@ -75,7 +76,7 @@ export class WorkerView {
     this.#stopListening();
   }
 
-  /** Returns the current view; undefined without a connection to the broker, or while too little was received. */
+  /** Returns the current view; undefined without a connection to the broker, and in the first three seconds of listening. */
   read(now = performance.now()): WorkersSnapshot | undefined {
     const listenedMs = now - this.#since;
     if (!this.#broker.connected || listenedMs < listenMs) return undefined;

@@ -11,8 +11,8 @@ export interface BatchWatchParts {
 }
 
 /**
- * Follows the record of a batch while one of its slices is processed: cancellation, expiry, end. Clears the batch's `waiting for a worker`
- * mark as soon as one of its lines runs.
+ * Watches the record of a batch for its cancellation, expiry or end while one of its slices is processed. Clears the batch's mark `waiting
+ * for a worker` as soon as one of its lines runs.
  */
 export class BatchWatch {
   readonly #parts: BatchWatchParts;
@@ -41,8 +41,8 @@ export class BatchWatch {
   }
 
   /**
-   * Called after a line was recorded. @returns true once for each pause that the record shows and that this line has ended. A pause that
-   * another slice has begun for all lines since then stays: this line had begun before.
+   * Returns whether a line that was just recorded has ended the pause that the record shows. Returns true only once for each pause. A pause
+   * that another slice has begun for all lines since this watch began stays, because the line had begun before it.
    */
   endPause(): boolean {
     const { pausedUntil, blockedUntil } = this.#batch ?? {};
@@ -59,7 +59,7 @@ export class BatchWatch {
       this.#batch = (await work.find(id)) ?? this.#batch;
       if (this.#batch?.lacksWorker === true && running.has(id)) await work.pause(id, undefined);
     } catch {
-      // Redis is away: the last known record stays, and its time may run out nevertheless.
+      // Redis does not answer. The last known record stays, and its time may run out nevertheless.
     }
     this.#judge();
   }

@@ -23,7 +23,7 @@ interface EndingSlice {
   sealer: Sealer;
 }
 
-/** Problem of a batch with unrun lines and a lost input: nothing shows what these lines were. */
+/** Problem of a batch that has lines without a result, but has lost its input, so that nothing shows what these lines were. */
 const inputLost: BatchProblem = {
   code: 'not_found',
   message: 'The input of the batch was lost: requests that were not run are in none of its files.',
@@ -37,7 +37,7 @@ const sides: readonly Side[] = ['output', 'errors'];
  * Writes the results of a slice into objects, including those of lines that were not run, and ends the slice. Large results are in objects
  * already.
  * @param outcome returns the outcome of lines that were not run; undefined while they may still run
- * @throws LaterError if lines that may still run have no result: Redis may have lost results in a failover
+ * @throws RunLaterError if lines that may still run have no result, because Redis may have lost results in a failover
  */
 export async function endSlice(
   parts: BatchParts,
@@ -108,8 +108,9 @@ interface SideResults {
 }
 
 /**
- * Stores one side of a slice's results as an upload. The upload counts for the owner, and is removed unless the slice ends with it.
- * @returns undefined if there are no results, or the owner is gone, so that nobody could read them
+ * Stores one side of a slice's results as an upload. The upload counts towards the owner's storage. It is removed unless the slice ends
+ * with it.
+ * @returns undefined if this side has no results, or if the owner is gone, so that nobody could read them
  */
 async function writeSide(
   { work, files }: BatchParts,
@@ -142,7 +143,7 @@ async function* linesOfSide(
   for (const line of numbers) {
     if (!stopped && !recorded.has(line)) continue;
     const result = recorded.has(line) ? (await found.next()).value : stopped?.get(line);
-    // Redis has lost the result, or it is sealed with a secret that is not set: a line must not be missing without an error.
+    // Redis has lost the result, or it is sealed with a secret that is not set. No line may be missing from the files without an error.
     if (!result) throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
     if (!belongs(result)) continue;
     if ('object' in result) large.push(result.object);

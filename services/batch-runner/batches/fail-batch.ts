@@ -2,7 +2,10 @@ import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-r
 import { endingJob } from '#shared/background/batch-jobs.ts';
 import type { BatchParts } from './batch-parts.ts';
 
-/** Ends a batch that cannot be processed, with its problems. Does nothing if the batch has left the state that the caller has seen. */
+/**
+ * Moves a batch that cannot be processed to the state `failed`, with its problems, and adds the job that ends it. The record stays
+ * unchanged if the batch has left the state that the caller has seen.
+ */
 export async function failBatch(
   { work, jobs, log }: Pick<BatchParts, 'work' | 'jobs' | 'log'>,
   { id, state }: Pick<BatchRecord, 'id' | 'state'>,

@@ -21,7 +21,7 @@ const waitMs = 2_000;
 
 /**
  * Joins the results of all slices into the files of the batch, and ends it. May be called again, and by several runners at the same time.
- * @throws LaterError while slices are not over
+ * @throws RunLaterError while slices are not over, or while there is no room for the files
  */
 export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
   const { work, log } = parts;
@@ -49,12 +49,15 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
 }
 
 interface JoinedResults {
-  /** No upload for a side without results. */
+  /** Contains no upload for a side without results. */
   uploads: Partial<Record<keyof SliceResults, Upload>>;
   isIncomplete: boolean;
 }
 
-/** Returns the move that ends a batch and turns the uploads into its files in the same step: a runner that dies before leaves no file. */
+/**
+ * Returns the move that ends a batch. It turns the uploads into the files of the batch in the same step, so that a runner that dies before
+ * leaves no file.
+ */
 function endOf(
   { id, outputSeconds, problems = [] }: BatchRecord,
   { uploads: { output, errors }, isIncomplete }: JoinedResults,
@@ -83,7 +86,10 @@ function endOf(
   };
 }
 
-/** Stores the joined results. @returns no uploads if the owner is gone, so that nobody could read them */
+/**
+ * Stores the joined results.
+ * @returns no uploads if the owner is gone, so that nobody could read them
+ */
 async function joinSides(parts: BatchParts, batch: BatchRecord): Promise<JoinedResults> {
   const joined: JoinedResults = { uploads: {}, isIncomplete: false };
   try {
@@ -111,8 +117,9 @@ async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
 }
 
 /**
- * Joins the results of one side, if there are any. While the batch has time, a lost object or slice result is waited for; once the batch is
- * cancelled or out of time, it is left out.
+ * Joins the results of one side, if there are any. Once the batch is cancelled or out of time, objects and results of slices that cannot be
+ * read are left out.
+ * @throws RouterError `store_unavailable` if one of them cannot be read while the batch still has time
  */
 async function joinSide(
   { work, objects, files }: BatchParts,

@@ -14,9 +14,9 @@ export interface RepairParts {
 }
 
 /**
- * Adds missing jobs of batches without progress: a process that created a batch may have died before it added the first job, and a failover
- * of Redis loses what its replica has not received. An existing job is not added twice. A batch for which this fails is left to the next
- * run.
+ * Adds missing jobs of batches that make no progress. Jobs may be missing because a process that created a batch died before it added the
+ * first job, or because a failover of Redis loses what its replica has not received. An existing job is not added twice. A batch for which
+ * this fails is left to the next call.
  * @throws RouterError `store_unavailable` if the batches cannot be listed
  */
 export async function repairBatches(parts: RepairParts, now = Date.now()): Promise<void> {
@@ -30,7 +30,7 @@ export async function repairBatches(parts: RepairParts, now = Date.now()): Promi
   }
 }
 
-/** Returns whether a batch is without progress that it should have made; a paused batch waits for the end of its pause. */
+/** Returns whether a batch has made no progress for a while although it could. A paused batch cannot, unless it is to be stopped. */
 function isIdle(batch: BatchRecord, now: number): boolean {
   if (now - progressedAt(batch) < idleMs) return false;
   return (batch.pausedUntil ?? 0) <= now || stopReason(batch, now) !== undefined;

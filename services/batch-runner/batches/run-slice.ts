@@ -42,7 +42,7 @@ export interface RunSliceParts extends BatchParts {
   ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
-  /** Called for every line that was executed; `isFirst` is false if the line had a result already. */
+  /** Called for every line that this runner has run; `isFirst` is false if the line had a result already. */
   countLine: (outcome: 'succeeded' | 'errored', isFirst: boolean) => void;
 }
 
@@ -57,13 +57,13 @@ interface RunningSlice {
 /**
  * Runs the lines of a slice that have no result yet, as many at once as there are free slots, and records each result. Then writes all
  * results into objects and ends the slice. May be called again, and by several runners at the same time.
- * @throws LaterError if the runner stops, lines wait for a limit, or no line runs while other slices wait for a slice slot or for memory
+ * @throws RunLaterError if the runner stops, lines wait for a limit, or no line runs while other slices wait for a slice slot or for memory
  */
 export async function runSlice(parts: RunSliceParts, { batch: id, slice: number }: SliceJob): Promise<void> {
   const { work, stopping } = parts;
   const batch = await work.find(id);
   if (batch?.state !== 'running' || (await work.readSliceResults(id, number))) return;
-  // Another slice has found that a limit is exhausted.
+  // Another slice has paused the batch, because a limit is exhausted.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
   if (pausedMs > 0 && stopReason(batch) === undefined)
     throw new RunLaterError(parts.parked.block(id, number, pausedMs));
@@ -105,7 +105,7 @@ async function runLines(
   const { batch, slice, number } = running;
   const recorded = await parts.work.recordedLines(batch.id, number);
   if (recorded.size >= slice.lines) return undefined;
-  // Results are stored even beyond the quota. So no line starts once the quota is exhausted.
+  // Results are stored even beyond the quota, so no line may start once the quota is exhausted.
   await pauseWithoutRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
   const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
@@ -115,7 +115,7 @@ async function runLines(
   const { bodies } = parts.lines;
   let { refusals } = bodies;
   const isWanted = async (): Promise<boolean> => {
-    // Waiting lines hold memory that other work needs.
+    // If memory was refused since the last call, other work needs the memory that waiting lines use.
     const isShort = bodies.refusals > refusals;
     ({ refusals } = bodies);
     return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1);
@@ -157,9 +157,9 @@ async function runLines(
   };
   let line = 0;
   try {
-    // Validation has checked the size of lines; the limit may have been lowered since.
+    // The size of lines is not limited here, because validation has checked it, and the limit may have been lowered since.
     for await (const text of readLines(pieces, Infinity, slice.from)) {
-      // One line at a time waits for a slot, besides the running ones.
+      // Besides the lines that run, only one line at a time waits for a slot.
       if (!recorded.has(line)) await begin(line, text);
       if (stops.waiting.aborted) break;
       line += 1;
@@ -247,7 +247,7 @@ function resultOf(
   return { outcome: 'errored', text, error: { code, ...(line !== undefined && { line }) } };
 }
 
-/** Returns whether an error means that the store has no room for a result. The line is executed again once there is room. */
+/** Returns whether an error means that the store has no room for a result. The line runs again once there is room. */
 function isFull(error: unknown): error is RouterError {
   return error instanceof RouterError && error.code === 'storage_full';
 }

@@ -1,8 +1,11 @@
-/** Counts the lines of each batch that workers execute for this runner. */
+/** Counts, for each batch, the lines that workers serve for this runner. */
 export class RunningLines {
   readonly #counts = new Map<string, number>();
 
-  /** Counts a line that a worker executes. @returns the call that ends the count */
+  /**
+   * Counts a line that a worker serves.
+   * @returns the call that ends the count
+   */
   begin(batch: string): () => void {
     this.#add(batch, 1);
     return () => this.#add(batch, -1);

@@ -9,7 +9,10 @@ const missingWorkerMs = 90_000;
 
 /** The reason why all lines of a slice wait. */
 export interface SlicePause {
-  /** When the lines are tried again, in ms since 1970; without a worker, when the mark runs out unless it is renewed. */
+  /**
+   * When the lines are tried again, in ms since 1970. If they lack a worker, it is when the mark `waiting for a worker` ends unless it is
+   * renewed.
+   */
   until: number;
   /** Text for the owner of the batch. */
   reason: string;
@@ -25,7 +28,7 @@ export interface SliceSlotParts {
   onPaused: (pause: SlicePause) => Promise<void>;
   /** Returns whether other slices wait for a slice slot or for memory. */
   isWanted: () => Promise<boolean>;
-  /** Called when the slice leaves its slot: no further line may begin. */
+  /** Called when the slice leaves its slot. From then on, no further line may begin. */
   onLeave: () => void;
 }
 
@@ -33,7 +36,7 @@ interface OpenLine {
   isWaiting: boolean;
   /** Ends the count of the line in `RunningLines`; undefined if no worker has the line. */
   onStop: (() => void) | undefined;
-  /** Returns where the line could be served; undefined if it does not wait for that. */
+  /** Returns where the line could be served; undefined if it does not wait for a worker or an upstream. */
   place: (() => LinePlace) | undefined;
 }
 
@@ -51,18 +54,24 @@ export class SliceSlot {
     this.#parts = parts;
   }
 
-  /** Milliseconds after which the slice is to be processed again; undefined while it has its slot. */
+  /** Milliseconds after which the slice is to be processed again; undefined while the slice has its slot. */
   get leaveMs(): number | undefined {
     return this.#leaveMs;
   }
 
-  /** Adds a line. @returns callbacks for its changes */
+  /**
+   * Adds a line.
+   * @returns the callbacks that report its changes
+   */
   begin() {
     const line: OpenLine = { isWaiting: false, onStop: undefined, place: undefined };
     this.#lines.add(line);
     this.#judge();
     return {
-      /** The line waits. @param place returns where the line could be served; undefined if it waits for something else */
+      /**
+       * The line waits.
+       * @param place returns where the line could be served; undefined if it waits for something other than a worker or an upstream
+       */
       wait: (place?: () => LinePlace): void => {
         stop(line);
         line.isWaiting = true;
@@ -74,7 +83,7 @@ export class SliceSlot {
         line.isWaiting = false;
         this.#judge();
       },
-      /** A worker executes the line. */
+      /** A worker serves the line. */
       ran: (): void => {
         const { parked, running, batch, slice } = this.#parts;
         line.onStop ??= running.begin(batch);
@@ -110,7 +119,10 @@ export class SliceSlot {
     return setTimeout(() => void this.#leaveIfWanted(), parked.slotHoldMs(batch, slice));
   }
 
-  /** Returns the upstream limit that ends first among those that lines wait for; otherwise the missing worker; undefined without either. */
+  /**
+   * Returns why the lines wait: the upstream limit that ends first or, if none waits for a limit, the missing worker. Undefined if no line
+   * waits for either.
+   */
   #pause(): SlicePause | undefined {
     const places = [...this.#lines].flatMap((line) => placeOf(line) ?? []);
     const [first] = places.flatMap(({ limit }) => limit ?? []).toSorted((a, b) => a.until - b.until);
@@ -125,7 +137,7 @@ export class SliceSlot {
     const pause = running.has(batch) ? undefined : this.#pause();
     if (pause) await onPaused(pause).catch(() => undefined);
     const wanted = await isWanted().catch(() => false);
-    // The slice has continued meanwhile, or has ended.
+    // The slice has continued or ended while the checks above ran.
     if (this.#timer !== timer || !this.#isIdle) return;
     if (!wanted) {
       this.#timer = this.#waitOn();
@@ -146,7 +158,7 @@ function placeOf({ place }: OpenLine): LinePlace | undefined {
   try {
     return place?.();
   } catch {
-    // The line ends with this error.
+    // The line itself will end with this error.
     return undefined;
   }
 }

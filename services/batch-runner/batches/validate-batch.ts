@@ -17,7 +17,7 @@ const linesPerSlice = 100;
 /** Largest size of a slice in bytes, unless a single line is larger. */
 const bytesPerSlice = 8 * 1024 * 1024;
 
-/** Problems that are kept; reading stops when there are as many. */
+/** Largest number of problems in the record of a batch. Reading stops once there are as many. */
 const maxProblems = 100;
 
 const inputGone: BatchProblem = {
@@ -77,7 +77,7 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
   if (!formats || input === undefined) return read;
   const pieces = await parts.objects.get(input);
   if (!pieces) {
-    // The object may become readable again while the batch has time.
+    // While the batch has time, validation is tried again, because the object may become readable again.
     if (stopReason(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
     read.problems.push(inputGone);
     return read;
@@ -103,8 +103,7 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
 }
 
 /**
- * Returns the problem of a line; undefined if the line is valid. A line counts as invalid, too, when two processes have ended while they
- * read it.
+ * Returns the problem of a line; undefined if the line is valid. A line is also invalid if two processes died while they read it.
  */
 async function checkLine(
   { bytes }: TextLine,
@@ -117,7 +116,7 @@ async function checkLine(
   try {
     if (setAside) throw setAside;
     const { customId, body } = format.readLine(bytes, endpoint);
-    // A long id is kept as its hash: a hundred thousand ids are in memory at once.
+    // A long id is replaced by its hash, because a hundred thousand ids may be in memory at once.
     const short = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
     if (ids.has(short)) {
       const message = `The custom_id ${JSON.stringify(customId)} is that of an earlier line, too.`;

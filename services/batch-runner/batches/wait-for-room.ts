@@ -7,14 +7,14 @@ const checkMs = 30_000;
 
 const noRoom: ReadonlySet<ErrorCode> = new Set(['storage_full', 'storage_quota_exceeded']);
 
-/** Thrown while there is no room. */
+/** Thrown while the store is full, or the owner's quota exhausted. */
 export class NoRoomError extends RunLaterError {
   override name = 'NoRoomError';
 }
 
 /**
- * Runs `store`. While the store is full, or the owner's quota exhausted, pauses the batch with that reason instead.
- * @throws NoRoomError while there is no room, or the errors of `store`
+ * Runs `store`. If it fails because the store is full or the owner's quota is exhausted, pauses the batch with that reason.
+ * @throws NoRoomError in that case; otherwise the errors of `store`
  */
 export async function pauseWithoutRoom<T>(
   { work }: { work: Pick<BatchWork, 'pause'> },

@@ -13,13 +13,13 @@ import { openaiFiles } from '#shared/formats/openai/openai-files.ts';
 const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
 
-/** Milliseconds for which the files are kept, unless a setting shortens the life of all files: a little more than a year. */
+/** Milliseconds for which the files are kept, a little more than a year, unless a setting shortens the life of all files. */
 const keptMs = 400 * dayMs;
 
 /** Purpose of files with usage, as their records and lists show it. */
 const purpose = 'usage_export';
 
-/** Requests that are resolved to names and written at once. */
+/** Number of requests whose names are found, and whose lines are written, together. */
 const atOnce = 200;
 
 /** Exports contain everybody's usage, as an administrator sees it. */
@@ -29,7 +29,7 @@ const kind = 'usage-exports';
 const field = 'day';
 
 export interface UsageExportParts {
-  /** Name or id of the team that gets the files; undefined: no exports. */
+  /** Name or id of the team that gets the files; if undefined, there are no exports. */
   team: string | undefined;
   /** Hour of the day (UTC) from which the file of the day before is written. */
   hour: number;
@@ -44,8 +44,8 @@ export interface UsageExportParts {
 }
 
 /**
- * Writes the usage of each completed day into a file of a team, once in the cluster, and reports it. Days on which no runner ran are
- * exported later, while the ledger still has their requests. The first file is that of the day before.
+ * Writes the usage of each completed day into a file of a team, once in the cluster, and reports the file by an event. Days on which no
+ * runner ran are exported later, if the ledger still has their requests. The first export is that of the day before.
  * @throws Error if the team does not exist or its name is ambiguous; RouterError as `Files.add` does
  */
 export async function exportUsage(parts: UsageExportParts, now = Date.now()): Promise<void> {
@@ -73,7 +73,7 @@ async function exportDay(
 ): Promise<boolean> {
   const day = periodName('day', from);
   const to = from + dayMs;
-  // Ahead of the file, which would stay if this failed.
+  // The totals are read before the file is written, because the file would stay if this read failed.
   const report = { viewer: administratorView, from, to, step: 'day', by: 'tier', filter: {} } as const;
   const { requests } = (await usage.report(report)).totals;
   let written = 0;

@@ -2,10 +2,10 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 
-/** End of a request: the text of an answer, or an error. */
+/** How a request ended: with the text of its answer, or with an error. */
 export type Answer =
   | { text: string }
-  /** `refusedFor` names the model if its upstream refuses requests for now. */
+  /** `refusedFor` is the model if its upstream limits the rate of requests or is overloaded; undefined for other errors. */
   | { error: RouterError; refusedFor?: string };
 
 /** Receives the answer of a request that is not streamed. */

@@ -15,7 +15,7 @@ import type { TeamStore } from '#shared/accounts/people/team-store.ts';
 import { isShutOut } from '#shared/accounts/people/user.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
-/** Milliseconds after which a key is read again, in case an announcement is lost. */
+/** Milliseconds after which a cached identity is read again, in case the notice of a change is lost. */
 const freshMs = 10_000;
 
 const maxKnown = 1_000;
@@ -30,12 +30,12 @@ export interface LineIdentitiesParts {
   class: PriorityClass | undefined;
 }
 
-/** Successors of a key that are followed. */
+/** Largest number of successors of a key that are followed. */
 const maxSuccessors = 100;
 
 /**
- * Finds the identities for work in the background: the current state of the key or the person that created the work. A rotated key that has
- * expired is replaced by its successor.
+ * Finds the identities for work in the background, by the current state of the key or the person that created the work. A rotated key that
+ * has expired is replaced by its successor.
  */
 export class BackgroundIdentities {
   readonly #parts: LineIdentitiesParts;
@@ -92,8 +92,8 @@ export class BackgroundIdentities {
   }
 
   /**
-   * Returns the key or its usable successor. A successor must store for the same owner. A key without an owner has no successor: what it
-   * has created belongs to the key itself.
+   * Returns the key or its usable successor. A successor must store for the same owner. A key without an owner has no successor, because
+   * what it has created belongs to the key itself.
    */
   async #usable(id: string): Promise<FoundKey | undefined> {
     let next: string | undefined = id;

@@ -1,20 +1,20 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { PreemptedError } from '../slots/line-slots.ts';
 
-/** Seconds until a line is executed again if its error has no `retryAfter`. */
+/** Seconds until the next try of a line if the error has no `retryAfter`. */
 const retrySeconds = 2;
 
-/** Minimum of these seconds, whatever the error says. */
+/** Least number of seconds until the next try, whatever the error says. */
 const minRetrySeconds = 1;
 
 export type ErrorDecision =
-  /** The line is executed again; `counts` tells whether the failure counts towards the maximum number of executions. */
+  /** The line is tried again; `counts` tells whether the failed try counts towards the maximum number of tries. */
   | { kind: 'again'; afterMs: number; counts: boolean }
-  /** All lines of the batch wait: a limit is exhausted for long. */
+  /** All lines of the batch wait, because a limit is exhausted for long. */
   | { kind: 'pause'; ms: number }
   | { kind: 'final' };
 
-/** Errors that do not concern the line: a dependency was missing. They do not count towards the maximum number of executions. */
+/** Errors that do not concern the line, because a dependency was missing. They do not count towards the maximum number of tries. */
 const missingDependencyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_worker_available',
   'overloaded',
@@ -34,7 +34,7 @@ const absentModelMs = 5_000;
  * @param isKnown whether the model is known to exist although no worker has served it since this process began
  */
 export function decideAfterError(error: RouterError, isKnown = false): ErrorDecision {
-  // A repetition would repeat effects.
+  // Another try would repeat the effects of this one.
   if (error.hadEffects) return { kind: 'final' };
   if (error.code === 'model_not_found' && isKnown) return { kind: 'again', afterMs: absentModelMs, counts: false };
   if (error instanceof PreemptedError) return { kind: 'again', afterMs: 0, counts: false };

@@ -6,8 +6,8 @@ import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { costOfRequest, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 
 /**
- * Collects tokens, cost and reservations of one execution of a line. They count against limits only once the line's result is recorded: a
- * line may be executed more than once.
+ * Collects the tokens, cost and reservations of one try of a line or one run of a response. They count against limits only once the result
+ * is recorded, because there may be several tries.
  */
 export class LineCharge {
   readonly #priceOf: PriceLookup;
@@ -21,7 +21,10 @@ export class LineCharge {
     this.#priceOf = priceOf;
   }
 
-  /** Reserves through the limit keeper and keeps each reservation until `commit` or `release` of the line. */
+  /**
+   * A limit keeper for the requests of the line. Committing one of its reservations only records the amount that was spent; `commit` or
+   * `release` of this charge ends the reservation.
+   */
   readonly limits: Pick<LimitKeeper, 'reserve'> = {
     reserve: async (parties, amount) => {
       const verdict = await this.#limits.reserve(parties, amount);
@@ -60,7 +63,7 @@ export class LineCharge {
     return usage;
   }
 
-  /** Commits the reservations with the amounts spent. */
+  /** Commits each reservation with the amount that was spent, and releases those of which nothing was spent. */
   commit(): void {
     for (const { reservation, spent } of this.#reserved) {
       if (spent) reservation.commit(spent);
@@ -68,7 +71,7 @@ export class LineCharge {
     }
   }
 
-  /** Releases the reservations uncounted: the line is executed again, or its result was recorded before. */
+  /** Releases the reservations without counting anything. To be called if the line is tried again, or its result was recorded before. */
   release(): void {
     for (const { reservation } of this.#reserved) reservation.release();
   }

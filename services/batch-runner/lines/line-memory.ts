@@ -4,13 +4,13 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Bytes that the large answers of all lines of a runner may take. */
+/** Bytes that the large answers of all lines of a runner may use. */
 export const answerMemory = 128 * mebibyte;
 
 /** Bytes reserved for an answer until it is recorded, for operations with large answers. */
 const answerBytes: Partial<Record<ModelOperation, number>> = { draw: 8 * mebibyte, embed: mebibyte };
 
-/** The share of the runner's answer memory that one execution of a line takes. */
+/** The part of the runner's memory for answers that is reserved for one try of a line. */
 export class LineMemory {
   readonly #room: MemoryBudget;
   #taken = 0;
@@ -19,7 +19,10 @@ export class LineMemory {
     this.#room = room;
   }
 
-  /** Takes the bytes that an answer is likely to need. @throws RouterError `overloaded` if there is not enough memory */
+  /**
+   * Reserves the bytes that an answer is likely to need.
+   * @throws RouterError `overloaded` if there is not enough memory
+   */
   take(operation: ModelOperation): void {
     const bytes = answerBytes[operation] ?? 0;
     if (bytes === 0) return;

@@ -16,7 +16,7 @@ export interface LinePlace {
   /** Tiers that may serve the line once they have a worker for it; empty while there are placements. */
   tiers: readonly Tier[];
   limit?: UpstreamLimit | undefined;
-  /** Returns, for the owner of the batch, why no worker can serve the line now; undefined if one can, or a limit is set. */
+  /** Returns a text for the owner of the batch that says why no worker can serve the line now; undefined if one can, or `limit` is set. */
   lacks?: () => string;
 }
 
@@ -28,8 +28,8 @@ export interface WaitingLine {
 }
 
 /**
- * Finds where a line could be served. Names, rules and permits may change while the line waits.
- * @throws RouterError as `lanesOf` does, except `model_not_found` for a model whose workers may be about to start
+ * Finds where a line could be served now. The result may change while the line waits, as names, rules and permits change.
+ * @throws RouterError as `findLanes` does, except `model_not_found` for a model whose workers may be about to start
  */
 export function findLinePlace(
   parts: Pick<ServingComponents, 'workers' | 'registry' | 'priceOf' | 'noWorkerMs'> & {
@@ -57,7 +57,7 @@ function noWorker(model: string): string {
   return `No connected worker serves \`${model}\`.`;
 }
 
-/** Returns whether a model may exist: it is known, or no worker has reported models yet. */
+/** Returns whether a model may exist, because it is known or because no worker has reported models yet. */
 function mayExist(
   { workers }: Pick<ServingComponents, 'workers'>,
   { knownModel }: WaitingLine,

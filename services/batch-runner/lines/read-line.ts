@@ -2,12 +2,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
 
-/** A line of a batch: its request, or the error of reading it. */
+/** Content of a line of a batch: its request, or the error that makes it unreadable. */
 export type ReadLine = { customId: string } & ({ body: Buffer } | { error: RouterError });
 
 /**
- * Reads a line of a validated batch. The checks may have changed since validation, for example through a lower size limit: then the error
- * becomes the result of this line, and no other line waits for it. The same applies to a line that two processes have ended with.
+ * Reads a line of a validated batch. A line that was valid may be invalid by now, for example because the size limit was lowered. Its error
+ * then becomes the result of the line. So does the error `workers_died`, if two processes died while they read the line.
  * @throws RouterError `store_unavailable`
  */
 export async function readLine(
@@ -28,11 +28,12 @@ export async function readLine(
   }
 }
 
-/** Form of the `custom_id` in the text of a line, and the bytes searched for it. */
+/** Finds the `custom_id` in the text of a line. */
 const idField = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/;
+/** The pattern is tried on this many bytes, counted from the name of the field. */
 const maxIdBytes = 4_096;
 
-/** Returns the first `custom_id` in a line; empty without one. Does not parse the line, because the line may be invalid JSON. */
+/** Returns the first `custom_id` in a line; `''` if there is none. Does not parse the line, because the line may be invalid JSON. */
 function idIn(bytes: Buffer): string {
   const at = bytes.indexOf('"custom_id"');
   const [, id] = (at === -1 ? undefined : idField.exec(bytes.toString('utf8', at, at + maxIdBytes))) ?? [];

@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds for which a result is kept while Redis or the object store is away, and between two calls of `record`. */
+/** Milliseconds for which calls of `record` are repeated while Redis or the object store is unreachable. */
 const maxOutageMs = 60_000;
+/** Milliseconds between two calls of `record`. */
 const againMs = 500;
 
 /**
- * Records or stores a result, and repeats the call while the store is away: an answer that took minutes must not be lost to a restart of
- * the store.
- * @param record is called again after a call whose answer was lost. That call may have recorded the result: then `record` returns the same
- * value again
- * @throws the errors of `record`: at once if the store refuses, after a minute if it is away
+ * Records or stores a result. Repeats the call while the store is unreachable, because an answer that took minutes must not be lost to a
+ * restart of the store.
+ * @param record is also called again after a call that recorded the result, if the store's reply to it was lost. It must then return the
+ * same value again
+ * @throws the errors of `record`: at once if the store refuses, after a minute if it is unreachable
  */
 export async function recordThroughOutage<T>(record: () => Promise<T>, stopping: AbortSignal): Promise<T> {
   const deadline = performance.now() + maxOutageMs;

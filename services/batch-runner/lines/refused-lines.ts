@@ -5,8 +5,9 @@ import { computeUpstreamLimit, type UpstreamLimit } from '../slots/upstream-limi
 const maxLines = 10_000;
 
 /**
- * Lines that upstreams refuse for now. A line that is always refused, for example because it is larger than the rate allows, is tried more
- * and more rarely, independently of other lines of its model, and also when its slice is processed again.
+ * Lines that upstreams have refused because they limit the rate of requests or are overloaded. A line that is always refused, for example
+ * because it is larger than the rate allows, is tried more and more rarely. This does not depend on other lines of its model, and continues
+ * when its slice is processed again.
  */
 export class RefusedLines {
   readonly #lines = new LRUCache<string, { times: number; limit: UpstreamLimit }>({ max: maxLines });

@@ -37,11 +37,14 @@ export interface RunLineParts extends Omit<ServingComponents, 'record'> {
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
-  /** Bytes of running requests, with their files. */
+  /** Memory budget for running requests and their files. */
   bodies: MemoryBudget;
-  /** Bytes of large answers. */
+  /** Memory budget for large answers. */
   answerRoom: MemoryBudget;
-  /** Executions of a line that may end with an error of the line's own; the last error becomes its result. */
+  /**
+   * How often a line is tried at most. Tries that fail because workers, limits or stores are missing do not count. The error of the last
+   * try becomes the result.
+   */
   maxAttempts: number;
   log: Logger;
 }
@@ -58,28 +61,26 @@ export interface LineRequest {
   heavy: HeavyTask;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
-  /** Called when the next line may wait for a slot: this line runs, or must not be tried for now. */
+  /** Called when the next line may wait for a slot, because this line runs or waits until the limit of its upstream is over. */
   onPlaced: () => void;
   /** Called each time that the line begins to run. */
   onRun: () => void;
-  /**
-   * `onWait` is called when the line begins to wait; `place` returns where it could be served, if it waits for a worker. `onGoOn` ends the
-   * wait.
-   */
+  /** Called when the line begins to wait. `place` returns where the line could be served, if it waits for a worker or an upstream. */
   onWait: (place?: () => LinePlace) => void;
+  /** Called when the wait is over. */
   onGoOn: () => void;
 }
 
 export interface LineStops {
-  /** Aborts when a line that is not running must not begin. */
+  /** Aborts when no further line may begin. */
   waiting: AbortSignal;
-  /** Aborts, together with `waiting`, when a running line must be cancelled. */
+  /** Aborts when running lines must be cancelled, too; `waiting` is then aborted as well. */
   running: AbortSignal;
 }
 
 /**
- * End of a line. `over`: it has an answer; its `charge` is to be committed, and its `memory` given back, once the answer is recorded.
- * `pause`: the batch must pause. `stopped`: a signal has stopped the line.
+ * How a line ended. `over`: the line has a result; once it is recorded, the caller commits `charge` and releases `memory`. `pause`: the
+ * batch must pause. `stopped`: a signal has stopped the line.
  */
 export type LineEnd =
   | { kind: 'over'; answer: Answer; charge: LineCharge; memory: LineMemory }
@@ -87,8 +88,8 @@ export type LineEnd =
   | { kind: 'stopped' };
 
 /**
- * Runs one line until it has a result: waits for a free slot, serves the line as a request of the lowest class, and repeats it after errors
- * that do not concern the line or that may not recur.
+ * Runs one line until it has a result. Waits for a free slot, and serves the line as a request of the lowest class. Tries it again after
+ * errors that other lines would get, too, and after errors that another try may avoid.
  */
 export async function runLine(parts: RunLineParts, line: LineRequest, stops: LineStops): Promise<LineEnd> {
   for (let attempts = 0; !stops.waiting.aborted;) {
@@ -125,12 +126,12 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
 
 const final = { kind: 'final' } as const;
 
-/** Logs an internal error, which the result of the line does not describe. */
+/** Logs the cause of an internal error, because the result of the line does not tell it. */
 function noteFailure(log: Logger, { place: { id: batch, slice, line } }: LineRequest, error: RouterError): void {
   log.warn({ batch, slice, line, err: error.cause ?? error }, 'the router failed in a line of a batch');
 }
 
-/** Waits while an upstream's refusal keeps the line from being tried. Other lines of the slice continue. */
+/** Waits until the limit of the upstream that refused the line is over. Other lines of the slice continue. */
 async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, signal: AbortSignal): Promise<void> {
   const limit = refusedLines.limitOf(line.requestId);
   if (!limit) return;
@@ -145,7 +146,10 @@ interface Taken {
   memory: LineMemory;
 }
 
-/** Executes the line once if there is memory for it. @returns undefined if the signal aborts before the end */
+/**
+ * Tries the line once, if there is memory for it.
+ * @returns undefined if a signal aborts before the end
+ */
 async function runOnce(
   parts: RunLineParts,
   line: LineRequest,
@@ -190,7 +194,7 @@ async function serveOnce(
   const { name, sealsAnswers = false, openStream } = format;
   const served = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };
-  // A line has one slot, so its list is not divided: other lines use the other slots.
+  // A list in a line is not divided among several slots, because a line has one slot, and other lines use the other slots.
   const whole = { ...request, divisible: undefined };
   const asked = { ...whole, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
   const isGone = (): boolean => signal.aborted;
@@ -209,7 +213,7 @@ async function serveOnce(
       : answerSink;
   held.end();
   const { parameters } = asked;
-  // Without the body, which may be large: `waitingLine` may outlive this execution.
+  // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
   const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
   const slot = await takeSlot(parts, line, waitingLine, waiting);
   if (!slot) return undefined;
@@ -244,7 +248,10 @@ function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer):
   return answer;
 }
 
-/** Waits until a worker has a free slot for the line. @returns undefined if the signal aborts first */
+/**
+ * Waits until a worker has a free slot for the line, and reserves the slot.
+ * @returns undefined if the signal aborts first
+ */
 async function takeSlot(
   parts: RunLineParts,
   { onWait, onGoOn }: LineRequest,
@@ -287,7 +294,7 @@ async function answerOf(
   }
 }
 
-/** Turns storing off unless the line asks for it: answers of batches would displace the owner's conversations. */
+/** Turns storing off unless the line requests it, because the answers of a batch would make the store evict the owner's conversations. */
 function withoutStoring(request: ClientRequest): ClientRequest {
   const { store } = request;
   return store ? { ...request, store: { ...store, store: store.store ?? false } } : request;

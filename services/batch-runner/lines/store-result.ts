@@ -20,14 +20,14 @@ export interface StoreResultParts {
 
 export interface StoredResult {
   result: StorableResult;
-  /** Removes the result's object, unless the result was recorded with it. */
+  /** Removes the object of a large result, unless a recorded result names the object. */
   discard: () => Promise<void>;
 }
 
 /**
- * Stores the text of a result: sealed in the record of the result or, if it is large, in an object. The object is an upload until the
- * result is recorded, and is removed like any other upload if that does not happen.
- * @throws RouterError `storage_full`, or `store_unavailable` once the store has been away for a minute
+ * Stores the text of a result: sealed in the record of the result or, if it is large, in an object. Until the result is recorded, the
+ * object counts as an unfinished upload, so that it is removed by itself if the runner stops.
+ * @throws RouterError `storage_full`, or `store_unavailable` once the store has been unreachable for a minute
  */
 export async function storeResult(
   { files, stopping }: StoreResultParts,

@@ -5,7 +5,7 @@ import { formatCount, formatDollars, formatInstant, oneLine, quote } from './mai
 export interface AlertText {
   subject: string;
   paragraphs: string[];
-  /** Page of the console with details, below its address. */
+  /** Path of the console's page with details, without a leading slash. */
   page: string;
 }
 

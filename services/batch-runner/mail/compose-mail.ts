@@ -5,12 +5,14 @@ import type { MailSender } from './mail-settings.ts';
 import { formatInstant, oneLine } from './mail-formats.ts';
 import type { Mail } from './send-mail.ts';
 
-/** Hexadecimal digits of a mail's id in its Message-ID: an event has few recipients. */
+/**
+ * Number of hexadecimal digits of the mail's id in its Message-ID. They only tell the recipients of one event apart, so that 16 are enough.
+ */
 const idDigits = 16;
 
 export interface MailFacts {
   from: Pick<MailSender, 'address'>;
-  /** Address at which people reach the router; undefined: mails have no links. */
+  /** URL at which people reach the router; if undefined, mails have no links. */
   publicUrl: string | undefined;
 }
 

@@ -7,11 +7,12 @@ import { MailError, type Mail, type SendMail } from './send-mail.ts';
 export const mailOutcomes = ['sent', 'failed', 'dead', 'returned'] as const;
 export type MailOutcome = (typeof mailOutcomes)[number];
 
-/** Milliseconds for one try, and the milliseconds after which a try counts as lost with its process. */
+/** Milliseconds after which a try is ended. */
 const tryMs = 40_000;
+/** Milliseconds after which a try without an end counts as lost, because its process has died. */
 const leaseMs = 50_000;
 
-/** Milliseconds after which a returned mail is due again: its job must be over by then. */
+/** Milliseconds after which a returned mail is due again. Its job must be over by then. */
 const returnedMs = 1_000;
 
 export interface MailDelivererParts {
@@ -28,7 +29,7 @@ export type DeliverMail = (due: DueMail, signal: AbortSignal) => Promise<void>;
 /**
  * Creates the function that tries to send mails. A mail that the server does not accept is tried again for a day, like webhooks (see
  * `retryDelay`), unless the server refuses the recipient or the mail permanently. If a process dies during a try, the recipient may get the
- * mail twice, with the same Message-ID. The function rejects with `store_unavailable`: the mail then becomes due again by itself.
+ * mail twice, with the same Message-ID. If the function rejects with `store_unavailable`, the mail becomes due again by itself.
  */
 export function createMailDeliverer({ mails, compose, send, count, log }: MailDelivererParts): DeliverMail {
   return async function deliverMail(due, signal) {

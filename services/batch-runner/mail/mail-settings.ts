@@ -20,11 +20,11 @@ export interface MailSender {
 /** Default ports of the URL schemes. */
 const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
 
-/** Hosts on this machine: traffic to them cannot be read elsewhere. */
+/** Host names of this machine. Other machines cannot read the traffic to them. */
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /**
- * Parses the address of a mail server: `smtps://user:password@host` uses TLS from the first byte; `smtp://` uses STARTTLS, which the server
+ * Parses the URL of a mail server. `smtps://user:password@host` uses TLS from the first byte. `smtp://` uses STARTTLS, which the server
  * must offer. A connection without TLS needs `?tls=none` or a host on this machine.
  * @returns undefined for any other text
  */

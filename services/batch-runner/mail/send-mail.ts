@@ -2,8 +2,9 @@ import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
 
-/** Milliseconds for each of name lookup, connection and greeting; and the milliseconds of silence of the server allowed after that. */
+/** Milliseconds that each of name lookup, connection and greeting may last. */
 const stepMs = 10_000;
+/** Milliseconds for which the server may be silent after its greeting. */
 const silenceMs = 20_000;
 
 /** A mail in plain text to one recipient. */
@@ -11,7 +12,7 @@ export interface Mail {
   to: string;
   subject: string;
   text: string;
-  /** Without brackets; the same for all tries. */
+  /** Message-ID without its angle brackets. It is the same for all tries. */
   messageId: string;
 }
 
@@ -27,10 +28,13 @@ export class MailError extends Error {
   }
 }
 
-/** Sends a mail. @throws MailError, also when the signal aborts */
+/**
+ * Sends a mail.
+ * @throws MailError, also when the signal aborts
+ */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 
-/** Fields of the library's errors that are used. */
+/** The fields that are read from the library's errors. */
 const failureSchema = z.object({
   code: z.string().catch('no code'),
   command: z.string().optional().catch(undefined),
@@ -40,7 +44,7 @@ const failureSchema = z.object({
 
 /**
  * Creates the function that sends mails, each over a connection of its own.
- * @param ca certificates in PEM that may sign the server's certificate, in place of the public ones
+ * @param ca certificates in PEM that may sign the server's certificate, in place of the public certificate authorities
  */
 export function createMailSender(server: SmtpServer, from: MailSender, ca?: string): SendMail {
   const transport = createTransport({
@@ -57,12 +61,12 @@ export function createMailSender(server: SmtpServer, from: MailSender, ca?: stri
     try {
       await transport.sendMail({
         from,
-        // As an object, so that a text is not parsed as several addresses.
+        // The recipient is an object, so that a text is not parsed as several addresses.
         to: { name: '', address: to },
         subject,
         text,
         messageId: `<${messageId}>`,
-        // RFC 3834: automatic replies are unwanted.
+        // Asks for no automatic replies (RFC 3834).
         headers: { 'auto-submitted': 'auto-generated' },
         signal,
       });
@@ -79,7 +83,7 @@ function mailErrorOf(error: unknown): MailError {
     ...(command === undefined ? [] : [`at ${command}`]),
     ...(responseCode === undefined ? [] : [responseCode]),
   ];
-  // The operator can fix a refused login or sender within the day for which a mail is tried.
+  // A refused login or sender is not permanent, because the operator can fix it within the day for which a mail is tried.
   const isOfMail = code === 'EMESSAGE' || (code === 'EENVELOPE' && command !== 'MAIL FROM');
   return new MailError(`the mail server was not given it: ${parts.join(' ')}`, permanent === true && isOfMail);
 }

@@ -13,10 +13,10 @@ import { watchMails } from './mail-metrics.ts';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
 import { createMailSender } from './send-mail.ts';
 
-/** Milliseconds for running tries to finish when the runner ends. Unfinished mails are returned to the queue. */
+/** When the runner ends, running tries get this many milliseconds to finish. Unfinished mails are returned to the queue. */
 const finishMs = 5_000;
 
-/** Mails that one runner sends at a time. */
+/** Largest number of mails that one runner sends at a time. */
 const concurrency = 4;
 
 export interface MailParts {
@@ -31,8 +31,8 @@ export interface MailParts {
 
 /**
  * Starts to send alerts by e-mail, together with all other runners.
- * @returns the queue's worker, to be closed with those of other queues; undefined without a mail server
- * @throws ConfigError without a sender
+ * @returns the queue's worker, to be closed with those of other queues; undefined if no mail server is set
+ * @throws ConfigError if a mail server is set, but no sender
  */
 export function startMails({
   config,

@@ -2,19 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { WrittenEvents } from '#shared/accounts/background-responses/response-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-/** Milliseconds between a failed write and the next. */
+/** Milliseconds between a failed write and the next one. */
 const againMs = 500;
 
-/** Milliseconds between two writes: a fast answer has hundreds of events a second, and there may be hundreds of answers. */
+/** Milliseconds between two writes, because a fast answer has hundreds of events a second, and there may be hundreds of answers. */
 const everyMs = 50;
 
-/** Characters of events per write, unless a single event is longer. */
+/** Largest number of characters of events per write, unless a single event is longer. */
 const maxAtOnce = 64 * 1024;
 
 export interface EventWriterParts {
   next: number;
   lastNumber: (events: string) => number | undefined;
-  /** Writes events. @returns false if nothing can be written any more @throws if the result of the write is unknown */
+  /**
+   * Writes events.
+   * @returns false if nothing can be written any more
+   * @throws any error if the result of the write is unknown
+   */
   append: (written: WrittenEvents) => Promise<boolean>;
   /** Budget for the characters of waiting events, shared by all answers. */
   room: MemoryBudget;
@@ -23,7 +27,8 @@ export interface EventWriterParts {
 }
 
 /**
- * Writes the events of one answer in order. Events that arrive during a write go into the next one. While the store is away, events wait.
+ * Writes the events of one answer in order. Events that arrive during a write go into the next one. While the store is unreachable, events
+ * wait.
  */
 export class EventWriter {
   readonly #parts: EventWriterParts;
@@ -57,7 +62,10 @@ export class EventWriter {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Stops writing after the write in progress. @returns the events that were not written */
+  /**
+   * Stops writing after the write in progress.
+   * @returns the events that were not written
+   */
   async close(): Promise<string> {
     this.#isClosed = true;
     await this.#writing;
@@ -78,7 +86,7 @@ export class EventWriter {
     this.#writing = undefined;
   }
 
-  /** @returns whether the events are written, or can never be */
+  /** @returns true if the events are written, or can never be written; false if the write must be repeated */
   async #append(events: string, last: number): Promise<boolean> {
     try {
       if (await this.#parts.append({ events, from: this.#unwritten, last })) this.#unwritten = last + 1;

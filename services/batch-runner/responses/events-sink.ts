@@ -4,14 +4,14 @@ import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 
-/** End of a request: the last event of its stream, or an error. */
+/** How a request ended: with the last event of its stream, or with an error. */
 export type StreamEnd = { event: string } | { error: RouterError };
 
 export interface EventsSinkParts {
-  /** The open stream of the answer, which passes on whole events only. */
+  /** The open stream of the answer. What it returns consists of whole events. */
   answer: StreamedAnswer;
   shape: Pick<BackgroundAnswers, 'endOffset'>;
-  /** Called with further events; none of them ends the stream. */
+  /** Called with further events, none of which ends the stream. */
   write: (events: string) => void;
 }
 

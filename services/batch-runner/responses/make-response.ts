@@ -38,7 +38,7 @@ export interface MakeResponseParts {
   serving: Omit<ServeRunParts, 'record'>;
   /** Budget for the characters of events that wait to be written. */
   room: MemoryBudget;
-  /** Largest number of runs that fail with an error of the response's own. */
+  /** Number of failed runs after which the response fails. Runs that fail because workers, limits or stores are missing do not count. */
   maxAttempts: number;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
@@ -57,8 +57,8 @@ interface Made {
 
 /**
  * Makes a response: serves its request, writes the events of its stream as they come, and ends it. May be called again, and by several
- * runners at the same time: the run that began last continues, and the others stop.
- * @throws LaterError if the runner stops, or a dependency is missing for now
+ * runners at the same time. Then the run that began last continues, and the others stop.
+ * @throws RunLaterError if the runner stops, or if the run failed and the response is to be tried again
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
   const { work, formats, stopping } = parts;
@@ -136,7 +136,7 @@ async function makeFrom(
   }
 }
 
-/** Returns why a response is no longer served; undefined if it is. */
+/** Returns why a response must not be served any more; undefined if it may be served. */
 function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterError | undefined {
   if (!hasKey)
     return new RouterError('invalid_api_key', 'The key that asked for the response may not be used any more.');
@@ -144,7 +144,7 @@ function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterErro
   return new RouterError('total_timeout', 'The response could not be made in the time that there was for it.');
 }
 
-/** Charges a stopped run: the response was cancelled or removed, another run has begun, or the runner stops. */
+/** Charges a run that was stopped because the response was cancelled or removed, another run has begun, or the runner stops. */
 async function chargeStoppedRun(
   { work, ledger, stopping }: MakeResponseParts,
   made: Made,
@@ -160,8 +160,9 @@ async function chargeStoppedRun(
 
 interface Written {
   charge: LineCharge;
-  /** Events that are not in the store yet, and the number of the first of them. */
+  /** Events that are not in the store yet. */
   events: string;
+  /** Number of the first of these events. */
   from: number;
   /** Number of the next event. */
   next: number;
@@ -180,7 +181,7 @@ async function finish(
   if (ending) return await record(parts, made, ending, toStore, written);
   const unread = setAside ?? new RouterError('upstream_failed', 'The answer could not be read.');
   const error = 'error' in end ? end.error : unread;
-  // The model was known when the response was requested: its workers may be about to start.
+  // The model was known when the response was requested, so its workers may be about to start.
   const judgement = decideAfterError(error, true);
   if (judgement.kind === 'again') {
     const failures = judgement.counts ? await work.noteFailure(made.record) : 0;

@@ -6,7 +6,7 @@ import type { Logger } from '#shared/core/log.ts';
 /** Milliseconds between two checks of the unfinished responses. */
 const lookMs = 15_000;
 
-/** Responses per check, the oldest first. */
+/** Largest number of responses per check, the oldest first. */
 const maxAtOnce = 1_000;
 
 export interface ResponseRepairParts {
@@ -16,8 +16,8 @@ export interface ResponseRepairParts {
 }
 
 /**
- * Adds missing jobs of unfinished responses: a process that stored a request may have died before it added the job, and a failover of Redis
- * loses what its replica has not received. An existing job is not added twice. Expired responses are removed.
+ * Adds missing jobs of unfinished responses. Jobs may be missing because a process that stored a request died before it added the job, or
+ * because a failover of Redis loses what its replica has not received. An existing job is not added twice. Expired responses are removed.
  */
 export class ResponseRepair {
   readonly #parts: ResponseRepairParts;

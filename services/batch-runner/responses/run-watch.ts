@@ -2,7 +2,7 @@ import { isOver } from '#shared/accounts/background-responses/background-record.
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 
-/** Milliseconds between two reads of a response's record, in case a change notice is lost. */
+/** Milliseconds between two reads of a response's record, in case the notice of a change is lost. */
 const lookMs = 5_000;
 
 export interface AttemptWatchParts {
@@ -15,7 +15,7 @@ export interface AttemptWatchParts {
   stopping: AbortSignal;
 }
 
-/** Follows a response during one run: whether it was cancelled or removed, or another run has begun. */
+/** Watches a response during one run, and stops the run if the response is cancelled or removed, or another run has begun. */
 export class RunWatch {
   readonly #parts: AttemptWatchParts;
   readonly #stopped = new AbortController();
@@ -33,7 +33,7 @@ export class RunWatch {
     });
   }
 
-  /** Whether the run can no longer record anything. */
+  /** Whether the response is over or removed, was taken over by another run, or `stop` was called. `stopping` alone does not set it. */
   get isStopped(): boolean {
     return this.#stopped.signal.aborted;
   }
@@ -49,7 +49,7 @@ export class RunWatch {
 
   async #look(): Promise<void> {
     const { work, id, run: attempt } = this.#parts;
-    // While Redis is away, the run goes on.
+    // If Redis does not answer, the run continues.
     const found = await work.find(id).catch(() => 'unknown' as const);
     if (found !== 'unknown' && (!found || isOver(found) || found.attempt !== attempt)) this.stop();
   }

@@ -24,7 +24,7 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 export interface ServeRunParts extends ServingComponents {
   answers: AnswerStore;
   inputFiles: InputFiles;
-  /** Memory budget for requests with everything they refer to: the input is stored with the answer. */
+  /** Memory budget for requests and everything that they refer to. The input stays in memory, because it is stored with the answer. */
   bodies: MemoryBudget;
 }
 
@@ -33,7 +33,7 @@ export interface ResponseRequest {
   headers?: Readonly<Record<string, string>> | undefined;
   session?: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Whether the original request is recorded; absent in stored requests counts as false. */
+  /** Whether the original request is recorded. A stored request without this field is not. */
   isRecorded?: boolean;
 }
 
@@ -47,13 +47,15 @@ export interface ResponseRun {
   request: ResponseRequest;
   /** Number of the next event of the stream. */
   nextEvent: number;
-  /** Called with further events; none of them ends the stream. */
+  /** Called with further events, none of which ends the stream. */
   write: (events: string) => void;
 }
 
-/** Result of a run: the end of the stream, undefined if the signal aborted first; and what is stored with the answer. */
+/** Result of a run. */
 export interface RunEnd {
+  /** End of the stream; undefined if the signal aborted first. */
   end: StreamEnd | undefined;
+  /** What is stored with the answer; undefined if nothing is. */
   toStore: AnswerToStore | undefined;
 }
 
@@ -123,7 +125,7 @@ async function serve(
     sink,
     caller,
   );
-  // From here on a worker has the request, or it waits for one.
+  // From here on, a worker has the request, or the request waits for a worker.
   held.end();
   if (!running) return undefined;
   signal.addEventListener('abort', running.cancel, { once: true });

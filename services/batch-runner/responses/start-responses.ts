@@ -11,10 +11,10 @@ import { ResponseRepair } from './repair-responses.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { ServeRunParts } from './serve-run.ts';
 
-/** Milliseconds for running responses to finish when the runner ends. Another runner starts the others again. */
+/** When the runner ends, running responses get this many milliseconds to finish. Another runner starts the unfinished ones again. */
 const finishMs = 5_000;
 
-/** Characters of events of all responses that wait in memory while the store is away. */
+/** Largest number of characters of events that wait in memory while the store is unreachable, for all responses together. */
 const maxWaiting = 64 * 1024 * 1024;
 
 export interface StartResponsesParts extends Pick<

@@ -4,7 +4,7 @@ import { BackgroundWorker, type QueueWorker } from '#shared/background/backgroun
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 
-/** Periodic work, done by one runner of the cluster each time. */
+/** Periodic work, which one runner of the cluster does each time. */
 export interface ScheduledWork {
   everyMs: number;
   /** May be called while an earlier call still runs, also by another runner. */
@@ -12,7 +12,7 @@ export interface ScheduledWork {
 }
 
 export interface ScheduledJob {
-  /** Name of the work. Names that this runner does not have are ignored: during an update they may belong to another version. */
+  /** Name of the work. Unknown names are ignored, because during an update they may belong to another version. */
   work: string;
 }
 
@@ -22,7 +22,7 @@ const scheduleMs = 30_000;
 export interface ScheduledParts {
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'repeat'>;
-  /** By name. */
+  /** All periodic work by its name. */
   work: Readonly<Record<string, ScheduledWork>>;
   log: Pick<Logger, 'debug'>;
   releases: Releases;

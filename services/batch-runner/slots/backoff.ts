@@ -1,10 +1,11 @@
 export interface GrowingDelay {
-  /** Milliseconds of the first and of the longest delay. */
+  /** Milliseconds of the first delay. */
   firstMs: number;
+  /** Milliseconds of the longest delay. */
   longestMs: number;
 }
 
-/** Returns the delay for the given repetition, counted from 1: doubled each time. */
+/** Returns the delay before retry number `times`, counted from 1. It doubles each time up to `longestMs`. */
 export function backoffMs({ firstMs, longestMs }: GrowingDelay, times: number): number {
   return Math.min(longestMs, firstMs * 2 ** (Math.min(times, 30) - 1));
 }

@@ -3,10 +3,10 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import { countFreeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Milliseconds that a heartbeat may need to show a slot as taken by a live request. */
+/** Milliseconds until a heartbeat shows, at the latest, that a live request has taken a slot. */
 const unseenMs = 1_200;
 
-/** The error of a line that is preempted by a live request. The line is executed again. */
+/** The error of a line that is preempted by a live request. The line runs again later. */
 export class PreemptedError extends RouterError {
   override name = 'GaveWayError';
 
@@ -24,7 +24,7 @@ export interface LineSlotsParts {
 }
 
 interface PoolUse {
-  /** Lines that have a slot and are not dispatched yet. */
+  /** Number of lines that have a slot and are not dispatched yet. */
   starting: number;
   /** When lines were preempted, as times of `performance.now()`. */
   gaveWay: number[];
@@ -33,9 +33,9 @@ interface PoolUse {
 }
 
 /**
- * The slots that lines of batches take: every free slot except those that live requests wait for. When a live request finds no free slot,
- * it preempts the line that began last, and that slot is left to live requests for a while, so that regular traffic does not interrupt
- * lines again and again. See docs/decisions/0026-lines-give-way.md.
+ * The slots that lines of batches may use: every free slot except those that live requests wait for. When a live request finds no free
+ * slot, it preempts the line that began last. That slot is then left to live requests for a while, so that regular traffic does not
+ * interrupt lines again and again. See docs/decisions/0026-lines-give-way.md.
  */
 export class LineSlots {
   readonly #parts: LineSlotsParts;
@@ -50,7 +50,7 @@ export class LineSlots {
     this.#parts = parts;
   }
 
-  /** Requests of lines that are dispatched and not over. */
+  /** Number of requests of lines that are dispatched and not over. */
   get running(): number {
     return this.#jobs.size;
   }
@@ -71,9 +71,9 @@ export class LineSlots {
   };
 
   /**
-   * Takes a slot for one line.
+   * Reserves a slot for one line.
    * @param placements where the line may be served
-   * @returns the call that gives the slot back, once the line is dispatched or will not be; undefined without a free slot
+   * @returns the call that releases the slot, to be made once the line is dispatched or will not be; undefined if no slot is free
    */
   take(placements: readonly Placement[], now = performance.now()): (() => void) | undefined {
     const placement = this.#freeOf(placements, now);
@@ -97,7 +97,7 @@ export class LineSlots {
 
   /**
    * Handles a live request that waits for a slot of a pool. Preempts a line if no slot is free.
-   * @returns whether this runner provides for the request: a slot is free, or a line is preempted
+   * @returns whether a slot is free for the request, or this runner has preempted a line for it
    */
   demand(pool: LivePool, now = performance.now()): boolean {
     const use = this.#useOf(pool);
@@ -128,7 +128,7 @@ export class LineSlots {
     });
   }
 
-  /** Ends all waits: workers have come or gone, or lines are over. */
+  /** Ends all waits for a change. To be called when workers have come or gone, or lines are over. */
   changed(): void {
     for (const end of this.#waiting) end();
   }
@@ -142,7 +142,7 @@ export class LineSlots {
     const use = this.#useOf(pool);
     use.gaveWay = recent(use.gaveWay, now, this.#parts.yieldMs);
     use.demanded = recent(use.demanded, now, unseenMs);
-    // A live request may be about to take a free slot: a line that took the slot first would hold it for minutes.
+    // A free slot is left to a live request that may be about to take it, because a line would occupy it for minutes.
     return countFreeSlots(pool, model) - use.starting - Math.max(use.gaveWay.length, use.demanded.length);
   }
 

@@ -1,16 +1,16 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { computeUpstreamLimit, type UpstreamLimit } from './upstream-limit.ts';
 
-/** Milliseconds without a refusal after which a model's state is dropped. */
+/** Milliseconds after the end of a model's last limit until its state may be dropped. */
 const idleMs = 3_600_000;
 
 interface ModelBreaker {
   running: number;
-  /** Requests that may run at once. */
+  /** Largest number of requests that may run at once. */
   most: number;
-  /** Answers since `most` last changed. */
+  /** Number of answers since `most` last changed. */
   answers: number;
-  /** Refusals in a row, less one each time that as many requests were answered as may run at once. */
+  /** Number of refusals, on which the length of the next limit depends. One is subtracted each time that `most` requests were answered. */
   refusals: number;
   limit: UpstreamLimit;
 }
@@ -18,9 +18,9 @@ interface ModelBreaker {
 const noLimit: UpstreamLimit = { until: 0, reason: '' };
 
 /**
- * Circuit breaker for batch requests to models whose upstream refuses some: it leaves the upstream's rate to live requests. After a refusal
- * it sends no request for a while, longer each time. Then it allows half as many concurrent requests as before, and one more each time that
- * as many were answered.
+ * Circuit breaker for batch requests to models whose upstream refuses some requests. It leaves the upstream's rate to live requests. After
+ * a refusal, no request may begin for a while, which is longer each time. Then half as many requests as before may run at once, and one
+ * more each time that this many were answered.
  */
 export class ModelBreakers {
   /** Models in use by lines, and models that refused requests lately. */
@@ -37,7 +37,10 @@ export class ModelBreakers {
     return !breaker || (breaker.limit.until <= now && breaker.running < breaker.most);
   }
 
-  /** Counts a request that begins. @returns the call for its end, made after `refused` or `answered` */
+  /**
+   * Counts a request that begins.
+   * @returns the call to make when the request ends, after `refused` or `answered`
+   */
   begin(model: string): () => void {
     const breaker = this.#breakers.get(model) ?? {
       running: 0,

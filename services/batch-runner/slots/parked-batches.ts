@@ -8,11 +8,12 @@ import { backoffMs, withJitter } from './backoff.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 
-/** Growing delays for which a batch is parked. */
+/** How long a batch is parked. The time grows with each parking. */
 const parkedFor = { firstMs: 5_000, longestMs: 60_000 };
 
-/** Milliseconds for which a slice without a running line keeps its slice slot, and the same for a slice that tries again. */
+/** Milliseconds for which a slice without a running line keeps its slice slot. */
 const idleSlotMs = 5_000;
+/** Milliseconds for which a slice of a parked batch that tries again keeps its slice slot. */
 const triesForMs = 1_000;
 
 /** Milliseconds between two checks whether workers have room for parked batches. A check costs no request to Redis. */
@@ -21,7 +22,7 @@ const lookMs = 500;
 /** Milliseconds between two reads of a parked batch's record, to see whether it was cancelled, is over, or is no longer paused. */
 const findMs = 5_000;
 
-/** Milliseconds until another slice is recalled if the first one has not come. */
+/** Milliseconds until another slice is recalled if the first one has not begun. */
 const recallMs = 5_000;
 
 export interface ParkedBatchesParts {
@@ -29,7 +30,7 @@ export interface ParkedBatchesParts {
   jobs: Pick<BackgroundJobs, 'tryNow'>;
   slots: Pick<LineSlots, 'hasRoom'>;
   waitingWork: Pick<WaitingWork, 'note'>;
-  /** Slices that this runner processes at once. */
+  /** Number of slices that this runner processes at once. */
   atOnce: number;
   log: Logger;
 }
@@ -41,13 +42,13 @@ interface ParkedBatch {
   outMs: number;
   /** Whether the batch's record pauses all its lines. */
   isBlocked: boolean;
-  /** Time until which no slice of the batch tries. */
+  /** Until when no slice of the batch tries, as a time of `performance.now()`. */
   until: number;
   /** Earliest time at which a slice is recalled to try. */
   recallAt: number;
   /** The slice that has a slice slot to try whether lines run again. */
   trying: number | undefined;
-  /** Slices that this runner has sent away, in the order in which they left. Their jobs are delayed, or another runner has them. */
+  /** Slices that this runner has refused or that have left their slots, the earliest first. Their jobs wait, or another runner has them. */
   out: Set<number>;
   /** Returns where the last waiting line could be served; undefined if it did not wait for a worker. */
   place: (() => LinePlace) | undefined;
@@ -56,12 +57,12 @@ interface ParkedBatch {
 
 /**
  * Keeps batches whose lines cannot run from occupying the slice slots of this runner while other slices wait. A slice without a running
- * line leaves its slot, and its batch is parked: further slices of the batch leave at once. One slice at a time tries again, after five
- * seconds and up to a minute. As soon as a worker has room for the last waiting line, all slices are recalled. A paused batch is parked as
- * well, until its pause ends.
+ * line leaves its slot, and its batch is parked. From then on, further slices of the batch are refused at once. One slice at a time tries
+ * again, first after five seconds, then after delays that grow up to a minute. As soon as a worker has room for the last waiting line, all
+ * slices are recalled. A paused batch is parked as well, until its pause ends.
  *
- * The jobs of these slices are delayed for two to four times as long, in case the process that would recall them dies. A paused batch may
- * have hundreds of slices: their jobs use the longest parking time.
+ * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. Those of a
+ * paused batch are delayed by two to four times the longest parking time, because such a batch may have hundreds of slices.
  */
 export class ParkedBatches {
   readonly #parts: ParkedBatchesParts;
@@ -77,7 +78,10 @@ export class ParkedBatches {
     clearInterval(this.#timer);
   }
 
-  /** Admits a slice. @returns milliseconds to delay its job instead; undefined if the slice has a slot */
+  /**
+   * Admits a slice, or refuses it while its batch is parked.
+   * @returns the milliseconds by which to delay the job of a refused slice; undefined if the slice is admitted
+   */
   admit(batch: string, slice: number, now = performance.now()): number | undefined {
     const parked = this.#parked.get(batch);
     parked?.out.delete(slice);
@@ -104,11 +108,11 @@ export class ParkedBatches {
   /**
    * Parks the batch of a slice that leaves its slot.
    * @param place returns where the waiting line could be served; undefined if it does not wait for a worker
-   * @returns milliseconds to delay the slice's job
+   * @returns the milliseconds by which to delay the slice's job
    */
   park(batch: string, slice: number, place: ParkedBatch['place'], now = performance.now()): number {
     const parked = this.#recordOf(batch, now);
-    // Slices that waited at the same time leave together, which counts as one parking.
+    // Slices that wait at the same time also leave at about the same time. This counts as one parking.
     if (now >= parked.until) {
       parked.times += 1;
       parked.outMs = backoffMs(parkedFor, parked.times);
@@ -123,7 +127,7 @@ export class ParkedBatches {
 
   /**
    * Parks a batch for `ms` milliseconds because its record pauses all its lines.
-   * @returns milliseconds to delay the slice's job
+   * @returns the milliseconds by which to delay the slice's job
    */
   block(batch: string, slice: number, ms: number, now = performance.now()): number {
     const parked = this.#recordOf(batch, now);
@@ -137,7 +141,10 @@ export class ParkedBatches {
     return outMs(parked);
   }
 
-  /** Records that a slice has left its slot. @param isOver whether all its lines have a result */
+  /**
+   * Records that a slice has left its slot.
+   * @param isOver whether all its lines have a result
+   */
   noteLeft(batch: string, slice: number, isOver: boolean): void {
     const parked = this.#parked.get(batch);
     if (!parked) return;
@@ -182,7 +189,7 @@ export class ParkedBatches {
       waitingWork.note(parked, tiers);
       return slots.hasRoom(placements);
     } catch {
-      // The line ends with this error.
+      // The line itself will end with this error.
       return true;
     }
   }
@@ -196,7 +203,7 @@ export class ParkedBatches {
     this.#recall(batch, parked, this.#parts.atOnce);
   }
 
-  /** Starts the delayed jobs of up to `most` slices now, longest absent first. Removes a batch without such slices. */
+  /** Starts the delayed jobs of up to `most` slices now, those that left first. Forgets a batch that has no such slices. */
   #recall(batch: string, parked: ParkedBatch, most: number): void {
     const slices = [...parked.out].slice(0, most);
     for (const slice of slices) {
@@ -223,7 +230,7 @@ export class ParkedBatches {
   }
 }
 
-/** Returns the milliseconds to delay the job of a slice that was sent away. */
+/** Returns the milliseconds by which to delay the job of a slice that was refused or has left its slot. */
 function outMs(parked: ParkedBatch): number {
   return Math.round(parked.outMs * (2 + 2 * Math.random()));
 }

@@ -2,7 +2,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import { PreemptedError } from './line-slots.ts';
 import { backoffMs, withJitter } from './backoff.ts';
 
-/** An upstream that refuses requests for now: it limits their rate, or is overloaded. */
+/** States until when an upstream is expected to refuse requests, because it limits their rate or is overloaded. */
 export interface UpstreamLimit {
   /** Time of the next try, in ms since 1970. */
   until: number;
@@ -11,23 +11,23 @@ export interface UpstreamLimit {
 }
 
 /**
- * Milliseconds until the next try. Each try may cost live requests a pause of the worker, so tries become rare. The first waits are short,
- * because all batches of the model wait, and a single refusal is weak evidence.
+ * Milliseconds until the next try. Each try may make the worker pause for live requests as well, so tries become rare. The first waits are
+ * short, because all batches of the model wait, and a single refusal is weak evidence.
  */
 const waits = { firstMs: 2_000, longestMs: 600_000 };
 
 /** Longest wait in milliseconds that an upstream may request. */
 const maxToldMs = 3_600_000;
 
-/** Returns whether an error from a worker means that its upstream refuses requests for now. */
+/** Returns whether an error from a worker means that its upstream limits the rate of requests or is overloaded. */
 export function isUpstreamLimit(error: RouterError): boolean {
   return (error.code === 'rate_limit_exceeded' || error.code === 'overloaded') && !(error instanceof PreemptedError);
 }
 
 /**
  * Returns the limit that follows from an error.
- * @param times refusals in a row, from 1. The wait grows with them up to ten minutes; it is at least as long as the upstream requests, up
- * to an hour
+ * @param times number of refusals in a row, from 1. The wait grows with it up to ten minutes. It is at least as long as the upstream
+ * requests, up to an hour
  */
 export function computeUpstreamLimit(model: string, error: RouterError, times: number, now: number): UpstreamLimit {
   const toldMs = Math.min(maxToldMs, (error.retryAfter ?? 0) * 1_000);

@@ -9,15 +9,15 @@ import type { Tier } from '#shared/core/tier.ts';
 const everyMs = 1_000;
 
 /**
- * Publishes to ingress nodes, in the form of their own stats, the work that waits for workers at this runner, so that an autoscaler starts
- * some. A line counts only while no live worker can serve it: otherwise it only waits for a free slot, however long that takes.
+ * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive it in the form of
+ * their own stats. A line counts only while no live worker can serve it. Otherwise it only waits for a free slot, however long that takes.
  */
 export class WaitingWork {
   /** Tiers that may serve each line that no live worker can serve. */
   readonly #lines = new Map<object, readonly Tier[]>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param id name of this process, a subject token */
+  /** @param id name of this process, which must be a valid token of a subject */
   constructor(broker: Broker, id: string, dispatcher: Pick<Dispatcher, 'jobs'>) {
     this.#timer = setInterval(() => {
       const counts = this.#counts(dispatcher);

@@ -6,10 +6,10 @@ import { releaseObjects, type ReleaseParts } from '../batches/release-objects.ts
 export const sweptKinds = ['stored_response', 'webhook_delivery', 'batch'] as const;
 export type SweptKind = (typeof sweptKinds)[number];
 
-/** Largest number of calls per run that sweep stored responses; each removes up to a hundred. */
+/** Largest number of calls per sweep that remove stored responses. Each call removes up to a hundred. */
 const storedCalls = 50;
 
-/** Largest number of batches per run whose objects are removed. */
+/** Largest number of batches per sweep whose objects are removed. */
 const maxBatches = 100;
 
 export interface SweepParts {
@@ -21,8 +21,8 @@ export interface SweepParts {
 }
 
 /**
- * Removes records that nothing else removes: those without an expiry in Redis, and leftovers elsewhere of those with one. Files have a
- * sweep of their own, see `FileSweep`. What exceeds one run is left to the next.
+ * Removes records that nothing else removes: those without an expiry in Redis, and what expired records have left elsewhere. Files have a
+ * sweep of their own, see `FileSweep`. Records beyond the largest number per sweep are left to the next one.
  * @throws RouterError `store_unavailable`
  */
 export async function sweep({ stored, deliveries, work, files, count }: SweepParts): Promise<void> {

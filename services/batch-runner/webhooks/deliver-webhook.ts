@@ -26,7 +26,7 @@ export interface WebhookDelivererParts {
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** Tries a delivery once. When the signal aborts, the delivery is returned and due at once. */
+/** Tries a delivery once. When the signal aborts, the delivery is returned to the queue and due at once. */
 export type DeliverWebhook = (due: DueDelivery, signal: AbortSignal) => Promise<void>;
 
 /** Status with which an endpoint declines further events. */
@@ -34,8 +34,8 @@ const gone = 410;
 
 /**
  * Creates the function that tries deliveries. A 2xx answer ends a delivery; 410 gives it up and disables its endpoint; after anything else
- * it is tried again for a day (see `retryDelay`). If a process dies during a try, the receiver may see the message twice, with the same
- * `webhook-id`. The function rejects with `store_unavailable`: the delivery then becomes due again by itself.
+ * it is tried again for a day (see `retryDelay`). If a process dies during a try, the receiver may get the message twice, with the same
+ * `webhook-id`. If the function rejects with `store_unavailable`, the delivery becomes due again by itself.
  */
 export function createWebhookDeliverer({
   endpoints,
@@ -97,7 +97,7 @@ export function createWebhookDeliverer({
   }
 }
 
-/** Result of a try: an answer, a reason why there is none, or the end of this process. */
+/** Result of a try: the status of an answer, the reason why there is none, or `given back` if this process stopped first. */
 type Answer = { status: number } | { error: string } | 'given back';
 
 function endOf({ attempts, elapsedMs, once }: RunningDelivery, answer: Answer, ms: number): AttemptEnd {

@@ -13,20 +13,20 @@ import { createWebhookDeliverer } from './deliver-webhook.ts';
 import { relayDue } from '../relay-due.ts';
 import { watchWebhooks } from './webhook-metrics.ts';
 
-/** Milliseconds for a receiver to answer. */
+/** Milliseconds within which a receiver must answer. */
 const answerMs = 10_000;
 
-/** Milliseconds for running deliveries to finish when the runner ends. Unfinished ones are returned. */
+/** When the runner ends, running deliveries get this many milliseconds to finish. Unfinished ones are returned to the queue. */
 const finishMs = 5_000;
 
-/** Deliveries that one runner tries at a time. */
+/** Largest number of deliveries that one runner tries at a time. */
 const concurrency = 32;
 
 export interface WebhookParts {
   webhooks: Pick<Webhooks, 'endpoints' | 'deliveries'>;
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'add'>;
-  /** Networks besides the public internet that may be sent to. */
+  /** Networks, besides the public internet, to which webhooks may be sent. */
   networks: readonly string[];
   registry: Registry;
   log: Logger;

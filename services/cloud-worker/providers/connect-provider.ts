@@ -11,8 +11,8 @@ type ConnectConfig = Pick<
 >;
 
 /**
- * Opens the connections to a provider, with the operator's key on every request. No input of a client influences the address of a request,
- * and redirects are not followed.
+ * Opens the connections to a provider, with the operator's key in every request. No input of a client influences the URL of a request, and
+ * redirects are not followed.
  * @throws ConfigError that names the missing variables
  */
 export function connectProvider(

@@ -11,7 +11,7 @@ const card = z.looseObject({ id: z.string().min(1), max_model_len: tokens, conte
 
 const common = {
   title: 'custom',
-  // The signer of thinking at a custom address is unknown.
+  // It is unknown which thinking the provider at a custom URL accepts.
   takesAnyThinking: false,
   keyVariables: [],
   needs: ['PROVIDER_URL'],
@@ -36,8 +36,8 @@ const openaiLike = {
 };
 
 /**
- * Providers at any other address, one entry per upstream format. Only the model list is known, so requests are sent unchanged, and models
- * are assumed to have all capabilities except hosted tools.
+ * Providers at any other URL, one entry per upstream format. Only the form of the model list is known. So requests are sent unchanged, and
+ * models are assumed to have all capabilities except hosted tools.
  */
 export const customProviders: readonly [Provider, ...Provider[]] = [
   { ...openaiLike, format: chatUpstream },
@@ -51,7 +51,10 @@ export const customFormats: [string, ...string[]] = [
   ...customProviders.slice(1).map(({ format }) => format.name),
 ];
 
-/** Returns the custom provider of a format. @throws ConfigError if it is not one of `customFormats` */
+/**
+ * Returns the custom provider of a format.
+ * @throws ConfigError if the format is not one of `customFormats`
+ */
 export function findCustomProvider(format: string): Provider {
   const provider = customProviders.find((each) => each.format.name === format);
   if (!provider) throw new ConfigError(`PROVIDER_FORMAT=${format} is not one of ${customFormats.join(', ')}`);

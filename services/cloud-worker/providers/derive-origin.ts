@@ -4,13 +4,13 @@ import type { CloudWorkerConfig } from '../config.ts';
 import { providerKey } from './find-providers.ts';
 import type { Provider } from './provider.ts';
 
-/** Bytes of an origin, enough to distinguish upstreams. */
+/** Number of bytes of an origin, which are enough to distinguish upstreams. */
 const originBytes = 9;
 
 /**
- * Returns an identifier of the provider and the operator's account there, see `AnswerContext.origin`: workers with the same address and key share
- * it. It is visible to clients, so it is derived with scrypt, which makes guesses at a weak key expensive. Undefined for a provider that
- * accepts the thinking of all its accounts.
+ * Returns an identifier of the provider and the operator's account there, see `AnswerContext.origin`. Workers with the same URL and key
+ * share it. It is visible to clients, so it is derived with scrypt, which makes guesses at a weak key expensive. Undefined for a provider
+ * that accepts the thinking of all its accounts.
  */
 export function deriveOrigin(
   provider: Provider,

@@ -11,7 +11,7 @@ export interface FoundProvider {
   missing: string[];
 }
 
-/** Returns the providers whose usual key variables are set, ready or not. The keys are not checked. */
+/** Returns the providers whose usual key variables are set, whether or not they are ready. Does not check the keys. */
 export function findProviders(environment: Environment): FoundProvider[] {
   return (Object.keys(presets) as (keyof typeof presets)[]).flatMap((name) => {
     const provider = presets[name];
@@ -22,10 +22,10 @@ export function findProviders(environment: Environment): FoundProvider[] {
   });
 }
 
-/** Matches the router's own keys: its clients keep them in the variables of the providers' SDKs. */
+/** Matches keys for the router itself, which its clients keep in the variables of the providers' SDKs. */
 const ownKey = /^(rtr_|user\.|team\.)/;
 
-/** Reads the provider's key from its usual variables; undefined if none holds one. */
+/** Reads the provider's key from its usual variables. Returns undefined if none of them contains a key. */
 export function providerKey(
   { keyVariables }: Pick<Provider, 'keyVariables'>,
   environment: Environment,

@@ -6,13 +6,13 @@ import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import type { FurtherFormat, Provider } from './provider.ts';
 import { servedFormats } from './served-format.ts';
 
-/** Models that return vectors and do nothing else, recognized by name. */
+/** The embeddings format, for models whose names show that they return vectors and do nothing else. */
 export const guessedEmbeddings: FurtherFormat = {
   format: embeddingsUpstream,
   serves: (id) => onlyIf(guessOperations(id).includes('embed')),
 };
 
-/** Models that rank documents and do nothing else, recognized by name. */
+/** The rerank format, for models whose names show that they rank documents and do nothing else. */
 export const guessedRanking: FurtherFormat = {
   format: rerankUpstream,
   serves: (id) => onlyIf(guessOperations(id).includes('rank')),

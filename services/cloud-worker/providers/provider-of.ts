@@ -15,7 +15,7 @@ import { together } from './presets/together.ts';
 import { vertex } from './presets/vertex.ts';
 import { xai } from './presets/xai.ts';
 
-/** Providers with a known address. */
+/** Providers with a known URL. */
 export const presets: Readonly<Record<Exclude<ProviderName, 'custom'>, Provider>> = {
   openai,
   anthropic,
@@ -35,7 +35,7 @@ export const presets: Readonly<Record<Exclude<ProviderName, 'custom'>, Provider>
 };
 
 /**
- * Returns a provider by name. To add one: its name in `providerNames`, a file in `presets/`, a line in `presets`.
+ * Returns a provider by name. To add a provider, add its name to `providerNames`, a file to `presets/`, and a line to `presets`.
  * @param format upstream format of a custom provider
  */
 export function findProvider(name: ProviderName, format: string): Provider {

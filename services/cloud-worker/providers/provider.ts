@@ -3,7 +3,7 @@ import type { Environment } from '#shared/core/load-config.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Adaptation, RequestRules } from './request-rules.ts';
 
-/** Names of the known providers, and `custom` for any other with a known upstream format. */
+/** Names of the known providers, and `custom` for any other provider that speaks a known upstream format. */
 export const providerNames = [
   'openai',
   'anthropic',
@@ -27,16 +27,16 @@ export type ProviderName = (typeof providerNames)[number];
 /** Returns the headers that authenticate a request. Called for every request, because some tokens expire after an hour. */
 export type Authorization = () => Record<string, string> | Promise<Record<string, string>>;
 
-/** Guesses a model's capabilities from its name; undefined for a model that does not chat. */
+/** Guesses a model's capabilities from its name. Returns undefined for a model that is not served unless the operator names it. */
 export type Guess = (id: string) => readonly Capability[] | undefined;
 
 export interface FurtherFormat {
   readonly format: HttpUpstreamFormat;
-  /** Returns whether a model is served in this format besides the main one, only in this one, or not in this one. */
+  /** Returns whether a model is served also in this format, only in further formats such as this one, or not in this format. */
   readonly serves: (id: string) => 'also' | 'only' | 'not';
   /** Whether the provider produces and reads `compaction` items in this format. */
   readonly compacts?: boolean;
-  /** Whether the provider encrypts its thinking on request in this format; other providers may refuse such a request. */
+  /** Whether the provider encrypts its thinking on request in this format. Providers that do not may refuse such a request. */
   readonly encrypts?: boolean;
   readonly adaptation?: Adaptation | undefined;
 }
@@ -46,12 +46,12 @@ export interface Provider {
   /** `gen_ai.provider.name` of OpenTelemetry's conventions; default: the value of `PROVIDER`. */
   readonly traceName?: string;
   readonly format: HttpUpstreamFormat;
-  /** Other wire formats below the same address. */
+  /** Other wire formats below the same URL. */
   readonly further?: readonly FurtherFormat[];
   /** Variables that may hold the provider's key. The first one that is set counts. */
   readonly keyVariables: readonly string[];
   readonly needs: readonly string[];
-  /** Returns the address to which the format's path is appended. Called with an environment in which all `needs` are set. */
+  /** Returns the URL to which the format's path is appended. Called with an environment in which all `needs` are set. */
   readonly url: (environment: Environment) => string;
   readonly authorize: (key: string | undefined) => Authorization;
   /** Whether the provider works without a key of the operator. */
@@ -62,9 +62,9 @@ export interface Provider {
   readonly fixedModels?: (environment: Environment) => readonly string[];
   /** Guesses the capabilities of a model whose list entry lacks them. */
   readonly guess: Guess;
-  /** Changes of requests in the main format, if that is chat; empty for a provider that accepts all fields of clients. */
+  /** Changes of requests in the main format, if that is chat; empty for a provider that accepts all fields that clients send. */
   readonly rules: RequestRules;
-  /** Further changes of requests in its main format, after the rules. */
+  /** Further changes of requests in the main format, made after the rules. */
   readonly adaptation?: Adaptation | undefined;
   /** Whether the provider accepts thinking that it has signed for any account, so that a conversation is not bound to one account. */
   readonly takesAnyThinking?: boolean;
@@ -74,7 +74,7 @@ export interface Provider {
   readonly takesCustomTools?: boolean;
 }
 
-/** Sends a key as `Authorization: Bearer` (RFC 6750), as most providers expect it. */
+/** Sends a key as `Authorization: Bearer` (RFC 6750), which most providers expect. */
 export const bearer: Provider['authorize'] = (key) => {
   const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
   return () => headers;

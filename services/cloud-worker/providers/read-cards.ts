@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Guess } from './provider.ts';
 
-/** All capabilities, for models without further information. */
+/** All capabilities, for models of which nothing else is known. */
 export const allCapabilities: readonly Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
 /** Fields of every card. */
@@ -15,16 +15,16 @@ const list = z.union([
   z.looseObject({ models: z.array(z.unknown()) }).transform(({ models }) => models),
 ]);
 
-/** Maximum number of models, which bounds the size of announcements. */
+/** Largest number of models of a provider. It bounds the size of the announcement. */
 const maxModels = 1000;
 
-/** A number of tokens; undefined if a card has none, or an invalid one. */
+/** A number of tokens; undefined if a card has no number, or an invalid one. */
 export const tokens = z.number().int().positive().optional().catch(undefined);
 
 /**
- * Creates a reader of model lists. It returns the newest models first if the cards have dates, and skips cards of an unknown shape: one odd
- * card must not hide the others.
- * @param describe returns the model that a card describes; undefined for a model that does not chat
+ * Creates a reader of model lists. It returns the newest models first if the cards have dates. It skips cards of an unknown shape, because
+ * one odd card must not hide the others.
+ * @param describe returns the model that a card describes; undefined for a model that is left out of the list
  */
 export function createCardReader<T extends z.ZodType<{ id: string }>>(
   shape: T,
@@ -45,12 +45,12 @@ export function createCardReader<T extends z.ZodType<{ id: string }>>(
   };
 }
 
-/** Creates a reader of lists that contain only names, from which capabilities are guessed. */
+/** Creates a reader of lists that contain only names. The capabilities are guessed from the names. */
 export function createNameReader(guess: Guess): (answer: unknown) => ModelInfo[] {
   return createCardReader(common, ({ id }) => describeByName(id, guess));
 }
 
-/** Returns a model of which only the name is known; undefined for a model that does not chat. */
+/** Returns a model of which only the name is known; undefined if `guess` returns undefined. */
 export function describeByName(id: string, guess: Guess): ModelInfo | undefined {
   const capabilities = guess(id);
   return capabilities && { id, capabilities: [...capabilities] };

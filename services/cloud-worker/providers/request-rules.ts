@@ -3,18 +3,18 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 
 /**
- * Changes of chat requests for a provider that refuses some fields of clients. Only hints are dropped, which do not affect the correctness
- * of an answer. Fields that would change the answer are sent, and the provider refuses them by name.
+ * Changes of chat requests for a provider that refuses some fields that clients send. Only hints are dropped, because they do not affect
+ * the correctness of an answer. Fields that would change the answer are sent, and the provider refuses them by name.
  */
 export interface RequestRules {
-  /** The only field that the provider reads for the limit of output tokens. If a request has both, the newer one wins. */
+  /** The only field that the provider reads for the limit of output tokens. If a request has both, `max_completion_tokens` wins. */
   maxTokens?: 'max_tokens' | 'max_completion_tokens';
-  /** Names that the provider uses for fields, by their usual names. */
+  /** The provider's names of fields, by the usual names of these fields. */
   rename?: Readonly<Record<string, string>>;
   drop?: readonly string[];
   /** Whether the role `developer` becomes `system`. */
   developerAsSystem?: boolean;
-  /** The field for earlier thinking; `none` drops it. Default: sent unchanged. */
+  /** Field in which the thinking of earlier answers is sent; `none` drops this thinking. By default it is sent unchanged. */
   replayedThinking?: 'none' | 'reasoning' | 'reasoning_content';
 }
 
@@ -22,7 +22,7 @@ export interface RequestRules {
 export interface Adaptation {
   /** Effect of the change, for the table of providers in docs/agents-and-providers.md. */
   readonly description: string;
-  /** Returns a changed copy of a request to which the rules were applied. The given object is not changed. */
+  /** Returns a changed copy of a request to which the rules were applied. */
   readonly apply: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
 
@@ -49,7 +49,7 @@ export const engineHints: readonly string[] = [
   'chat_template_kwargs',
 ];
 
-/** Applies the rules to a request. The given object is not changed. */
+/** Returns a copy of a request to which the rules are applied. */
 export function applyRules(given: JsonObject, rules: RequestRules): JsonObject {
   const request = { ...given };
   if (rules.maxTokens !== undefined) {
@@ -79,8 +79,8 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
 const usualTiers = new Set(['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only']);
 
 /**
- * Returns the request without a `service_tier` of another price. The given request is not changed.
- * @param permitted values that clients may ask for nevertheless
+ * Returns the request without a `service_tier` that has another price. Does not change the request that it receives.
+ * @param permitted values with another price that clients may use nevertheless
  */
 export function withUsualTier(request: JsonObject, permitted: readonly string[]): JsonObject {
   const { service_tier: tier, ...rest } = request;
@@ -89,8 +89,8 @@ export function withUsualTier(request: JsonObject, permitted: readonly string[])
 }
 
 /**
- * Limits `reasoning_effort` to values that the model accepts: no field for a model without thinking, which would refuse it, and no levels
- * that only the newest models of two vendors support.
+ * Limits `reasoning_effort` to values that the model accepts. A model without thinking would refuse the field, so it is removed. Levels
+ * that only the newest models of two vendors support become `high`.
  */
 export const limitedEffort: Adaptation = {
   description: '`reasoning_effort` up to `high`, and only for models that think',

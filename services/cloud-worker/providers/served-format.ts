@@ -10,13 +10,13 @@ export interface ServedFormat {
   format: HttpUpstreamFormat;
   compacts?: boolean | undefined;
   encrypts?: boolean | undefined;
-  /** Returns a translated request changed so that the provider accepts it. The given object is not changed. */
+  /** Returns a copy of a translated request, changed so that the provider accepts it. */
   adapt: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
 
 type Formats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
 
-/** Returns the formats in which the provider serves a model, the main one first. The rules apply only to the main one. */
+/** Returns the formats in which the provider serves a model, the main format first. The rules apply only to the main format. */
 export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   const { format, further = [], rules, adaptation } = provider;
   const others = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
@@ -40,9 +40,10 @@ export interface ChosenFormat {
 }
 
 /**
- * Chooses how a model serves a client format: in the same format if the provider has it, otherwise in the first one with a translation.
- * @param lacks returns whether the provider lacks the path of a format for the model; ignored if there is no other format
- * @throws RouterError `internal` without any translation
+ * Chooses the format in which a model serves a client format: the same format if the provider has it, otherwise the first one with a
+ * translation.
+ * @param lacks returns whether the provider lacks the path of a format for the model; ignored if all other formats lack it, too
+ * @throws RouterError `internal` if there is no translation
  */
 export function chooseFormat(
   provider: Formats,
@@ -63,15 +64,15 @@ export function chooseFormat(
   };
 }
 
-/** Returns the client formats that a provider can serve in any of its formats. */
+/** Returns the client formats that a provider can serve in at least one of its formats. */
 export function clientFormatsOf({ format, further = [] }: Formats, translations: readonly Translation[]): string[] {
   const all = [format, ...further.map((each) => each.format)];
   return [...new Set(all.flatMap((each) => clientFormatsOn(translations, each)))];
 }
 
 /**
- * Returns, per model, the features of client requests that the provider's models do not support; the worker announces them. The features of
- * a pair of formats are computed once.
+ * Creates a function that returns the features of client requests that a model of the provider does not support. The worker announces them.
+ * The features of a pair of formats are computed once.
  */
 export function createLackedFeatures(
   provider: Formats & Pick<Provider, 'takesFiles'>,

@@ -3,12 +3,12 @@ import type { Piece } from './split-into-tokens.ts';
 /** A text up to its first stop string. */
 export interface Stopped {
   pieces: Piece[];
-  /** The stop string that ended the text; null when none did. */
+  /** The stop string that ended the text; null if no stop string did. */
   stop: string | null;
 }
 
 /**
- * Cuts a text before the stop string that completes first, regardless of the borders of pieces. The tokens of the stop string count,
+ * Cuts a text before the stop string that is complete first, wherever the borders of pieces are. The tokens of the stop string count,
  * because they were generated.
  */
 export function applyStop(pieces: readonly Piece[], stops: readonly string[]): Stopped {

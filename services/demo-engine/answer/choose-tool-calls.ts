@@ -12,15 +12,15 @@ import { HintPool } from './hint-taker.ts';
 export interface ToolCall {
   id: string;
   name: string;
-  /** A JSON object. */
+  /** Text of a JSON object. */
   arguments: string;
 }
 
 const maxCalls = 8;
 
 /**
- * Chooses the tool calls of an answer, in this order: the step of the script; none once tools have answered in this turn, so that no agent
- * loops; the choice that `tool_choice` requires; the tools that the user asks for.
+ * Chooses the tool calls of an answer. The first of these rules that applies decides: the step of the script; no call once tools have
+ * answered in this turn, so that no agent loops; the choice that `tool_choice` requires; the tools that the user requests.
  */
 export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   const tools = request.tools ?? [];
@@ -32,7 +32,7 @@ export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   return calls.slice(0, request.parallel_tool_calls === false ? 1 : maxCalls);
 }
 
-/** Returns no call if the step is a text, or if the tool is not on offer: the answer's text then states that. */
+/** Returns no call if the step is a text, or if the tool is not on offer. In the second case, the answer's text says so. */
 function callScripted(step: ScriptStep, tools: readonly ChatTool[]): ToolCall[] {
   const isOffered = step.kind === 'call' && tools.some((tool) => tool.function.name === step.name);
   return isOffered ? [{ id: newCallId(), name: step.name, arguments: step.arguments }] : [];
@@ -64,7 +64,7 @@ function score(tool: ChatTool, text: string): number {
   return words.filter((word) => word.length > 2 && said.includes(word)).length;
 }
 
-/** Calls several tools. Each gets the hints between its name and the next one, and missing hints from the whole text. */
+/** Calls several tools. Each call uses the hints between its tool's name and the next name, and missing hints from the whole text. */
 function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
   const whole = findHints(text);
   return mentions.map(({ tool, at }, index) => {
@@ -83,7 +83,7 @@ function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
   });
 }
 
-/** Calls one tool, as often as the user asks, or once per path if it takes one. */
+/** Calls one tool as often as the user requests, or once per path if its arguments contain one path. */
 function callOne(mention: Mention | undefined, text: string): ToolCall[] {
   if (!mention) return [];
   const hints = findHints(text);
@@ -106,7 +106,7 @@ function timesOf(tool: ChatTool, text: string, hints: Hints): number {
 
 function callTool(tool: ChatTool, hints: Hints, call: number): ToolCall {
   const { name, parameters } = tool.function;
-  // A tool's own name is no argument: "use Read and Write", "call `get_time`".
+  // The name of the tool is not an argument, for example in "use Read and Write" or "call `get_time`".
   const foreign = (hint: string): boolean => hint.toLowerCase() !== name.toLowerCase();
   const taker = new HintPool(
     { ...hints, name: hints.name.filter(foreign), quoted: hints.quoted.filter(foreign) },

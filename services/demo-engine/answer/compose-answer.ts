@@ -9,18 +9,18 @@ import { findHints } from './find-hints.ts';
 import { tokensIn } from './split-into-tokens.ts';
 import { HintPool } from './hint-taker.ts';
 
-/** The content of an answer before it is split into tokens. Kinds without content are empty. */
+/** The content of an answer before it is split into tokens. Fields without content are empty. */
 export interface Answer {
   reasoning: string;
   content: string;
   toolCalls: ToolCall[];
-  /** Beginning of the content that the client has already; absent without one. */
+  /** Beginning of the content that the client already has; absent if it has none. */
   begun?: string;
 }
 
 /**
- * Composes the answer. The same request gets the same text, so that an interrupted answer can be continued exactly: with
- * `continue_final_message` (vLLM), the last assistant message is the beginning of this answer.
+ * Composes the answer. The same request gets the same text, so that an interrupted answer can be continued exactly. If the request has
+ * `continue_final_message` (vLLM), its last assistant message is the beginning of this answer.
  */
 export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const last = request.messages.at(-1);
@@ -29,8 +29,8 @@ export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOption
 }
 
 /**
- * Composes the answer that begins with `begun`. A client that continues an answer lowers its token limit by the tokens it has, and answers
- * mention their limit; so both limits are tried.
+ * Composes the answer that begins with `begun`. A client that continues an answer lowers its token limit by the tokens that it has. As
+ * answers mention their limit, both the original and the lowered limit are tried.
  */
 function composeRest(given: ChatRequest, turn: Turn, demo: DemoOptions, begun: string): Answer {
   const { max_tokens: older, max_completion_tokens: newer } = given;
@@ -43,7 +43,7 @@ function composeRest(given: ChatRequest, turn: Turn, demo: DemoOptions, begun: s
   };
   for (const asked of [whole, request]) {
     const answer = compose(asked, turn, demo);
-    // With `answer_tokens` the content is filler, whose beginning always matches.
+    // With `answer_tokens`, the content is filler, so its beginning is not compared here.
     const isBegun = demo.answer_tokens !== undefined || answer.content.startsWith(begun);
     if (isBegun) return { ...answer, reasoning: '', begun };
   }
@@ -75,7 +75,7 @@ function think(turn: Turn, toolCalls: readonly ToolCall[]): string {
   return `${wanted} For that I call ${toolCalls.map((call) => call.name).join(', ')}.`;
 }
 
-/** Returns JSON that the schema of `response_format` accepts, or an object without a schema. */
+/** Returns JSON that the schema of `response_format` accepts; if there is no schema, any object. */
 function answerInJson(
   format: Exclude<NonNullable<ChatRequest['response_format']>, { type: 'text' }>,
   turn: Turn,
@@ -95,8 +95,8 @@ function quoteResults(results: Turn['toolResults']): string {
 }
 
 /**
- * Returns whether the request asks for thinking, in any of the forms of clients and engines: `reasoning_effort` (OpenAI),
- * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). A form that declines it outweighs forms that ask for it.
+ * Returns whether the request asks for thinking in at least one of the forms of clients and engines: `reasoning_effort` (OpenAI),
+ * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). If one form declines thinking, the others do not count.
  */
 function wantsThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, thinking, chat_template_kwargs: template } = request;

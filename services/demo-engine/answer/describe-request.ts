@@ -60,7 +60,7 @@ export function quote(text: string, maxLength: number): string {
   return `“${trimmed.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…”`;
 }
 
-/** Describes an image: type and size of an inline image, host of a linked one. */
+/** Describes an inline image by its type and size, and a linked image by its host. */
 function describeImage(url: string): string {
   const data = /^data:([^;]+);base64,/.exec(url);
   if (!data) return `a linked image from ${URL.canParse(url) ? new URL(url).host : 'an unknown host'}`;

@@ -3,17 +3,18 @@ import { fillString } from './fill-string.ts';
 import type { HintPool } from './hint-taker.ts';
 import { resolveSchema } from './resolve-schema.ts';
 
-/** Properties of an object that get a value: required ones and those that the user named, or all. */
+/** Which properties of an object get a value: `required`: the required ones and those that the user named; `all`: all properties. */
 export type Fullness = 'required' | 'all';
 
-/** Below this depth only required properties are filled, because a schema may contain itself. */
+/** From this depth on, only required properties get a value, because a schema may contain itself. */
 const maxDepthOfOptional = 3;
 const maxDepth = 24;
 const maxItems = 100;
 
 /**
- * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it), with values from the
- * user's text where they fit. Ignored: `not`, `if`, `patternProperties`, and a `pattern` that no sample of `fill-string.ts` matches.
+ * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it). It contains values
+ * from the user's text where they fit. Ignores `not`, `if`, `patternProperties`, and a `pattern` that matches no sample of
+ * `fill-string.ts`.
  */
 export function fillSchema(schema: JsonObject, hints: HintPool, fullness: Fullness): Json {
   const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
@@ -71,7 +72,7 @@ function typeOf(schema: JsonObject): string {
   return schema['items'] || schema['prefixItems'] ? 'array' : 'string';
 }
 
-/** Returns the enum value that the user mentions, otherwise the first. */
+/** Returns the enum value that the user mentions, otherwise the first value. */
 function chooseFrom(values: readonly Json[], property: string, hints: HintPool): Json {
   const named = hints.named(property);
   const words = hints.text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u);

@@ -4,7 +4,8 @@ import type { HintKind } from './find-hints.ts';
 import type { HintPool } from './hint-taker.ts';
 
 /**
- * Returns a value for a string property: the value that the user names for it, else a hint that suits the property's name, else an example.
+ * Returns a value for a string property: the value that the user names for it, otherwise a hint that suits the property's name, otherwise
+ * an example.
  */
 export function fillString(schema: JsonObject, property: string, hints: HintPool): string {
   const fits = (value: string): boolean => fitsSchema(value, schema);
@@ -24,7 +25,7 @@ export function fillString(schema: JsonObject, property: string, hints: HintPool
   return typeof candidate === 'string' ? candidate : resize(example, schema);
 }
 
-/** Tried against a `pattern`. A pattern that matches none of them stays unsatisfied. */
+/** Values that are tried against a `pattern`. A pattern that matches none of them is ignored. */
 const samples = [
   'demo',
   'DEMO',
@@ -69,7 +70,7 @@ function suitable(schema: JsonObject, property: string): { kinds: HintKind[]; ex
   }
   if (format !== undefined) return { kinds: [], example: format };
   if (isPathLike(property)) return { kinds: ['path', 'quoted'], example: 'demo.txt' };
-  // Agents run this value: it is only a command that the user quoted, or a harmless one.
+  // Agents run this value, so it must be a command that the user quoted, or a harmless command.
   if (/command|cmd|script|code/i.test(property)) return { kinds: ['quoted'], example: 'echo demo' };
   return { kinds: ['quoted', 'name', 'path', 'url'], example: 'demo' };
 }
@@ -90,11 +91,11 @@ function fitsSchema(value: string, schema: JsonObject): boolean {
   return typeof pattern !== 'string' || matches(value, pattern);
 }
 
-/** Milliseconds for a pattern, because some patterns take exponential time. */
+/** Milliseconds after which matching a pattern is ended, because some patterns need exponential time. */
 const maxPatternMs = 50;
 const matching = new Script("new RegExp(pattern, 'u').test(value)");
 
-/** Returns whether a value matches a pattern. An invalid regular expression, or one that takes too long, matches anything. */
+/** Returns whether a value matches a pattern. A regular expression that is invalid or needs too long counts as matching any value. */
 function matches(value: string, pattern: string): boolean {
   try {
     return matching.runInNewContext({ value, pattern }, { timeout: maxPatternMs }) === true;

@@ -14,7 +14,7 @@ const paths =
 const names = /(?:\b(?:in|at|for|of|from|to|about|and|or)|,)\s+(\p{Lu}[\p{L}\p{N}'-]*(?: \p{Lu}[\p{L}\p{N}'-]*)*)/gu;
 const numbers = /(?<![\w.])-?\d+(?:\.\d+)?(?![\w])/g;
 
-/** Finds possible arguments in a text: quoted words, paths, URLs, names, numbers. */
+/** Finds possible arguments in a text: words in quotation marks, paths, URLs, names and numbers. */
 export function findHints(text: string): Hints {
   const quoted = distinct([...text.matchAll(quotes)].map((match) => match.slice(1).find(Boolean) ?? ''));
   const withoutUrls = text.replaceAll(urls, ' ');

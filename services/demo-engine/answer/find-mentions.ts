@@ -1,6 +1,6 @@
 import type { ChatTool } from '../request/chat-request.ts';
 
-/** A tool that the user asks for, and the position of its name in the text. */
+/** A tool that the user asks for by name, and the position of this name in the text. */
 export interface Mention {
   tool: ChatTool;
   at: number;
@@ -11,8 +11,8 @@ const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
 /**
  * Finds the tools that a text asks for by name, in the order of the text.
  *
- * A name that is not a plain word (`get_weather`, `WebFetch`) counts anywhere. A plain word (`Read`, `Task`) counts only where it must mean
- * the tool, because an agent really runs the call: before or after the word "tool", after "use" or "call", or in quotation marks. A name
+ * A name that is not a plain word (`get_weather`, `WebFetch`) counts anywhere. As an agent really runs the call, a plain word (`Read`,
+ * `Task`) counts only where it must mean the tool: before or after the word "tool", after "use" or "call", or in quotation marks. A name
  * that follows a negation in its clause does not count.
  */
 export function findMentions(tools: readonly ChatTool[], text: string): Mention[] {
@@ -34,7 +34,7 @@ export function forbidsTools(text: string): boolean {
 const anyTools =
   /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/gi;
 
-/** Returns how many tools a text asks to use without naming one; undefined if it does not. */
+/** Returns how many tools a text asks for without naming any; undefined if it asks for none. */
 export function asksForTools(text: string): 'one' | 'all' | undefined {
   const match = findWithoutNo(text, anyTools);
   if (!match) return undefined;
@@ -45,7 +45,7 @@ export function asksToRead(text: string): boolean {
   return findWithoutNo(text, /\bread\b/gi) !== undefined;
 }
 
-/** Returns the first match that has no negation before it in its clause. */
+/** Returns the first match before which its clause has no negation. */
 function findWithoutNo(text: string, wanted: RegExp): RegExpExecArray | undefined {
   return [...text.matchAll(wanted)].find(({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)));
 }

@@ -1,8 +1,8 @@
 import type { HintKind, Hints } from './find-hints.ts';
 
 /**
- * Returns hints, each once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of each kind, so
- * that parallel calls differ, too.
+ * Returns each hint once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of each kind, so that
+ * parallel calls differ, too.
  */
 export class HintPool {
   readonly text: string;
@@ -20,7 +20,7 @@ export class HintPool {
     };
   }
 
-  /** Takes the next fitting hint of the first kind that has one left. */
+  /** Removes and returns the next hint that fits, of the first kind that has such a hint. */
   take(kinds: readonly HintKind[], fits: (hint: string) => boolean = () => true): string | undefined {
     for (const kind of kinds) {
       const at = this.#left[kind].findIndex(fits);

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Resolves a schema: follows references within the root, merges `allOf`, and takes the first alternative of `anyOf` and `oneOf`
- * that is not null. An unresolvable reference accepts anything.
+ * Resolves a schema: follows references within the root, merges `allOf`, and uses the first alternative of `anyOf` or `oneOf` that is not
+ * null. A reference that cannot be resolved becomes a schema that accepts any value.
  */
 export function resolveSchema(root: JsonObject, schema: Json | undefined, hops = 0): JsonObject {
   if (!isJsonObject(schema) || hops > 32) return {};

@@ -20,7 +20,7 @@ export function splitIntoTokens(text: string): Piece[] {
     at += piece.length;
     pending = [];
   }
-  // A lone surrogate has no UTF-8 form, so its tokens do not decode to it.
+  // A lone surrogate has no UTF-8 form, so decoding its tokens does not return it.
   if (pending.length > 0) pieces.push({ text: text.slice(at), tokens: pending.length });
   return pieces;
 }
@@ -30,8 +30,8 @@ export function tokensIn(text: string): number {
 }
 
 /**
- * Returns the pieces of a text after `begun`; undefined if the text begins differently. If `begun` ends within a piece, the rest of that
- * piece counts no tokens.
+ * Returns the pieces of a text after `begun`; undefined if the text does not begin with it. If `begun` ends within a piece, the rest of
+ * that piece counts no tokens.
  */
 export function piecesAfter(pieces: readonly Piece[], begun: string): Piece[] | undefined {
   let at = 0;
@@ -47,7 +47,7 @@ export function piecesAfter(pieces: readonly Piece[], begun: string): Piece[] | 
 
 const words = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
 
-/** Returns filler of exactly this many tokens. The pieces are shared: an answer of a million tokens is a list of references. */
+/** Returns filler of exactly this many tokens. Equal tokens share one piece, so that a million tokens are only a list of references. */
 export function makeFiller(tokens: number): Piece[] {
   return Array.from(
     { length: tokens },

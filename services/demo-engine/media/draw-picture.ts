@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Pixels of a side without a requested size. */
+/** Number of pixels of a side if no size is requested. */
 const smallSide = 64;
 const cells = 8;
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /**
  * Returns a PNG with a pattern of squares. The same text always gets the same picture.
- * @param side pixels of a side, with grain, so that the file is as large as that of a photograph; undefined for a small picture
+ * @param side number of pixels of a side; undefined for a small picture. A picture with a requested size has grain, so that its file is as
+ * large as that of a photograph
  */
 export function drawPicture(text: string, side?: number): Buffer {
   return encode(
@@ -17,7 +18,7 @@ export function drawPicture(text: string, side?: number): Buffer {
   );
 }
 
-/** Returns rows of pixels, each preceded by its filter byte (none). */
+/** Returns rows of pixels. Before each row stands a byte that says that the row has no filter. */
 function rowsOf(text: string, side: number): Buffer {
   const digest = hash('sha256', text, 'buffer');
   const [red = 0, green = 0, blue = 0] = digest;
@@ -43,7 +44,7 @@ function encode(rows: Buffer, side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  // 8 bits per colour, red, green and blue.
+  // The picture has 8 bits for each of the colours red, green and blue.
   header.set([8, 2], 8);
   const data = deflateSync(rows, { level: 1 });
   return Buffer.concat([signature, chunkOf('IHDR', header), chunkOf('IDAT', data), chunkOf('IEND', Buffer.alloc(0))]);

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
-/** Samples per second, one byte each. */
+/** Number of samples per second. Each sample is one byte. */
 const rate = 8000;
-/** Samples per piece of a text. */
+/** Number of samples per piece of a text. */
 const samples = 400;
 /** Length field of a stream whose length is unknown at its start. */
 const unknown = 0xff_ff_ff_ff;
@@ -14,7 +14,7 @@ export function wavHeader(): Buffer {
   header.writeUInt32LE(unknown, 4);
   header.write('WAVEfmt ', 8, 'latin1');
   header.writeUInt32LE(16, 16);
-  // PCM, one channel.
+  // The format is PCM with one channel.
   header.writeUInt16LE(1, 20);
   header.writeUInt16LE(1, 22);
   header.writeUInt32LE(rate, 24);

@@ -9,7 +9,7 @@ export interface Transcript {
   seconds: number;
 }
 
-/** Returns a text that identifies a sound file: the demo engine has no weights to transcribe it. */
+/** Returns a text that identifies a sound file, because the demo engine has no weights to transcribe it. */
 export function transcribe(name: string, content: Buffer): Transcript {
   const isWave = content.length >= 44 && content.toString('latin1', 0, 4) === 'RIFF';
   const rate = isWave ? content.readUInt32LE(28) : usualRate;
@@ -18,7 +18,10 @@ export function transcribe(name: string, content: Buffer): Transcript {
   return { text: `I heard ${content.length} bytes of “${name}”, ${digest}.`, seconds };
 }
 
-/** Formats a time for subtitles. @param mark separator before the milliseconds: a comma in SRT, a dot in WebVTT */
+/**
+ * Formats a time for subtitles.
+ * @param mark separator before the milliseconds: a comma in SRT, a dot in WebVTT
+ */
 export function formatSubtitleTime(seconds: number, mark: ',' | '.'): string {
   const milliseconds = Math.round(seconds * 1000);
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');

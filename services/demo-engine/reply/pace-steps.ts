@@ -2,11 +2,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Step } from '../answer/plan-answer.ts';
 
 const stepsPerTurn = 256;
-/** Shortest sleep, so that thousands of concurrent streams do not wake up too often. */
+/** Milliseconds of the shortest sleep. It is not shorter, so that thousands of concurrent streams do not wake up too often. */
 const shortestSleepMs = 4;
 
 /**
- * Yields an answer's steps when they are due, in groups of those due at the same time. After a slow consumer, the next group is larger.
+ * Yields an answer's steps when they are due. Steps that are due at the same time are yielded together, so that a group that follows a
+ * delay of the consumer is larger.
  * @throws the signal's reason as soon as it aborts
  */
 export async function* timeSteps(
@@ -20,7 +21,7 @@ export async function* timeSteps(
   let tokens = 0;
   for (let at = 0; at < steps.length;) {
     signal.throwIfAborted();
-    // The first token is due at once, each later one after its full share of the time.
+    // The first token is due at once, and each later token after its full share of the time.
     const due = perMillisecond === Infinity ? Infinity : 1 + Math.floor((performance.now() - begun) * perMillisecond);
     let end = at;
     for (let step = steps[end]; step && tokens < due && end - at < stepsPerTurn; step = steps[end]) {

@@ -15,11 +15,11 @@ export interface Reply {
 
 /** Form of an answer: a chat completion, or a continued text. */
 export interface ReplyForm {
-  /** Returns the event that opens a stream; empty without one. */
+  /** Returns the event that opens a stream; `''` if the form has no such event. */
   role(): string;
-  /** Returns the event of one step; empty for a step without text. */
+  /** Returns the event of one step; `''` for a step without text. */
   step(step: Step): string;
-  /** Returns the event with the finish_reason. */
+  /** Returns the event with `finish_reason`. */
   finish(plan: Plan): string;
   /** Returns the separate event with the token counts. */
   usage(usage: object): string;
@@ -29,19 +29,19 @@ export interface ReplyForm {
   whole(plan: Plan): object;
 }
 
-/** Ending of a reply whose client is still connected: complete, or broken by a fault on demand. */
+/** How a reply ended whose client is still connected: complete, or broken by a fault that its options requested. */
 export type ReplyEnding = 'finished' | 'faulted';
 
 /** Fields in every chunk of an answer, and in a whole answer. */
 export interface AnswerHead {
-  /** `chatcmpl-…` */
+  /** Id of the answer, such as `chatcmpl-…`. */
   id: string;
   model: string;
   /** Seconds since 1970. */
   created: number;
 }
 
-/** Returns token counts in the form of the OpenAI API; those of thinking only if there was any. */
+/** Returns token counts in the form of the OpenAI API. They contain the count of thinking only if there was any thinking. */
 export function computeUsage(plan: Pick<Plan, 'steps'>, promptTokens: number) {
   const completionTokens = tokensOf(plan.steps);
   const reasoningTokens = tokensOf(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));

@@ -24,7 +24,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
     return;
   }
   const known = error instanceof RouterError ? error : new RouterError('internal', 'The demo engine failed.');
-  // The rest of an unread body would be parsed as the next request.
+  // If the connection stayed open, the rest of an unread body would be parsed as the next request.
   const headers = response.req.complete ? {} : { connection: 'close' };
   sendJson(response, errorTable[known.code].status, openaiErrorBody(known), {
     ...headers,

@@ -6,7 +6,7 @@ import { timeSteps } from './pace-steps.ts';
 import { sendError, sendJson } from './send-json.ts';
 
 /**
- * Sends a reply in one piece, after the time that its tokens would take, with its fault if any.
+ * Sends a reply in one piece, after the time that its tokens need and with its fault, if it has one.
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function sendWholeReply(

@@ -6,7 +6,7 @@ import { hang, type Reply, type ReplyEnding } from './reply.ts';
 import { timeSteps } from './pace-steps.ts';
 
 /**
- * Streams a reply as server-sent events, no faster than the client reads, with its fault if any.
+ * Streams a reply as server-sent events, no faster than the client reads and with its fault, if it has one.
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function streamReply(reply: Reply, response: ServerResponse, signal: AbortSignal): Promise<ReplyEnding> {
@@ -28,7 +28,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
 
   switch (demo.fault) {
     case 'drop':
-      // In the middle of an event, and after everything before it is flushed: closing discards buffered data.
+      // Closes in the middle of an event, and only after everything before it is flushed, because closing discards buffered data.
       await new Promise((resolve) => response.write(format.broken().trimEnd(), resolve));
       response.destroy();
       return 'faulted';

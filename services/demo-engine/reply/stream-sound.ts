@@ -8,9 +8,9 @@ import { timeSteps } from './pace-steps.ts';
 import { hang, type ReplyEnding } from './reply.ts';
 
 /**
- * Streams pieces of a text as sound, no faster than the client reads, with its fault if any. Every fault that breaks a stream closes the
- * connection, because sound cannot carry an error.
- * @param onSent called with the tokens of the sent pieces
+ * Streams pieces of a text as sound, no faster than the client reads and with its fault, if it has one. Every fault that breaks a stream
+ * closes the connection, because sound cannot contain an error.
+ * @param onSent called with the number of tokens of the pieces that were sent
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function streamSound(
@@ -32,7 +32,7 @@ export async function streamSound(
   }
   if (demo.fault === 'hang') await hang(response, signal);
   else if (breaks) {
-    // After everything before it is flushed: closing discards buffered data.
+    // Closes only after everything before is flushed, because closing discards buffered data.
     await new Promise((resolve) => response.write(Buffer.of(0), resolve));
     response.destroy();
   } else response.end();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Form of an image's URL; the demo engine never fetches one. */
+/** Checks the form of an image's URL. The demo engine never fetches an image. */
 const imageUrl = z.string().regex(/^(?:https?:\/\/|data:image\/[\w.+-]+;base64,)/, {
   error: 'an image has to be an http(s) URL or a data URL, as data:image/png;base64,…',
 });
@@ -42,7 +42,7 @@ export const tokenizeRequestSchema = z.looseObject({
   tools: z.array(tool).nullish(),
 });
 
-/** The fields of a chat completion request that the demo engine reads; others are ignored. */
+/** The fields of a chat completion request that the demo engine reads. It ignores other fields. */
 export const chatRequestSchema = z.looseObject({
   model: z.string(),
   messages: z.array(message).min(1),
@@ -88,7 +88,7 @@ export function imagesOf({ content }: Pick<ChatMessage, 'content'>): string[] {
   return content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
 }
 
-/** Returns the text of a message's content, its text parts joined by line ends. */
+/** Returns the text of a message's content, with its text parts joined by line ends. */
 export function textOf({ content }: Pick<ChatMessage, 'content'>): string {
   if (typeof content === 'string') return content;
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');

@@ -1,13 +1,14 @@
 import { type ChatMessage, type ChatTool, imagesOf, textOf } from './chat-request.ts';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 
-/** Tokens of an image of any size. */
+/** Number of tokens of an image, whatever its size. */
 export const tokensPerImage = 256;
-/** Tokens of the marks around a message and of the answer's opening, as OpenAI's chat format counts them. */
+/** Number of tokens of the marks around a message, as OpenAI's chat format counts them. */
 const tokensPerMessage = 3;
+/** Number of tokens that open the answer, as OpenAI's chat format counts them. */
 const tokensOfOpening = 3;
 
-/** Counts the tokens of a chat with its tools: `prompt_tokens` of its answer and `count` of `/tokenize`. */
+/** Counts the tokens of a chat with its tools, for `prompt_tokens` of its answer and for `count` of `/tokenize`. */
 export async function countPromptTokens(
   messages: readonly ChatMessage[],
   tools: readonly ChatTool[] | null | undefined,

@@ -1,7 +1,7 @@
 /**
  * Options of an answer: its pace, its length, its faults, and variants of its form.
  *
- * Three places set them; a later one in this list overrides an earlier one, field by field:
+ * Three places set them. A later place in this list overrides an earlier one, field by field:
  * 1. the engine's settings: `DEMO_FIRST_TOKEN_DELAY_MS`, `DEMO_TOKENS_PER_SECOND`, and `DEMO_OPTIONS` in the syntax of 2;
  * 2. a separate line in the last user text, for clients that cannot add fields: `[demo fault=drop after=5]`. It accepts the
  *    field names and the short forms `delay`, `rate`, `tokens` and `after`. It is ignored when 3 is present;
@@ -13,16 +13,17 @@
  * - `tokens_per_second` (`rate`): 0 is as fast as possible.
  * - `answer_tokens` (`tokens`): the text is filler of exactly this many tokens, and no tool is called.
  *
- * Faults (`fault`), after `fault_after_tokens` (`after`, default 5) tokens of a stream. An answer that is not streamed takes as
- * long as that many tokens take, and then fails as stated in brackets.
- * - `none`: no fault; turns off a fault of the settings.
+ * Faults (`fault`). A stream fails after `fault_after_tokens` (`after`, default 5) tokens. An answer that is not streamed fails
+ * after the time that this many tokens need, as stated in brackets.
+ * - `none`: no fault; switches off a fault that the settings request.
  * - `drop`: the connection is closed (no answer at all).
  * - `hang`: nothing more is sent, and the connection stays open until the client disconnects, at most ten minutes.
  * - `malformed`: one chunk is broken JSON, then the stream continues normally (broken JSON).
  * - `error_event`: `data: {"error": …}`, then `[DONE]`, as vLLM does (500).
  * - `close_early`: the stream ends cleanly, without finish_reason and `[DONE]` (the body is shorter than its content-length).
  * - `no_usage`: the token counts are missing.
- * - `429`, `500`, `503`: an error answer, after the first-token delay; `retry_after` (seconds) adds that header.
+ * - `429`, `500`, `503`: an error answer with this status, after the first-token delay. `retry_after` (seconds) adds the header
+ *   `retry-after`.
  *
  * Variants, to imitate other engines
  * - `reasoning_field`: `reasoning_content` (default; llama.cpp, SGLang) or `reasoning` (vLLM, Ollama).
@@ -67,7 +68,7 @@ const allFields = z.strictObject({
 
 type AllFields = z.output<typeof allFields>;
 
-/** Options set in one place. */
+/** The options that one of the three places sets. */
 export type DemoFields = Partial<AllFields>;
 
 /** The effective options of one request. */
@@ -81,7 +82,7 @@ const shortForms: Record<string, string> = {
   after: 'fault_after_tokens',
 };
 
-/** Parses `fault=drop after=5`; returns a sentence about the first problem in invalid words. */
+/** Parses words such as `fault=drop after=5`. If they are invalid, returns a sentence about what is wrong. */
 export function parseDemoWords(words: string): { ok: true; fields: DemoFields } | { ok: false; sentence: string } {
   const fields = words
     .split(/\s+/)
@@ -95,9 +96,9 @@ export function parseDemoWords(words: string): { ok: true; fields: DemoFields } 
 
 /**
  * Returns the effective options of one request.
- * @param body the request's `demo` field; undefined without one
- * @param words the words of a demo line in the last user text
- * @throws RouterError `invalid_request` for invalid options: a typing error must not look like a passed test
+ * @param body the request's `demo` field; undefined if it has none
+ * @param words the words of a demo line in the last user text; undefined if it has none
+ * @throws RouterError `invalid_request` for invalid options, because a typing error must not look like a passed test
  */
 export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: string | undefined): DemoOptions {
   const given = body === undefined ? parseDemoWords(words ?? '') : check(body);
@@ -109,7 +110,7 @@ export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: 
 
 function check(fields: unknown): ReturnType<typeof parseDemoWords> {
   const parsed = allFields.partial().safeParse(fields);
-  // Fields parsed from JSON or words are never present and undefined.
+  // A field that is present is never undefined, because the fields were parsed from JSON or words.
   if (parsed.success) return { ok: true, fields: parsed.data as DemoFields };
   const sentences = parsed.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));
   return { ok: false, sentence: sentences.join('; ') };

@@ -1,6 +1,6 @@
 const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)[ \t]*\][ \t]*$/m;
 
-/** Returns the words of the `[demo …]` line in a text; undefined without one. */
+/** Returns the words of the `[demo …]` line in a text; undefined if there is no such line. */
 export function demoWordsOf(text: string): string | undefined {
   return demoLine.exec(text)?.[1];
 }

@@ -2,16 +2,16 @@ import { type ChatMessage, textOf } from './chat-request.ts';
 import { demoWordsOf, withoutDemoLine } from './demo-words.ts';
 import { readScript, type ScriptStep } from './read-script.ts';
 
-/** The subject of an answer: the last user text, and the tool results after it. */
+/** What an answer is about: the last user text, and the tool results after it. */
 export interface Turn {
   /**
-   * Without the blocks that agents insert, and without the demo and script lines. Empty if no user message has text. Of a long text, only
-   * the beginning and the end, where the instructions usually are.
+   * The text without the blocks that agents insert, and without the demo and script lines. Empty if no user message has text. A long text
+   * is reduced to its beginning and its end, where the instructions usually are.
    */
   userText: string;
-  /** The words of the text's `[demo …]` line. */
+  /** The words of the text's `[demo …]` line; undefined if there is no such line. */
   demoWords: string | undefined;
-  /** The step of the text's script that is due now. */
+  /** The step of the text's script that is due now; undefined if there is none. */
   scriptStep: ScriptStep | undefined;
   toolResults: { name: string; text: string }[];
 }
@@ -19,8 +19,8 @@ export interface Turn {
 const maxEnd = 10_000;
 
 /**
- * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages with nothing else, and
- * end with a message of role system: none of these begins a turn.
+ * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages that contain nothing else, and end
+ * requests with a message of the role `system`. None of these begins a turn.
  * @throws RouterError `invalid_request` when a line of the text's script is invalid
  */
 export function readTurn(messages: readonly ChatMessage[]): Turn {

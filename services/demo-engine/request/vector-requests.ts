@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const tokens = z.array(z.int().min(0));
 
-/** Fields that the demo engine reads in a request for embeddings; others are ignored. */
+/** The fields of a request for embeddings that the demo engine reads. It ignores other fields. */
 export const embeddingsRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([z.string(), z.array(z.string()), tokens, z.array(tokens)]),
@@ -12,7 +12,7 @@ export const embeddingsRequestSchema = z.looseObject({
   demo: z.unknown().optional(),
 });
 
-/** Fields that the demo engine reads in a request to moderate texts; images are not judged. */
+/** The fields of a request to moderate texts that the demo engine reads. It does not judge images. */
 export const moderationsRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([
@@ -23,7 +23,7 @@ export const moderationsRequestSchema = z.looseObject({
   demo: z.unknown().optional(),
 });
 
-/** Fields that the demo engine reads in a request to rank documents. */
+/** The fields of a request to rank documents that the demo engine reads. It ignores other fields. */
 export const rerankRequestSchema = z.looseObject({
   model: z.string(),
   query: z.string(),

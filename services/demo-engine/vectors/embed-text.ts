@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Dimensions of vectors without a requested number. */
+/** Number of dimensions of a vector if the request does not state it. */
 export const usualDimensions = 64;
 
 /**
@@ -28,7 +28,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   for (const word of words) {
     const digest = hash('sha256', word, 'buffer');
-    // Adds or subtracts 1 in four of the dimensions.
+    // Each word adds or subtracts 1 in four of the dimensions.
     for (let at = 0; at < 16; at += 4) {
       const bits = digest.readUInt32LE(at);
       const dimension = (bits >>> 1) % dimensions;
@@ -36,7 +36,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
     }
   }
   const length = Math.hypot(...vector);
-  // Words whose directions cancel out still need a vector of length 1.
+  // The directions of the words may cancel out. The text still needs a vector of length 1.
   if (length === 0) return vector.map((_, at) => (at === 0 ? 1 : 0));
   return vector.map((number) => Math.fround(number / length));
 }

@@ -1,4 +1,4 @@
-/** Words that flag a text, by category of OpenAI's moderations. They suffice for tests, and to see how a client reacts. */
+/** Words that flag a text, by category of OpenAI's moderations. They are enough for tests, and to see how a client reacts. */
 const words = {
   harassment: ['idiot', 'loser'],
   hate: ['vermin'],
@@ -7,7 +7,7 @@ const words = {
   violence: ['kill', 'murder', 'bomb'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Judges a text by the words in it; the same text always gets the same result. */
+/** Judges a text by the words in it. The same text always gets the same result. */
 export function judgeText(text: string) {
   const said = new Set(text.toLowerCase().match(/[\p{L}-]+/gu) ?? []);
   const marked = Object.entries(words).map(([category, marks]) => [category, marks.some((mark) => said.has(mark))]);

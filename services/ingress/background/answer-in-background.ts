@@ -28,14 +28,14 @@ export interface BackgroundRequest {
   headers: Readonly<Record<string, string>> | undefined;
   session: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Whether the request is recorded; its record in the usage ledger carries this. */
+  /** Whether the request is recorded. Its entry in the usage ledger says so. */
   isRecorded: boolean;
 }
 
 /**
  * Stores a request for an answer in the background. Responds at once with the answer's object, unless the client asks for a stream.
  * @returns the stream to open for the client; undefined if the object was sent
- * @throws RouterError for a request that refers to missing stored objects, or `rate_limit_exceeded`, `store_unavailable`
+ * @throws RouterError for a request that refers to missing stored objects; `rate_limit_exceeded`, `store_unavailable`
  */
 export async function answerInBackground(
   response: Response,

@@ -7,10 +7,10 @@ import { waitForDrain } from '../http/wait-for-drain.ts';
 import { startEvents } from '../http/refuse.ts';
 import type { BackgroundParts } from './background-parts.ts';
 
-/** Milliseconds between two reads of the events, in case a change notice is lost. */
+/** Milliseconds between two reads of the events, in case the notice of a change is lost. */
 const lookMs = 2_000;
 
-/** Milliseconds for which a stream waits for an unavailable store. */
+/** Milliseconds after the last successful read until a stream ends because the store is unavailable. */
 const storeAwayMs = 60_000;
 
 export interface StreamRequest {
@@ -36,10 +36,11 @@ const broken = {
 } as const;
 
 /**
- * Streams the events of a background response: the stored ones, then new ones, until the response is over or the client disconnects.
+ * Streams the events of a background response until the response is over or the client disconnects: first the stored events, then new
+ * ones.
  * @throws RouterError `not_found` for a response that was not made in the background; `response_begun_anew` if the events that the client
- * has seen belong to an earlier run, `invalid_value` if they lie behind the end of the response, `invalid_request` if its events are not
- * kept; `store_unavailable`
+ * has seen belong to an earlier run; `invalid_value` if the client names an event after the end of the response; `invalid_request` if the
+ * events of the response are not kept; `store_unavailable`
  */
 export async function streamBackground(
   response: Response,
@@ -64,7 +65,7 @@ export async function streamBackground(
       if (!read || reason) return void response.end(shape.brokenEvent(broken[reason ?? 'removed'], last + 1));
       let events = '';
       for (const text of read.events) {
-        // A writer that got no confirmation writes an event again; the repetition is left out.
+        // A writer that got no confirmation writes its events again. The repeated events are left out.
         const further = shape.eventsAfter(text, last);
         last = shape.lastNumber(further) ?? last;
         events += further;
@@ -77,7 +78,7 @@ export async function streamBackground(
         const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;
         return void (end ? response.end(shape.brokenEvent(broken[end], last + 1)) : response.end());
       }
-      // An operator has removed the events by hand.
+      // This is the case if an operator has removed the events by hand.
       if (read.isOver && read.events.length === 0) return void response.end(shape.brokenEvent(broken.gone, last + 1));
       if (closing.aborted) return void response.end(shape.brokenEvent(broken.closing, last + 1));
       if (events === '') await bell.wait(Math.min(lookMs, keepAliveMs));
@@ -96,7 +97,7 @@ export async function streamBackground(
   }
 }
 
-/** Stands in for a read while the store is unavailable. */
+/** Result of a read that failed because the store is unavailable. */
 const away: unique symbol = Symbol('away');
 
 /** Returns why nothing can follow the event that the client has seen last; undefined if something can. */
@@ -112,7 +113,7 @@ function refuse(read: ReadEvents | undefined, id: string, after: number): assert
   const reason = reasonOf(read, after);
   if (reason === 'superseded')
     throw new RouterError('response_begun_anew', broken.superseded.message, { param: 'starting_after' });
-  // A response that still runs may yet reach that event; a cancelled one sends the event of its cancellation.
+  // A response that still runs may yet reach that event. The stream of a cancelled response ends with the event of its cancellation.
   if (!reason && read.isOver && !read.isCancelled && after >= read.next) {
     const message = `This response is over, and its last event has the number ${read.next - 1}.`;
     throw new RouterError('invalid_value', message, { param: 'starting_after' });

@@ -24,14 +24,14 @@ export interface BatchRoutesParts extends CreateBatchParts {
     assertIntact: () => void;
   };
   batches: Batches;
-  /** Address at which people reach the router; the address of each request if unset. */
+  /** URL at which people reach the router; if undefined, that of each request is used. */
   publicUrl: string | undefined;
   log: Logger;
 }
 
 /**
- * Adds the batch routes of an API to a router. They serve the batches of the key's owner only; other batches answer as not found. Mount the
- * router behind `requireKey`.
+ * Adds the batch routes of an API to a router. They serve the batches of the key's owner only; for other batches, they answer that there is
+ * no such batch. Mount the router behind `requireKey`.
  */
 export function addBatchRoutes(
   router: Router,

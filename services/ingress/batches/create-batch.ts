@@ -16,10 +16,10 @@ import type { ReadBody } from '../http/read-body.ts';
 import { identityOf } from '../http/require-key.ts';
 import { inlineLines } from './inline-lines.ts';
 
-/** Bytes of an inline upload that are counted as held in memory while it goes to the store. */
+/** Number of bytes that are reserved in memory for the requests in a body while they are sent to the store. */
 const heldBytes = 20 * 1024 * 1024;
 
-/** Milliseconds for which the file with inline requests is kept: until they are validated, or the batch expires. */
+/** Milliseconds after which the file with the requests from a body expires, unless validation has removed it. */
 const inputLifeMs = 7 * 24 * 3_600_000;
 
 export interface CreateBatchParts {
@@ -58,9 +58,9 @@ export async function createBatch(
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const { batches } = parts;
-  // A large body must not be received only to be refused.
+  // This is checked before the body is read, so that a large body is not received only to be refused.
   await batches.assertRoom(wanted.owner);
-  // The client may have disconnected meanwhile; nothing would then release its held memory.
+  // The client may have disconnected meanwhile. Then nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const { source } = wanted.shape;
   if (source.kind === 'file') return batches.create(await fromFile(request, response, wanted, source, parts));
@@ -74,7 +74,7 @@ async function createWithInput(batch: NewBatch, { batches, files, log }: CreateB
     return await batches.create(batch);
   } catch (error) {
     try {
-      // Redis may have created the batch although its answer was lost.
+      // Redis may have created the batch although its reply was lost.
       const created = await batches.find(owner, api, id);
       if (created) return created;
       await files.delete(owner, inputFile);
@@ -112,7 +112,7 @@ async function fromFile(
       param: 'input_file_id',
     });
   }
-  // A batch that is cancelled at once has results, too.
+  // Room is needed for every batch, because even a batch that is cancelled at once has results.
   await files.assertRoom(owner);
   const createdAt = Date.now();
   const expiresAt = createdAt + windowMs;

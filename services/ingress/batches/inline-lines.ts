@@ -14,7 +14,7 @@ export interface InlineLinesOptions {
 }
 
 /**
- * Yields the requests of a batch that come in its body, as lines of a file.
+ * Yields the requests of a batch that its body contains, as lines of a file.
  * @throws RouterError `invalid_json`, `invalid_request`, `missing_parameter`, `body_too_large`, and the errors of the body
  */
 export async function* inlineLines(

@@ -4,30 +4,30 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [lineFeed, carriageReturn, space, tab] = [0x0a, 0x0d, 0x20, 0x09];
 
-/** Characters of a field name that are compared; the rest is ignored. */
+/** Number of bytes of a field name that are compared. The rest is ignored. */
 const maxNameLength = 64;
 
 /**
  * Finds the elements of one array in a JSON object that arrives in pieces, so that the object need not fit into memory. Each element is the
- * text of a JSON value without line breaks. The splitter does not validate elements: the caller has to parse them. Of the object, it checks
- * only what it needs to find the elements.
+ * text of a JSON value without line breaks. The splitter does not validate elements, so the caller has to parse them. It checks only those
+ * parts of the object that it needs to find the elements.
  */
 export class ArraySplitter {
   readonly #field: string;
   readonly #maxBytes: number;
-  /** Open arrays and objects: 1 inside the object, 2 inside the array. */
+  /** Number of open arrays and objects: 1 inside the object, 2 inside the array. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
   /** Whether the next string is a field name. */
   #expectsName = false;
-  /** Bytes of the last field name, also while it is read. */
+  /** Bytes of the last field name, or of the field name that is being read. */
   #name: number[] = [];
   #isInName = false;
   #isInArray = false;
   #hasFound = false;
   #isOver = false;
-  /** Bytes of the element that has begun. */
+  /** Bytes of the element that has begun and not ended. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #hasBegun = false;
@@ -48,7 +48,7 @@ export class ArraySplitter {
    */
   push(piece: Uint8Array): Buffer[] {
     const elements: Buffer[] = [];
-    // Where in the piece the current element continues; -1 without one.
+    // Position in the piece at which the current element begins or continues; -1 if there is no current element.
     let from = this.#hasBegun ? 0 : -1;
     const finish = (to: number): void => {
       if (!this.#hasBegun) return;
@@ -82,9 +82,12 @@ export class ArraySplitter {
     return elements;
   }
 
-  /** Ends the text. @throws RouterError `invalid_json`, `missing_parameter` for an object without the array */
+  /**
+   * Ends the text.
+   * @throws RouterError `invalid_json`; `missing_parameter` for an object without the array
+   */
   end(): void {
-    // An array that a brace closes leaves its last element open.
+    // If a brace closes the array, its last element has not ended.
     if (!this.#isOver || this.#hasBegun) throw notAnObject();
     if (this.#hasFound) return;
     const message = `Missing required field ${this.#field}: it must be an array.`;
@@ -142,7 +145,7 @@ export class ArraySplitter {
     this.#begun.push(Buffer.from(bytes));
   }
 
-  /** Returns the element on one line: JSON allows line breaks only outside of strings. */
+  /** Returns the element on one line. That is possible because JSON allows line breaks only outside of strings. */
   #take(): Buffer {
     const element = Buffer.concat(this.#begun);
     for (let at = 0; at < element.length; at += 1) {

@@ -6,9 +6,9 @@ import { bodyDigestOf } from '../idempotency/body-digest.ts';
 /**
  * Yields the body of a request as it arrives. Only time in which the reader waits for a piece counts towards the timeout. The request stays
  * open when the reader ends early, so that it can be answered.
- * @param timeoutMs milliseconds without a byte
- * @param holding the request's share of memory; a slow body is ended when another request needs its place
- * @throws RouterError `request_timeout`, `overloaded`, or `invalid_request` for a body that is cut off
+ * @param timeoutMs milliseconds without a byte after which reading ends
+ * @param holding the memory reserved for the request; a slow body is ended when another request needs its place
+ * @throws RouterError `request_timeout`, `overloaded`; `invalid_request` for a body that is cut off
  */
 export async function* arrivingBody(
   request: IncomingMessage,
@@ -37,7 +37,7 @@ export async function* arrivingBody(
   } finally {
     isOver = true;
     holding?.markArrived();
-    // Unlocks the rest of the request for other readers. While a piece is awaited, `return` would wait for that piece.
+    // Lets other readers read the rest of the request. After a timeout a piece is still awaited, and `return` would wait for it.
     if (!isLate) await pieces.return?.(undefined);
   }
   if (!request.complete) throw cutOff(undefined);

@@ -11,10 +11,10 @@ import { identityOf } from '../http/require-key.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
 
-/** Bytes of an upload that count as held: two parts of an upload to S3, and the bytes between client and S3. */
+/** Number of bytes that are reserved in memory for an upload: two parts of an upload to S3, and the bytes between client and S3. */
 const uploadBytes = 20 * 1024 * 1024;
 
-/** Characters of a file name that are kept. */
+/** Number of characters after which a file name is cut off. */
 const maxNameLength = 255;
 
 export interface FileRoutesParts {
@@ -31,8 +31,8 @@ export interface FileRoutesParts {
 }
 
 /**
- * Adds the file routes of a format to a router. They serve the files of the key's owner only; other files answer as not found. Mount the
- * router behind `requireKey`.
+ * Adds the file routes of a format to a router. They serve the files of the key's owner only; for other files, they answer that there is no
+ * such file. Mount the router behind `requireKey`.
  */
 export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRoutesParts, keyed: KeyedHandler): void {
   const { path } = shape;
@@ -84,7 +84,7 @@ async function upload(
   { files, held, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
 ) {
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  // The client may have disconnected while its key was checked; nothing would then release its held memory.
+  // The client may have disconnected while its key was checked. Then nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const given = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(given) ? given : undefined;

@@ -14,14 +14,14 @@ export interface ReceiveFormParts {
   isEnding: () => boolean;
   /** Milliseconds without a byte after which the form is refused. */
   bodyTimeoutMs: number;
-  /** Bytes of all files of a form together. */
+  /** `maxBytes`: largest size of all files of a form together. */
   inputFiles: { maxBytes: number };
 }
 
-/** A file in base64, in pieces. */
+/** A file in base64, split into pieces. */
 type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 
-/** Files of a form: as many pictures as OpenAI accepts, and a mask. */
+/** Largest number of files of a form: as many pictures as OpenAI accepts, and a mask. */
 const maxFiles = 17;
 
 const startLength = 88;
@@ -30,7 +30,7 @@ const startLength = 88;
  * Receives a form as a JSON text, see `formFileSchema`. Files are encoded in base64 as they arrive, and are in memory twice only while
  * their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
  * @returns undefined if the client has disconnected
- * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`, or the errors of `receiveForm` and `claimKey`
+ * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`; the errors of `receiveForm` and `claimIdempotencyKey`
  */
 export async function receiveFormBody(
   request: Request,
@@ -88,11 +88,11 @@ async function inBase64(
   return { bytes, start, data };
 }
 
-/** Fields whose names end with `[]` are lists; of others the last one counts. */
+/** Returns a form as JSON. Fields whose names end with `[]` become lists. Of other fields with the same name, the last one counts. */
 function jsonOf({ entries, files }: Form<Coded>, onBytes: (plain: number, coded: number) => void): Buffer {
   const jsonText = (value: unknown): string => {
     const text = JSON.stringify(value);
-    // A character may have become six.
+    // The text may be longer than it was in the form, because one character may have become six.
     const bytes = Buffer.byteLength(text);
     onBytes(bytes, bytes);
     return text;

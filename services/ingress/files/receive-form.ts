@@ -4,16 +4,16 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { BodyReservation } from '../http/held-bodies.ts';
 import { arrivingBody } from './arriving-body.ts';
 
-/** Limits of a form besides its files. The longest field is a prompt for pictures: 32,000 characters. */
+/** Limits of a form apart from its files. The longest field is a prompt for pictures, with 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
-/** Bytes outside of files at most: the fields, and the heads of all parts. */
+/** Largest number of bytes outside of files: those of the fields, and of the heads of all parts. */
 const maxOutside = limits.fields * limits.fieldSize + 64 * 1024;
 
-/** Memory of a piece of a field: each byte may become a character of two, and a piece of one byte costs as much as a short string. */
+/** Memory of a piece of a field. Each byte may become a character of two bytes. A piece of one byte costs as much as a short string. */
 const memoryOf = (bytes: number): number => 2 * bytes + 64;
 
-/** What a form says of its file. */
+/** What a form says about a file. */
 export interface FormFile {
   name: string;
   mimeType: string;
@@ -27,7 +27,7 @@ export interface KeptFile<Kept> extends FormFile {
 
 export interface Form<Kept> {
   fields: ReadonlyMap<string, string>;
-  /** The fields in their order, repeated names included. */
+  /** The fields in their order. Unlike `fields`, they include all fields with the same name. */
   entries: readonly (readonly [name: string, value: string])[];
   files: readonly KeptFile<Kept>[];
 }
@@ -35,11 +35,11 @@ export interface Form<Kept> {
 export interface FormReader<Kept> {
   /** Milliseconds without a byte after which the form is refused. */
   timeoutMs: number;
-  /** The request's share of memory, see `arrivingBody`. */
+  /** The memory reserved for the request, see `arrivingBody`. */
   holding: Pick<BodyReservation, 'markSlow' | 'markArrived' | 'grow'>;
   /** Largest number of files; a form with more is refused. */
   maxFiles: number;
-  /** Whether the file of a field is kept; other files are read and discarded. */
+  /** Whether the file of a field is kept. Other files are read and discarded. */
   isKept: (field: string) => boolean;
   /** Reads the content of a file to its end, and cleans up on failure. */
   keep: (content: AsyncIterable<Uint8Array>) => Promise<Kept>;
@@ -50,8 +50,8 @@ export interface FormReader<Kept> {
 /**
  * Receives a form with files (RFC 7578) and streams the content of each file to `keep` as it arrives. Fields may come before and after the
  * files.
- * @throws RouterError `invalid_request` for a body that is not a form, is cut off or has too many or too long fields,
- * `unsupported_encoding`, `request_timeout`, `overloaded`, or an error of `keep`, after every `keep` has ended
+ * @throws RouterError `invalid_request` for a body that is not a form, is cut off or has too many or too long fields; `body_too_large`,
+ * `unsupported_encoding`, `request_timeout`, `overloaded`; or an error of `keep`. Throws only after every `keep` has ended
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,

@@ -18,8 +18,8 @@ export interface ContentParts {
 
 /**
  * Sends the content of a file, or the requested range (RFC 9110, 14), as fast as the client reads.
- * @throws RouterError `range_not_satisfiable`, or an error of reading before the first byte. An error after that closes the connection, so
- * that the client sees that bytes are missing
+ * @throws RouterError `range_not_satisfiable`; an error of `read`. A later error closes the connection before it is thrown, so that the
+ * client sees that bytes are missing
  */
 export async function sendContent(request: Request, response: Response, parts: ContentParts): Promise<void> {
   const { file, read, timeoutMs } = parts;

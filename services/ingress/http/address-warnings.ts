@@ -1,9 +1,9 @@
-/** Host names of `URL` that resolve to the machine itself. */
+/** Matches host names that stand for the machine itself, as `URL` writes them. */
 const ownMachine = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * Returns warnings for the operator about the public address: no `TRUSTED_PROXIES` behind https, or no TLS. The ingress itself serves plain
- * HTTP.
+ * Returns warnings for the operator about `PUBLIC_URL`: it is https, but `TRUSTED_PROXIES` is empty; or it has no TLS. The ingress itself
+ * serves plain HTTP.
  */
 export function addressWarnings(config: {
   PUBLIC_URL?: string | undefined;

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 /** Seconds for which a browser may cache the answer to a preflight: the most that Chromium accepts. */
 const preflightSeconds = 7_200;
 
-/** Headers of an answer to a preflight. `*` covers any header except `authorization`, in requests without credentials (Fetch). */
+/** Headers of an answer to a preflight. In requests without credentials, `*` covers any header except `authorization` (Fetch). */
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST, DELETE',
   'access-control-allow-headers': 'authorization, *',
@@ -11,9 +11,9 @@ const preflightHeaders = {
 };
 
 /**
- * Lets web pages of these origins send requests and read the answers (Fetch, "CORS protocol"), never with cookies: a page sends its key.
- * The middleware answers preflights itself, because they carry no key. A request of any other origin passes on without the header that
- * would let its page read the answer. Mount it before every handler that answers or refuses.
+ * Lets web pages of these origins send requests and read the answers (Fetch, "CORS protocol"). Cookies are never allowed, because a page
+ * sends its key. The middleware answers preflights itself, because they contain no key. A request of any other origin is handled, too, but
+ * without the header that would let its page read the answer. Mount it before every handler that answers or refuses.
  * @param origins exact origins, or `*` alone for all
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {

@@ -9,13 +9,13 @@ import { createRequestId, requestIdHeaders } from './request-id.ts';
 export interface BrokenRequestParts {
   log: Logger;
   countRefusal: CountRefusal;
-  /** Whether an answer on this connection has begun; an error answer would corrupt it. */
+  /** Whether an answer on this connection has begun. An error answer would corrupt it. */
   isAnswering: (socket: Duplex) => boolean;
 }
 
 /**
- * Creates the listener of `clientError`. It answers requests that Node's HTTP parser rejects: not HTTP, too slow, or with headers that are
- * too large. By default Node closes such connections without a body.
+ * Creates the listener of `clientError`. It answers requests that Node's HTTP parser rejects because they are not HTTP, are too slow, or
+ * have headers that are too large. By default, Node answers them without a body and closes the connection.
  */
 export function createBrokenRequestListener(
   format: AnswerFormat,

@@ -14,7 +14,7 @@ export interface AnswerErrorParts {
   countRefusal: CountRefusal;
 }
 
-/** Creates the error handler of a format's routes. It logs, traces and counts each thrown error, and answers it in that format. */
+/** Creates the error handler of a format's routes. It logs, traces and counts each thrown error, and answers with it in that format. */
 export function createErrorHandler(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const refusal = asRouterError(error);
@@ -35,13 +35,14 @@ export function createErrorHandler(format: AnswerFormat, { log, countRefusal }: 
   };
 }
 
-/** Returns the path for the log, with the token of a one-time link cut out. */
+/** Returns the path for the log, without the token of a one-time link. */
 function loggablePath({ baseUrl, path }: Request): string {
   return `${baseUrl}${path}`.replace(/^\/link\/.*/s, '/link/…');
 }
 
 /**
- * Refuses all methods of a path that its routes do not handle; mount it after them. `Allow` lists the supported methods (RFC 9110, 15.5.6).
+ * Refuses all methods of a path that its routes do not handle. Mount it after them. The header `Allow` lists the supported methods (RFC
+ * 9110, 15.5.6).
  */
 export function refuseMethod(...allowed: string[]) {
   return (request: Request, response: Response): never => {
@@ -50,7 +51,7 @@ export function refuseMethod(...allowed: string[]) {
   };
 }
 
-/** Refuses a path that has no route; mount it last. */
+/** Refuses a path that has no route. Mount it last. */
 export function refuseUnknownPath(request: Request): never {
   throw new RouterError('not_found', `There is no ${request.method} ${request.baseUrl}${request.path} here.`);
 }

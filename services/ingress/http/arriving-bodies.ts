@@ -2,22 +2,23 @@ import type { Request, RequestHandler } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 
-/** Bytes of a request besides its body, with its connection. */
+/** Bytes of memory of a request and its connection, without the body. */
 const requestBytes = 16 * 1024;
 
-/** One in so many bytes of the memory limit is for bodies that arrive here, and so many bytes at most. */
+/** The bodies that arrive here may use one part of this many of the memory limit. */
 const memoryParts = 32;
+/** Largest number of bytes that they may use, however large the memory limit is. */
 const maxBytesOfAll = 32 * 1024 * 1024;
 
 /**
- * Bounds the memory of bodies that are received without a key: of people who sign in, and of those who administer. Each counts with its
- * declared length until it is whole; a compressed body counts with the maximum. When all take too much, the one that has been arriving for
- * longest is disconnected, so that whoever sends quickly does not wait for who sends slowly. A body without a length is refused: each of its
- * chunks may have a single byte and takes some 200 bytes.
+ * Bounds the memory of bodies that are read before a key is checked: those of people who sign in, and of administrators. Each body counts
+ * with its declared length until it is complete. A compressed body counts with the maximum. When all bodies together need too much memory,
+ * the request that has been arriving for longest is disconnected, so that fast clients do not wait for slow ones. A body without a declared
+ * length is refused, because each of its chunks may have a single byte and needs some 200 bytes of memory.
  */
 export class ArrivingBodies {
   readonly #maxBytes: number;
-  /** By request, the one that came first first. */
+  /** Bytes by request, the oldest request first. */
   readonly #arriving = new Map<Request, number>();
   #bytes = 0;
 
@@ -25,7 +26,10 @@ export class ArrivingBodies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Creates the handler that comes before one that reads a body. @param maxBytes the maximum that this one reads */
+  /**
+   * Creates the handler to mount before a handler that reads a body.
+   * @param maxBytes largest body that the later handler reads
+   */
   within(maxBytes: number): RequestHandler {
     return (request, response, next) => {
       const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = request.headers;
@@ -35,7 +39,7 @@ export class ArrivingBodies {
       this.#add(request, requestBytes + bytes);
       const remove = (): void => this.#remove(request);
       request.once('end', remove);
-      // Of one that is refused, the rest is thrown away as it comes.
+      // The rest of a refused body is discarded as it arrives, so it needs no memory.
       response.once('close', remove);
       next();
     };
@@ -62,8 +66,8 @@ function noLength(): RouterError {
 }
 
 /**
- * The bytes that bodies without a key may have together.
- * @param memoryBytes the container's limit; 0 without one
+ * Returns the bytes that all bodies read before a key is checked may have together.
+ * @param memoryBytes the memory limit of the container; 0 if it has none
  */
 export function arrivingBytes(memoryBytes: number): number {
   return Math.min(maxBytesOfAll, computeMemoryShare(memoryParts, memoryBytes));

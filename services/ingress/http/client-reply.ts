@@ -20,14 +20,14 @@ export interface ReplyOptions {
   repeated?: StreamOpening['repeated'];
   stream: boolean;
   unread: UnreadOutputs;
-  /** Called when the answer begins: the request body may be released. */
+  /** Called when the answer begins. From then on, the request body may be released. */
   onBegin: () => void;
   /** See `ModelSink.hold`. */
   hold?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Writes one job's answer to the client. The first call decides the HTTP status; a failure after it is sent as an error event that ends the
+ * Writes one job's answer to the client. The first output decides the HTTP status. A later failure is sent as an error event that ends the
  * stream.
  */
 export class ClientReply implements ModelSink {
@@ -55,7 +55,7 @@ export class ClientReply implements ModelSink {
     this.#hold = hold;
   }
 
-  /** Sets the running request to fail when the client does not read the answer. */
+  /** Sets the running request that fails when the client does not read the answer. */
   failWhenUnread(running: RunningRequest | undefined): RunningRequest | undefined {
     this.#running = running;
     return running;
@@ -80,7 +80,7 @@ export class ClientReply implements ModelSink {
     this.#keepsBody = true;
   }
 
-  /** Adds these bytes of the answer to the memory that the request holds, until the answer begins. */
+  /** Adds bytes of the answer to the memory reserved for the request, until the answer begins. */
   hold(bytes: number): void {
     this.#hold?.(bytes);
   }
@@ -91,7 +91,7 @@ export class ClientReply implements ModelSink {
   }
 
   /**
-   * Sends the first piece at once, ahead of pieces that wait for other clients. Later pieces are sent at the end of the event loop's turn.
+   * Sends the first piece at once, before pieces that wait for other clients. Later pieces are sent at the end of the event loop's turn.
    */
   data(bytes: Uint8Array): void {
     const piece = this.#answer.relayed(bytes);
@@ -102,7 +102,7 @@ export class ClientReply implements ModelSink {
     this.#output.write(piece);
   }
 
-  /** Writes a comment into the stream for people who read it: the headers are already sent, and clients skip comments. */
+  /** Writes a comment into the stream for people who read it. The headers are already sent, and clients ignore comments. */
   moved({ attempt }: ServedJob): void {
     if (attempt && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
   }
@@ -120,13 +120,13 @@ export class ClientReply implements ModelSink {
     this.#output.end(piece);
   }
 
-  /** Ends the answer with an error: as an event if the answer has begun, otherwise as an answer with the error's status. */
+  /** Ends the answer with an error: with an error event if the answer has begun, otherwise with an answer that has the error's status. */
   fail(error: RouterError): void {
     if (this.#response instanceof DetachedResponse) this.#response.noteFailure({ error, hasBegun: this.#hasBegun });
     try {
       if (this.#stream && this.#answer.opensToFail?.(error) === true) this.#startStream();
       if (!this.#response.headersSent) refuse(this.#response, this.#format, error, this.#requestId);
-      // Closing the connection keeps a client from taking a part for the whole answer.
+      // The connection is closed, so that the client does not mistake the part that it has for the whole answer.
       else if (this.#answer.isPlain) this.#response.destroy();
       else this.#output.end(this.#answer.errorEvent(error));
     } catch (thrown) {

@@ -11,17 +11,18 @@ import { serveInTurn } from './serve-in-turn.ts';
 const headersTimeoutMs = 20_000;
 
 /**
- * Milliseconds for a request to arrive whole. Only file uploads take that long: other bodies have a limit of their own (`bodyTimeoutMs`).
+ * Milliseconds within which a request must arrive completely. Only file uploads may need that long, because other bodies have a limit of
+ * their own (`bodyTimeoutMs`).
  */
 const uploadTimeoutMs = 3_600_000;
 
 /** Milliseconds between two checks for requests that arrive too slowly. */
 const checkSlowMs = 1_000;
 
-/** Milliseconds without traffic after which TCP probes the client's machine. */
+/** Milliseconds without traffic after which TCP checks whether the client's machine still answers. */
 const probeClientMs = 30_000;
 
-/** Milliseconds for which idle keep-alive connections stay open; longer than load balancers keep theirs. */
+/** Milliseconds for which idle keep-alive connections stay open. This is longer than load balancers keep their connections open. */
 const keepAliveTimeoutMs = 75_000;
 
 export interface ClientServerParts {
@@ -31,7 +32,7 @@ export interface ClientServerParts {
   bodyTimeoutMs: number;
 }
 
-/** Creates the HTTP server for clients. Requests that are not valid HTTP are answered in the first client format. */
+/** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
   app: RequestListener,
   { log, open, countRefusal, bodyTimeoutMs }: ClientServerParts,
@@ -47,7 +48,7 @@ export function createClientServer(
       connectionsCheckingInterval: checkSlowMs,
       keepAlive: true,
       keepAliveInitialDelay: probeClientMs,
-      // What Node answers itself is in no turn.
+      // `serveInTurn` refuses requests without a host, because answers that Node sends itself do not wait for their turn.
       requireHostHeader: false,
     },
     serve,
@@ -56,7 +57,7 @@ export function createClientServer(
     acceptWhenRead(request, response);
     serve(request, response);
   });
-  // Other expectations are not met, and need not be: RFC 9110, section 10.1.1.
+  // Other expectations are ignored, which RFC 9110, section 10.1.1, permits.
   server.on('checkExpectation', serve);
   server.on('clientError', answerBroken);
   return server;

@@ -4,19 +4,20 @@ import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { OpenRequests } from './open-requests.ts';
 
-/** Milliseconds for sending the errors of requests that the drain has ended. */
+/** Milliseconds within which the errors of requests that the drain has ended must be sent. */
 const lastErrorsMs = 500;
 
 export interface DrainParts {
   open: OpenRequests;
   server: Server;
   dispatcher: Pick<Dispatcher, 'active' | 'drain'>;
-  /** Milliseconds for load balancers to stop sending requests; `drainMs` after that are for running answers to finish. */
+  /** Milliseconds within which load balancers stop sending requests. */
   leaveMs: number;
+  /** Milliseconds after `leaveMs` within which running answers may finish. */
   drainMs: number;
-  /** Called once the server accepts no more connections: ends streams that another node can continue. */
+  /** Called once the server accepts no more connections. Ends streams that the client can continue at another node. */
   onClosed: () => void;
-  /** Called when `drainMs` are over: from here on nothing new starts, and running requests are ended. */
+  /** Called when `drainMs` are over. From then on, no request may start, and running requests are ended. */
   onEnding: () => void;
   log: Pick<Logger, 'info'>;
 }

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** Disconnects a client whose request does not arrive within `ms` milliseconds. For routes where no body reader has a timeout. */
+/** Disconnects a client whose request does not arrive within `ms` milliseconds. For routes whose body readers have no timeout. */
 export function endSlowBody(ms: number): RequestHandler {
   return (request, _response, next) => {
     if (!request.complete) {

@@ -1,15 +1,16 @@
 /** Milliseconds between two samples. */
 const sampleMs = 100;
 
-/** Weight of one sample in the moving average, which covers about the last seven samples. */
+/** Weight of one sample in the moving average. With it, the average covers about the last seven samples. */
 const weight = 0.15;
 
-/** Upper bound of one sample in milliseconds, so that a process that was suspended once does not count as overloaded. */
+/** Largest value of one sample in milliseconds, so that a process that was suspended once does not count as overloaded. */
 const maxOfOneMs = 3_000;
 
 /**
- * Measures the event loop's load: the milliseconds by which timers run late, as a moving average. An ingress that falls behind reads too
- * slowly from the broker, which then closes its connection, and all its streams suffer. To prevent that, it refuses new requests before.
+ * Measures the load of the event loop as the moving average of the milliseconds by which timers run late. An overloaded ingress would read
+ * too slowly from the broker. The broker would then close the connection, and all streams of the ingress would suffer. To prevent that, the
+ * ingress refuses new requests earlier.
  */
 export class EventLoopLoad {
   readonly #maxMs: number;
@@ -18,7 +19,7 @@ export class EventLoopLoad {
   #isBehind = false;
   #dueAt = performance.now() + sampleMs;
 
-  /** @param maxMs average delay above which `isBehind` turns true, until the delay falls to half of it; 0 turns the check off */
+  /** @param maxMs average delay above which `isBehind` becomes true, until the delay falls to half of it; 0 switches the check off */
   constructor(maxMs: number) {
     this.#maxMs = maxMs;
     this.#timer = setInterval(() => this.#look(performance.now()), sampleMs);

@@ -6,12 +6,12 @@ import { version } from '#shared/core/version.ts';
 
 /** The body of `GET /health`. */
 export interface Health {
-  /** `draining` comes with status 503, on which load balancers stop sending requests. Requests that still arrive are served. */
+  /** With `draining`, the status is 503, so that load balancers stop sending requests. Requests that still arrive are served. */
   status: 'ok' | 'degraded' | 'draining';
   version: string;
   nats: boolean;
   redis: boolean;
-  /** `lost`: the account store was emptied or replaced, and no operator has confirmed it. */
+  /** `lost`: the account store was emptied or replaced, and no operator has confirmed that. */
   store: 'intact' | 'lost';
   /** Live workers that take jobs, by tier. */
   workers: Record<Tier, number>;

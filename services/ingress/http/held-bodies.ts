@@ -1,11 +1,14 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 
-/** One request's share of this process's memory for bodies. */
+/** The part of this process's memory for bodies that is reserved for one request. */
 export interface BodyReservation {
-  /** Adds bytes that were read. @throws RouterError `overloaded` when all bodies together exceed their limit */
+  /**
+   * Adds bytes that were read.
+   * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
+   */
   grow: (bytes: number) => void;
-  /** Marks the body as slow to arrive. When another request needs the place, the share is released and `end` is called. */
+  /** Marks the body as slow to arrive. When another request needs its place, the reservation is released and `end` is called. */
   markSlow: (end: (error: RouterError) => void) => void;
   /** Marks the body as complete. */
   markArrived: () => void;
@@ -22,11 +25,11 @@ export interface BodySender {
 interface Share {
   bytes: number;
   requests: number;
-  /** Requests whose bodies are slow to arrive. */
+  /** Number of requests whose bodies are slow to arrive. */
   slow: number;
 }
 
-/** Bytes of memory per running or waiting request, with its sockets: as measured by `npm run bench`, plus a margin. */
+/** Bytes of memory per running or waiting request and its sockets, as `npm run bench` measures them, plus a margin. */
 const activeBytes = 64 * 1024;
 
 /** Returns the default limit of concurrent requests: as many as fit into half of the memory limit, between 100 and 20,000. */
@@ -35,25 +38,28 @@ export function defaultMaxActive(limitBytes: number): number {
   return Math.max(100, Math.min(20_000, fits));
 }
 
-/** Returns the default limit of bytes for bodies: a quarter of the memory limit, 1 GiB at most. */
+/** Returns the default limit of bytes for bodies: a quarter of the memory limit, and at most 1 GiB. */
 export function defaultHeldBytes(limitBytes: number): number {
   return limitBytes > 0 ? Math.min(1024 ** 3, Math.floor(limitBytes / 4)) : 1024 ** 3;
 }
 
-/** Slow bodies that a key may have on top of its concurrent-request limit, because token counts and tool calls are not under that limit. */
+/**
+ * Number of slow bodies that a key may have in addition to its limit of concurrent requests, because that limit does not cover token counts
+ * and tool calls.
+ */
 const extraSlowBodies = 8;
 
-/** One of this many places stays free for other keys when one key holds all the rest. */
+/** One key may have all places for requests except one of this many, which stays free for other keys. */
 const placesForOthers = 10;
 
 /**
- * Limits the requests that are read or running at once, and the memory of their bodies. A key that already holds bodies may add another
- * only while its total does not exceed the memory that stays free, so that other keys have room.
+ * Limits the number of requests that arrive or run at once, and the memory of their bodies. If a key already has bodies in memory, its next
+ * body is admitted only if its total does not exceed the memory that then stays free. So other keys have room.
  */
 export class HeldBodies {
   readonly #maxBytes: number;
   readonly #maxCount: number;
-  /** By key id; only keys that hold a request. */
+  /** By key id; contains only keys that have a request. */
   readonly #shares = new Map<string, Share>();
   /** Requests whose bodies are slow to arrive, the longest wait first. */
   readonly #slow = new Map<BodyReservation, (error: RouterError) => void>();
@@ -61,7 +67,7 @@ export class HeldBodies {
   #bytes = 0;
   #count = 0;
 
-  /** @param load whether this process's event loop is behind */
+  /** @param load says whether the event loop of this process is behind */
   constructor(maxBytes: number, maxCount: number, load: { readonly isBehind: boolean } = { isBehind: false }) {
     this.#maxBytes = maxBytes;
     this.#maxCount = maxCount;
@@ -74,8 +80,8 @@ export class HeldBodies {
 
   /**
    * Admits one more request of a key.
-   * @throws RouterError `overloaded` when there are too many requests or the event loop is behind; `rate_limit_exceeded` when the key has
-   * more slow bodies than its limits would allow requests
+   * @throws RouterError `overloaded` if there are too many requests or the event loop is behind; `rate_limit_exceeded` if the key has more
+   * slow bodies than it may have (see `extraSlowBodies`)
    */
   admit({ id, limits }: BodySender): BodyReservation {
     const share = this.#shares.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
@@ -97,7 +103,7 @@ export class HeldBodies {
     };
     const holding: BodyReservation = {
       grow: (bytes) => {
-        // Decompression may continue after the client has disconnected; its output is not counted.
+        // Decompression may continue after the client has disconnected. Its output must not be counted.
         if (!isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
         const free = this.#maxBytes - this.#bytes - bytes;
         const ofRest = share.bytes - held;
@@ -126,7 +132,7 @@ export class HeldBodies {
     return holding;
   }
 
-  /** Ends the request that has waited longest for its body: a fast client must not wait for a slow one. */
+  /** Ends the request that has waited longest for its body, because a fast client must not wait for a slow one. */
   #endSlowest(): void {
     const [slowest] = this.#slow;
     if (!slowest) return;

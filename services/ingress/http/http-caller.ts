@@ -33,7 +33,7 @@ export class HttpCaller implements Caller {
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
   }
 
-  /** Makes a request with an idempotency key run on without its client from now on: a repetition of the request gets the answer. */
+  /** From now on, a request with an idempotency key continues without its client, so that a repetition of the request gets the answer. */
   onEffects(): void {
     runUncancelled(this.#response);
   }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Header with which a client asks for an error instead of a stream that continues on another worker. */
+/** Header with which a client requests an error instead of a stream that continues on another worker. */
 const header = 'x-rtr-continue';
 
 /**

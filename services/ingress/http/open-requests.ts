@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * Milliseconds after an answer for which a drain waits for the next request on the same connection: the client may have sent it before it
- * got `connection: close`.
+ * Milliseconds after an answer for which a drain waits for the next request on the same connection, because the client may have sent it
+ * before it received `connection: close`.
  */
 const nextRequestMs = 250;
 
@@ -34,7 +34,7 @@ export class OpenRequests {
     response.on('close', () => {
       this.#open.delete(response);
       this.#closedAt = performance.now();
-      // A response references its whole request, and a keep-alive connection may stay idle for long.
+      // A response references its whole request, which would stay in memory while a keep-alive connection is idle.
       if (this.#bySocket.get(socket) === response) this.#bySocket.delete(socket);
       this.#onChange?.();
     });
@@ -42,7 +42,10 @@ export class OpenRequests {
     next();
   };
 
-  /** Counts a response that has no connection. @returns a function that stops counting it */
+  /**
+   * Counts a response that has no connection.
+   * @returns a function that stops counting it
+   */
   hold(response: ServerResponse): () => void {
     this.#open.add(response);
     return () => {
@@ -57,13 +60,13 @@ export class OpenRequests {
     return response !== undefined && response.headersSent && !response.closed;
   }
 
-  /** From now on, each answer that begins carries `connection: close`. */
+  /** From now on, each answer that begins has the header `connection: close`. */
   startLeaving(): void {
     this.#leaving = true;
     for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Resolves when no request is open and none has followed on a connection that was just in use, or after `ms` milliseconds. */
+  /** Resolves when no request is open and none has followed on a connection that was just in use, at the latest after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let last: NodeJS.Timeout | undefined;

@@ -7,35 +7,35 @@ import type { BodyReservation } from './held-bodies.ts';
 /** A decoding stream; `bytesWritten` counts its input. */
 type Decoder = Transform & { bytesWritten: number };
 
-/** Log2 of the largest window of a zstd body: 16 MiB of memory in the decoder. The encoding allows far more. */
+/** Log2 of the largest window of a zstd body, which needs 16 MiB of memory in the decoder. The encoding allows far larger windows. */
 const zstdWindowLog = 24;
 
 /**
- * Largest ratio of a decompressed body to its compressed bytes, checked above `expandedBytes`. Texts and base64 usually compress to a tenth
- * at best.
+ * Largest ratio of the decompressed to the compressed size of a body. It is checked once more than `expandedBytes` are decompressed. Texts
+ * and base64 usually compress to a tenth at best.
  */
 const maxExpansion = 100;
 const expandedBytes = 1024 * 1024;
 
-/** Memory of a piece of a body besides its bytes, which counts where it is most of it. */
+/** Bytes of memory of a piece of a body besides its content. They count only for pieces with less content than this. */
 const pieceBytes = 512;
 
-/** Memory of one of several pieces of a body. A client may send each byte as a piece of its own. */
+/** Returns the bytes of memory of one of several pieces of a body. A client may send each byte as a piece of its own. */
 export function memoryOfPiece(bytes: number): number {
   return bytes < pieceBytes ? bytes + pieceBytes : bytes;
 }
 
 export interface BodyLimits {
-  /** Bytes of one body, after decompression. */
+  /** Largest size of a body after decompression. */
   maxBytes: number;
   timeoutMs: number;
 }
 
 /**
  * Reads a request's whole body, decompressed and without a byte order mark.
- * @param holding the request's share of memory; an error that it throws ends the reading
- * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off or cannot be
- * decompressed), as soon as the problem is detected. The rest of the request stays unread; see `refuse`
+ * @param holding the memory reserved for the request; an error that it throws ends the reading
+ * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`; `invalid_json` for a body that is cut off or cannot be
+ * decompressed. Throws as soon as the problem is detected; the rest of the request stays unread, see `refuse`
  */
 export type ReadBody = (
   request: IncomingMessage,
@@ -88,8 +88,8 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       isOver = true;
       holding.markArrived();
       clearTimeout(timer);
-      // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing them costs
-      // more: it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
+      // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing them would cost
+      // more, because it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
       parts = [];
       if (decoder) {
         request.unpipe(decoder);

@@ -7,7 +7,7 @@ const header = 'x-rtr-max-wait';
 const maxSeconds = 3_600;
 
 /**
- * Returns the milliseconds that a client lets its request wait in the queue; undefined without a limit.
+ * Returns the milliseconds that a client lets its request wait in the queue; undefined if the client sets no limit.
  * @throws RouterError `invalid_request` for a value that is not a number of seconds above 0 and up to 3,600
  */
 export function readMaxWait(headers: IncomingHttpHeaders): number | undefined {

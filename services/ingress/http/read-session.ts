@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NamedSession } from '#shared/serving/compute-affinity.ts';
 
-/** Headers in which clients name an agent session: opencode and others, Claude Code, Codex. */
+/** Headers in which clients name an agent session. In this order, they are those of opencode and others, Claude Code, and Codex. */
 const sessionHeaders = ['x-session-affinity', 'x-claude-code-session-id', 'session-id'];
 
 /** Header of the client whose sessions keep their name after a compaction. */
 const restartingHeader = 'x-claude-code-session-id';
 
 /**
- * Headers in which clients name one agent of a session, which has its own conversation: Claude Code, Codex. Codex also numbers the windows
- * of a thread: each compaction begins a new window.
+ * Headers in which clients name one agent of a session, which has its own conversation. The first header is that of Claude Code, the others
+ * are those of Codex. Codex also numbers the windows of a thread, and each compaction begins a new window.
  */
 const agentHeaders = ['x-claude-code-agent-id', 'x-codex-window-id', 'thread-id'];
 
-/** Characters of a name that are used; the rest is cut. Names in use are UUIDs. */
+/** Number of characters after which a name is cut off. Clients use UUIDs as names. */
 const maxLength = 256;
 
-/** Returns the session and agent that a client names in its headers; undefined without a session. */
+/** Returns the session and agent that a client names in its headers; undefined if it names no session. */
 export function readSession(headers: IncomingHttpHeaders): NamedSession | undefined {
   const session = firstOf(headers, sessionHeaders);
   if (!session) return undefined;

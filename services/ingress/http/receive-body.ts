@@ -12,10 +12,13 @@ export interface ReceiveParts {
   isEnding: () => boolean;
 }
 
-/** A request's body. It counts as held until the answer is complete or `releaseBody` is called; keep no reference after that. */
+/** A request's body. Its memory stays reserved until the answer is complete or `releaseBody` is called. Keep no reference after that. */
 export interface ReceivedBody {
   body: Buffer;
-  /** Adds bytes that are held besides the body. @throws RouterError `overloaded` when all bodies together exceed their limit */
+  /**
+   * Reserves memory for bytes besides the body.
+   * @throws RouterError `overloaded` if there is not enough memory for all bodies
+   */
   grow: (bytes: number) => void;
   releaseBody: () => void;
 }
@@ -23,7 +26,7 @@ export interface ReceivedBody {
 /**
  * Reads a request's body within the limits of this process, and claims the request's idempotency key. Call it after `requireKey` only.
  * @returns undefined if the client disconnects meanwhile
- * @throws RouterError `overloaded`, `shutting_down`, or the errors of `ReadBody` and `claimKey`
+ * @throws RouterError `overloaded`, `shutting_down`; the errors of `ReadBody` and `claimIdempotencyKey`
  */
 export async function receiveBody(
   request: Request,
@@ -38,7 +41,7 @@ export async function receiveBody(
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const claimed = claimIdempotencyKey(response, body);
-  // Requests without an idempotency key skip the wait, which would cost a turn of the microtask queue.
+  // A request without an idempotency key does not wait, because even that would cost a turn of the microtask queue.
   if (claimed) await claimed;
   return { body, grow: holding.grow, releaseBody: holding.releaseBody };
 }

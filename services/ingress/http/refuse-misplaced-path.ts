@@ -9,7 +9,7 @@ export interface PlacedApi {
 }
 
 /**
- * Refuses a path of an API that lacks the API's base, as clients with a base URL that is too short send it, and names the missing part.
+ * Refuses a path of an API that lacks the API's base path, and names the missing part. Clients whose base URL is too short send such paths.
  * Mount it at a version prefix of the APIs, such as `/v1`.
  */
 export function refuseMisplacedPath(api: PlacedApi): RequestHandler {

@@ -2,8 +2,8 @@ import type { NextFunction, Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * Refuses WebSockets on every path with status 426: on it, Codex falls back to HTTP at once, while any other status makes Codex retry seven
- * times. Without a listener for upgrades, Node handles such a request like any other, so the connection stays usable.
+ * Refuses WebSockets on every path with status 426. After this status, Codex uses HTTP at once, while any other status makes it retry seven
+ * times. As there is no listener for upgrades, Node handles such a request like any other, and the connection stays usable.
  */
 export function refuseUpgrade(request: Request, response: Response, next: NextFunction): void {
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return next();

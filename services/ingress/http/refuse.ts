@@ -14,7 +14,7 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
   // A client that was too slow to send its request gets the answer, but no more time.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');
   else if (!response.req.complete) discardRest(response);
-  // For a request that was not read, only this header shows that it asks for a stream.
+  // If the body was not read, only this header shows whether the request asks for a stream.
   const stream = response.req.headers.accept === 'text/event-stream' ? format.openStream({ requestId }) : undefined;
   if (stream?.opensToFail?.(error) === true) {
     startEvents(response);
@@ -49,7 +49,7 @@ function discardRest({ req: request }: ServerResponse): void {
 /** Returns the error that a client receives for a thrown value. The cause of an unexpected error is only logged. */
 export function asRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
-  // Express's own errors have a status, for example the error for a path that cannot be decoded.
+  // The errors of Express have a status, for example the error for a path that cannot be decoded.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return new RouterError('invalid_request', 'The request could not be understood.', { cause: error });
   }

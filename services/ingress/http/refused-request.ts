@@ -5,7 +5,7 @@ import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** A request that was refused before any worker got it, and the name of the format of the refusal. */
+/** A request that was refused before any worker got it, and the name of the format in which it was refused. */
 export interface RefusedRequest extends Refusal {
   format: string;
 }
@@ -24,7 +24,7 @@ export function describeRefusal(response: Response, format: string, error: Route
   };
 }
 
-/** Stores which model or tool a request asked for. Called only when the request fails, so that other requests pay nothing for it. */
+/** Stores which model or tool a request asked for. To be called only if the request fails, so that it costs other requests nothing. */
 export function setRequestedName(response: Response, name: string): void {
   response.locals['asked'] = name;
 }

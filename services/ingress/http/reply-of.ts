@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { ClientReply } from './client-reply.ts';
 
-/** Stores the reply of a model request, so that `answerError` can send a failure before dispatch through the same reply. */
+/** Stores the reply of a model request, so that `createErrorHandler` can send a failure before dispatch through the same reply. */
 export function setReply(response: Response, reply: ClientReply): void {
   response.locals['reply'] = reply;
 }

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 const acceptable = /^[\w.:-]{1,128}$/;
 
-/** Response headers that carry the request id; SDKs read one or the other. */
+/** Response headers that contain the request id. Each SDK reads one of them. */
 const headerNames = ['x-request-id', 'request-id'] as const;
 
 /**

@@ -2,10 +2,16 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 
-/** Resolves a raw key to its identity. @throws RouterError, which the client receives */
+/**
+ * Resolves a raw key to its identity.
+ * @throws RouterError, which the client receives
+ */
 export type VerifyKey = (rawKey: string) => KeyIdentity | Promise<KeyIdentity>;
 
-/** Resolves the console session of a request to an identity; undefined if it has none. Throws like `VerifyKey`. */
+/**
+ * Resolves the console session of a request to an identity; undefined if the request has no session.
+ * @throws RouterError as `VerifyKey` does
+ */
 export type VerifySession = (request: Request) => Promise<KeyIdentity | undefined>;
 
 export interface RequireKeyParts {
@@ -16,7 +22,7 @@ export interface RequireKeyParts {
 }
 
 /**
- * Admits requests with a valid key. Requests without any key are admitted with the sign-in session of the console.
+ * Admits requests with a valid key. A request without any key is admitted if it has a sign-in session of the console.
  * @param alsoHeader another header that may carry the key, besides `Authorization: Bearer`
  */
 export function requireKey(parts: RequireKeyParts, alsoHeader?: string): RequestHandler {
@@ -53,7 +59,7 @@ export function identityOf(response: Response): KeyIdentity {
   return response.locals['identity'] as KeyIdentity;
 }
 
-/** Adds to the error for a wrong key that the key came in `authorization`, for routes that accept a key in two headers. */
+/** Adds to the error for a wrong key that the key was in `authorization`, for routes that accept a key in two headers. */
 function aboutBearer(error: unknown): unknown {
   if (!(error instanceof RouterError) || error.code !== 'invalid_api_key') return error;
   return new RouterError(error.code, error.message, { param: 'authorization', cause: error });

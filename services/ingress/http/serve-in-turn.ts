@@ -2,14 +2,15 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Requests of a connection that may wait for the answer to the one before them. */
+/** Largest number of requests of a connection that may wait for the answers to earlier requests. */
 const maxWaiting = 8;
 
 /**
- * Makes a listener that serves one request of a connection at a time. Node parses all that it has read of a connection at once, which is
- * more than two thousand pipelined requests, and passes each on, even of a connection that is closed meanwhile.
- * @param serve is called with a request whose answer can be sent, and with no other
- * @param refuse answers a connection on which too many requests wait, or whose request names no host, and ends it
+ * Creates a listener that serves one request of a connection at a time. Node parses everything that it has read from a connection at once,
+ * which may be more than two thousand pipelined requests. It calls its listener for each of them, even if the connection is closed
+ * meanwhile.
+ * @param serve is called with a request only when its answer can be sent
+ * @param refuse sends an error to a connection on which too many requests wait or whose request names no host, and ends the connection
  */
 export function serveInTurn(
   serve: RequestListener,
@@ -19,7 +20,7 @@ export function serveInTurn(
 
   function end(error: RouterError, socket: Duplex): void {
     refuse(error, socket);
-    // What was parsed stays in memory until the connection is closed. The answer leaves in this turn of the event loop.
+    // Parsed requests stay in memory until the connection is closed. The answer is sent in this turn of the event loop.
     setImmediate(() => socket.destroy());
   }
 
@@ -28,10 +29,10 @@ export function serveInTurn(
     const before = waiting.get(socket) ?? 0;
     if (before >= maxWaiting) return end(tooManyWaiting(), socket);
     waiting.set(socket, before + 1);
-    // Node emits it when it gives the connection to an answer.
+    // Node emits this event when it assigns the connection to a response.
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      // The answer before it closes first.
+      // The answer before this one closes first.
       process.nextTick(() => {
         if (socket.writable) serve(request, response);
       });
@@ -52,7 +53,7 @@ function tooManyWaiting(): RouterError {
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 1 });
 }
 
-/** RFC 9112, section 3.2. */
+/** Returns the error for a request without a `Host` header, which must be refused (RFC 9112, section 3.2). */
 function noHost(): RouterError {
   return new RouterError('invalid_request', 'The request has no Host header.');
 }

@@ -3,7 +3,7 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** A request with a span. All responses that stand for the request's own share this object. */
+/** A request with a span. All response objects of the request share this object. */
 interface TracedRequest {
   readonly span: TraceSpan;
   held?: Promise<void>;
@@ -28,7 +28,7 @@ export function traceRequests(tracing: Tracing): RequestHandler {
     const traced: TracedRequest = { span };
     response.locals['trace'] = traced;
     response.on('close', () => {
-      // When a client disconnects early, the attributes of its request are set in a later turn of the event loop.
+      // If a client disconnects early, the attributes of its request are set only in a later turn of the event loop.
       setImmediate(() => end(traced, request, response));
     });
     next();
@@ -63,7 +63,7 @@ function end({ span, held }: TracedRequest, request: Request, response: Response
   void held.then(() => span.end(at));
 }
 
-/** Returns the path as registered in the route table, not as the client sent it: the number of registered paths is small. */
+/** Returns the path as it is registered, not as the client sent it, because the number of registered paths is small. */
 function routeOf({ baseUrl, route }: Request): string | undefined {
   const path: unknown = (route as { path?: unknown } | undefined)?.path;
   if (typeof path !== 'string') return undefined;

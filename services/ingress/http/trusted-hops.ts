@@ -1,11 +1,11 @@
-/** Returns whether a text is a number of proxies (1 to 9), each of which has appended the address that it saw to `X-Forwarded-For`. */
+/** Returns whether a text is a number of proxies (1 to 9), each of which appends the address that it sees to `X-Forwarded-For`. */
 export function isHopCount(text = ''): boolean {
   return /^[1-9]$/.test(text);
 }
 
 /**
- * Returns Express's `trust proxy` value: addresses and networks, or a number of hops counted from the ingress. With hops, no address that a
- * client writes into the header is believed, whatever network the client is in.
+ * Returns the value of `trust proxy` for Express: addresses and networks, or a number of hops counted from the ingress. With a number of
+ * hops, no address that a client writes into the header is trusted, whatever network the client is in.
  * @param proxies `TRUSTED_PROXIES`
  */
 export function trustProxySetting(proxies: readonly string[]): readonly string[] | number {

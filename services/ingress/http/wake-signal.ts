@@ -1,10 +1,10 @@
-/** Wakes a task that waits for a change. A ring before the wait ends that wait at once. */
+/** Wakes a task that waits for a change. If `notify` is called while no task waits, the next wait ends at once. */
 export class WakeSignal {
   readonly #ends: AbortSignal;
   #isRung = false;
   #wake: (() => void) | undefined;
 
-  /** @param ends aborts every wait, now and later */
+  /** @param ends ends the current wait, and all later ones at once */
   constructor(ends: AbortSignal) {
     this.#ends = ends;
   }
@@ -14,7 +14,7 @@ export class WakeSignal {
     else this.#isRung = true;
   }
 
-  /** Resolves on the next ring, or after `ms` milliseconds. */
+  /** Resolves on the next call of `notify`, or after `ms` milliseconds. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {

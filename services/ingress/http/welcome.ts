@@ -3,8 +3,8 @@ import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { version } from '#shared/core/version.ts';
 
 /**
- * Answers `GET /` with the addresses of the console and the APIs, for clients that do not ask for HTML, such as `curl`.
- * @param publicUrl address at which people reach the router; the address of the request if unset
+ * Creates the handler of `GET /` that lists the URLs of the console and the APIs, for clients that do not request HTML, such as `curl`.
+ * @param publicUrl URL at which people reach the router; if undefined, that of the request is used
  * @param apis names and paths of the APIs
  */
 export function answerWelcome(

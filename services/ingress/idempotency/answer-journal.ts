@@ -9,12 +9,14 @@ import type {
 import type { Logger } from '#shared/core/log.ts';
 import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 
-/** Milliseconds for which pieces are gathered, and the bytes of one write, unless one piece is longer. */
+/** Milliseconds after the first of several pieces until they are written together. */
 const gatherMs = 50;
+/** Largest number of bytes of one write, unless a single piece is longer. */
 const bytesAtOnce = 128 * 1024;
 
-/** Milliseconds between a failed write and the next, and from the end of an answer until its journal gives up. */
+/** Milliseconds between a failed write and the next one. */
 const retryMs = 250;
+/** Milliseconds after the end of an answer until its journal gives up writing. */
 const endedMs = 60_000;
 
 export interface JournalParts {
@@ -30,8 +32,8 @@ interface Piece {
 }
 
 /**
- * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. Beyond that bound, or when Redis does not
- * accept writes in time, the answer is not kept; its client still gets it.
+ * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. If they exceed the bound, or Redis does not
+ * accept writes in time, the answer is not kept. Its client still gets it.
  */
 export class AnswerJournal {
   readonly #of: KeyedAttempt;
@@ -43,9 +45,9 @@ export class AnswerJournal {
   /** Status, headers and facts of the request that are not written yet. */
   #news: Pick<AnswerEntry, 'head' | 'facts'> | undefined;
   #end: { kind: 'whole' | 'cut'; isFree: boolean; givenUpAt: number } | undefined;
-  /** Whether the answer is not kept: `untold` until Redis has recorded that, then `told`. */
+  /** Whether the answer is not kept: `untold` until Redis is told so, then `told`. */
   #isLost: false | 'untold' | 'told' = false;
-  /** Whether writing goes on: the execution has its key, and its end was neither written nor given up. */
+  /** Whether writing continues, because the execution still has its key, and its end was neither written nor given up. */
   #hasKey = true;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -55,13 +57,13 @@ export class AnswerJournal {
     this.#parts = parts;
   }
 
-  /** Writes the status and headers at once, and the facts of the request that are known by now. */
+  /** Writes the status and the headers at once, and the facts of the request that are known so far. */
   writeHead(head: AnswerHead, facts: RequestFacts | undefined): void {
     this.#news = { head, facts };
     void this.#write();
   }
 
-  /** Adds the next part of the answer. The journal keeps `bytes`: the caller must not reuse the memory. */
+  /** Adds the next part of the answer. The caller must not reuse the memory of `bytes`, because the journal keeps it. */
   add(bytes: Buffer, number: number): void {
     this.#next = number + 1;
     if (this.#isLost !== false || !this.#hasKey) return;
@@ -78,13 +80,13 @@ export class AnswerJournal {
   }
 
   /**
-   * Writes the end. Resolves when it is written or given up.
-   * @param kind `cut` for an answer whose connection was closed midway
-   * @param isFree whether the next request with the key is executed
+   * Writes the end of the answer. Resolves when it is written, or writing is given up.
+   * @param kind `cut` for an answer whose connection was closed before its end
+   * @param isFree whether the next request with the key is to be executed
    */
   async finish(kind: 'whole' | 'cut', isFree: boolean): Promise<void> {
     this.#end = { kind, isFree, givenUpAt: performance.now() + endedMs };
-    // A write that is running may end without having seen the end.
+    // A write that is already running may finish without writing the end.
     while (this.#hasKey) await this.#write();
     this.drop();
   }
@@ -111,7 +113,7 @@ export class AnswerJournal {
       if (!end && this.#pieces.length === 0 && !this.#news && this.#isLost !== 'untold') return;
       const pieces = this.#pieces.splice(0, this.#countWithin(bytesAtOnce));
       const bytes = pieces.length === 0 ? undefined : Buffer.concat(pieces.map((piece) => piece.bytes));
-      // After a loss, this number shows the gap.
+      // If pieces were lost, this number shows the gap.
       const from = pieces[0]?.number ?? this.#next;
       const { head, facts } = this.#news ?? {};
       const entry = { from, last: pieces.at(-1)?.number ?? from, bytes, head, facts };
@@ -122,7 +124,7 @@ export class AnswerJournal {
     }
   }
 
-  /** Repeats one write until Redis confirms it: Redis stores a repeated write once. */
+  /** Repeats one write until Redis confirms it. Redis stores a repeated write only once. */
   async #writeOne(entry: AnswerEntry, end: { kind: 'whole' | 'cut'; isFree: boolean } | undefined): Promise<void> {
     const { answers, log } = this.#parts;
     while (this.#hasKey) {

@@ -3,25 +3,25 @@ import type { IncomingMessage } from 'node:http';
 
 const digests = new WeakMap<IncomingMessage, BodyDigest>();
 
-/** What a boundary stands behind. */
+/** Text before each boundary. */
 const lineBreak = '\r\n';
 
-/** What is digested in place of a boundary. */
+/** Text that is digested in place of each boundary and the text before it. */
 const kept = `${lineBreak}--`;
 
-/** Boundaries that are left out of the digest: more than a form may have, and no work for one with more of them. */
+/** Largest number of boundaries that are left out of the digest. A valid form has fewer, and one with more causes no further work. */
 const maxBoundaries = 64;
 
 /**
- * Hashes a body while it arrives. For a form, the digest leaves out the boundary between parts, which clients choose anew for each request
- * (RFC 2046, 5.1.1).
+ * Hashes a body while it arrives. The digest of a form leaves out the boundary between parts, because clients choose a new one for each
+ * request (RFC 2046, 5.1.1).
  */
 export class BodyDigest {
   readonly #hash = createHash('sha256');
   readonly #boundary: Buffer | undefined;
-  /** What may be the beginning of a boundary. */
+  /** Last bytes that have arrived, which may be the beginning of a boundary. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Bytes at the beginning of what is to be digested that are not of the body. */
+  /** Number of bytes that were put before the body, and that the digest must leave out. */
   #extra = 0;
   #found = 0;
 
@@ -31,7 +31,7 @@ export class BodyDigest {
     const text = boundary?.[1] ?? boundary?.[2];
     if (text === undefined) return;
     this.#boundary = Buffer.from(`${kept}${text}`, 'latin1');
-    // The first boundary may be the beginning of the body.
+    // The body may begin with the first boundary, so a line break is put before it.
     this.#rest = Buffer.from(lineBreak);
     this.#extra = lineBreak.length;
   }
@@ -67,7 +67,7 @@ export class BodyDigest {
   }
 }
 
-/** Creates the digest that the body's reader updates as the body arrives. */
+/** Creates the digest that the reader of the body updates as the body arrives. */
 export function createBodyDigest(request: IncomingMessage): BodyDigest {
   const digest = new BodyDigest(request.headers['content-type']);
   digests.set(request, digest);

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 /**
  * Claims the idempotency key of a request for its execution, after the body was read.
  * @returns undefined for a request without a key
- * @throws a value that ends the handler: the request is answered with an earlier answer, or is refused
+ * @throws a value that ends the handler, because the request gets an earlier answer or is refused
  */
 export function claimIdempotencyKey(response: Response, body: Uint8Array): Promise<void> | undefined {
   const claim = response.locals['claimKey'] as ((body: Uint8Array) => Promise<void>) | undefined;

@@ -9,19 +9,19 @@ export interface AnswerReceiver {
   /** Called with the next bytes. The caller may reuse their memory afterwards. */
   data: (bytes: Uint8Array) => void;
   end: () => void;
-  /** Called when the answer stops before its end, because it failed midway or was cancelled. */
+  /** Called when the answer stops before its end, because it failed after its beginning or was cancelled. */
   cut: () => void;
 }
 
 export interface AnswerFailure {
   error: RouterError;
-  /** Whether any of the answer itself was sent before the failure. */
+  /** Whether a part of the answer itself was sent before the failure. */
   hasBegun: boolean;
 }
 
 /**
- * A response without a connection: what a handler writes goes to an `AnswerReceiver`, which never blocks. It is used where an answer may
- * outlive the connection of its client.
+ * A response without a connection. Everything that a handler writes goes to an `AnswerReceiver`, which never blocks. It is used where an
+ * answer may continue after its client has disconnected.
  */
 export class DetachedResponse extends ServerResponse {
   readonly locals: Record<string, unknown>;
@@ -37,7 +37,7 @@ export class DetachedResponse extends ServerResponse {
     Object.defineProperty(this, 'headersSent', { get: () => this.#state !== 'open' });
   }
 
-  /** The same object typed for handlers of Express. Handlers that may be detached use only the members that this class implements. */
+  /** The same object, typed for handlers of Express. These handlers use only the members that this class implements. */
   get asExpress(): Response {
     return this as unknown as Response;
   }
@@ -46,7 +46,7 @@ export class DetachedResponse extends ServerResponse {
     return this.#state === 'over';
   }
 
-  /** Records the failure. Called before the error is written. */
+  /** Records the failure of the answer. To be called before the error is written. */
   noteFailure(failure: AnswerFailure): void {
     this.failure = failure;
   }

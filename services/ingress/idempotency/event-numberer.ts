@@ -10,7 +10,8 @@ interface OpenEvent {
 }
 
 /**
- * Offset between the event numbers of two executions of one key, so that an event of an earlier execution is not mistaken for a newer one.
+ * Difference between the first event ids of two successive executions of one key. It is large, so that an event of an earlier execution is
+ * not mistaken for an event of a later one.
  */
 export const eventNumberStride = 1_000_000;
 
@@ -19,23 +20,23 @@ const lineFeed = 0x0a;
 /** Prefixes of keep-alive output: comments, and the pings of the messages format. */
 const signsOfLife = [Buffer.from(':'), Buffer.from('event: ping\n')];
 
-/** Returns whether a text of a stream only keeps the connection alive. Such a text has no number and need not be repeated. */
+/** Returns whether a piece of a stream only keeps the connection alive. Such a piece has no number, and need not be repeated. */
 export function isKeepAlive(text: Uint8Array): boolean {
   return signsOfLife.some((start) => start.equals(text.subarray(0, start.length)));
 }
 
 /**
- * Numbers the events of a stream from 0 with a line `id:` ahead of each (WHATWG HTML, "Server-sent events"), however the stream is split
- * into pieces. For the Responses format these numbers equal the sequence numbers in the events, which also start at 0.
+ * Numbers the events of a stream from 0, and puts a line `id:` before each event (WHATWG HTML, "Server-sent events"), however the stream is
+ * split into pieces. In the `responses` format, these numbers equal the sequence numbers in the events, which also start at 0.
  */
 export class EventNumberer {
   readonly #first: number;
   readonly #onEvent: OnEvent;
-  /** Undefined between two events. */
+  /** The event that has begun; undefined between two events. */
   #open: OpenEvent | undefined;
   #next = 0;
 
-  /** @param first number that the ids start from */
+  /** @param first id of the first event */
   constructor(first: number, onEvent: OnEvent) {
     this.#first = first;
     this.#onEvent = onEvent;

@@ -19,7 +19,7 @@ import type { IdempotencyParts } from './idempotency-parts.ts';
 /** Milliseconds between two reads of an answer. Each read also registers that a client waits for it. */
 const lookMs = 1_000;
 
-/** Milliseconds for which a client whose answer has begun waits for an unavailable store. */
+/** Milliseconds after the last successful read for which a client whose answer has begun waits for an unavailable store. */
 const storeAwayMs = 60_000;
 
 /** An answer that was begun for an earlier request with the same key. */
@@ -33,10 +33,11 @@ export interface FollowedAnswer {
 }
 
 /**
- * Sends the answer of an execution, first the stored part and then what is added, until it is over or the client disconnects.
+ * Sends the answer of an execution until the answer is over or the client disconnects: first its stored part, then the parts that are
+ * added.
  * @returns `free` if there will be no answer and nothing was sent
- * @throws RouterError `answer_not_kept`, `invalid_value` for an event that does not exist, `store_unavailable`, or the errors of `compare`,
- * while nothing was sent
+ * @throws RouterError `answer_not_kept`, `shutting_down`, `store_unavailable`; `invalid_value` for an event that does not exist; the errors
+ * of `compare`. Throws only if nothing was sent
  */
 export async function followAnswer(
   response: Response,
@@ -54,7 +55,7 @@ class Follower {
   readonly #id = randomUUID();
   readonly #gone = new AbortController();
   readonly #sign: string;
-  /** Number within the execution of the last event that was sent or that the client has already. */
+  /** Number of the last event that was sent or that the client already has, counted within the execution; -1 if there is none. */
   #last = -1;
   #head: AnswerHead | undefined;
   #writtenAt = 0;
@@ -119,13 +120,13 @@ class Follower {
       this.#seek(read, read.head);
       this.#begin(read.head);
       this.#head = read.head;
-      // The events after `#last` come with the next read.
+      // The next read returns the events after `#last`.
       if (this.#last >= 0) return 'more';
     }
     const isEnd = read.state !== 'running';
     if (read.entries.length === 0) {
       if (!isEnd) return 'later';
-      // An operator has removed the events by hand, or the client names an event that never existed.
+      // If an operator has removed the events by hand, or the client names an event that never existed, nothing can be sent.
       if (this.#last !== read.next - 1) throw answerNotKeptError();
       if (read.state === 'cut') this.#response.destroy();
       else this.#response.end();
@@ -185,7 +186,7 @@ class Follower {
   }
 }
 
-/** Returns the error for a request whose answer, or the wanted part of it, is not kept. */
+/** Returns the error for a request whose answer is not kept, or not the part of it that the client requests. */
 export function answerNotKeptError(): RouterError {
   const message =
     'The answer to the request with this Idempotency-Key, or what follows the event, is not kept. Use a new key to have the request executed again.';

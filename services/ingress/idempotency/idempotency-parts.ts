@@ -21,7 +21,7 @@ export interface IdempotencyParts {
     /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
     assertIntact: () => void;
   };
-  /** Milliseconds for which an answer goes on without a client. */
+  /** Milliseconds for which an execution continues without a client. */
   graceMs: number;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive comment. */
   keepAliveMs: number;

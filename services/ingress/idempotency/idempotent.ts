@@ -6,7 +6,7 @@ import { KeyedRequest, type AnsweringHandler, type KeyedRoute } from './keyed-re
 export type KeyedHandler = (body: KeyedRoute['body'], handler: AnsweringHandler) => RequestHandler;
 
 /**
- * Executes a request with an `Idempotency-Key` once: further requests with the key get its answer
+ * Executes a request with an `Idempotency-Key` once. Further requests with the key get its answer
  * (docs/decisions/0037-idempotency-keys.md). Requests without the header go straight to the handler. Mount it behind `requireKey`.
  */
 export function handleIdempotently(
@@ -14,7 +14,7 @@ export function handleIdempotently(
   route: KeyedRoute,
   parts: IdempotencyParts,
 ): RequestHandler {
-  // Requests without a key pay only for a look at their headers, not for a promise.
+  // A request without a key costs only one check of its headers, and no promise.
   return (request, response, next) =>
     request.headers['idempotency-key'] === undefined
       ? handler(request, response)

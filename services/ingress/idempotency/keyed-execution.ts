@@ -10,17 +10,18 @@ import type { AnswerReceiver, DetachedResponse } from './detached-response.ts';
 import { EventNumberer, eventNumberStride } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
-/** Milliseconds between two renewals of a lease, and between two checks for clients that wait for an answer whose own client has left. */
+/** Milliseconds between two renewals of the lease of a key. */
 const renewMs = 1_500;
+/** Milliseconds between two checks whether clients wait for an answer whose first client has left. */
 const lookMs = 400;
 
-/** Longest time in milliseconds for which the client of a refused request waits until its key is free. */
+/** Milliseconds after which the client of a refused request gets its answer even if the key is not free yet. */
 const heldMs = 1_000;
 
 /** Bytes per piece of an answer that is not a stream of events. */
 const pieceBytes = 64 * 1024;
 
-/** Headers that belong to one connection or are true only for a moment. */
+/** Matches headers that are not kept, because they belong to one connection or request, or are true only for a moment. */
 const unkept = /^(?:connection|keep-alive|date|x-request-id|request-id|vary|access-control-.*|.*ratelimit.*)$/;
 
 /** A request that has claimed its key and is not executed yet. */
@@ -28,14 +29,14 @@ export interface ClaimedRequest {
   of: KeyedAttempt;
   /** Number of earlier executions of the key. */
   number: number;
-  /** Returns the known facts of the request. Called when its answer begins. */
+  /** Returns the facts of the request that are known. Called when its answer begins. */
   facts: () => RequestFacts;
-  /** Whether the request goes on without its client, because its work cannot be cancelled. */
+  /** Whether the execution continues without its client, because it cannot be cancelled or must not be done twice. */
   isUncancelled: boolean;
 }
 
 /**
- * The execution of a request with an idempotency key. The answer does not depend on the client's connection: it is written to Redis as it
+ * The execution of a request with an idempotency key. The answer does not depend on the client's connection. It is written to Redis as it
  * is produced, and ends when no client waits for it any more.
  */
 export class KeyedExecution implements AnswerReceiver {
@@ -49,7 +50,7 @@ export class KeyedExecution implements AnswerReceiver {
   #client: AttachedClient | undefined;
   #numberer: EventNumberer | undefined;
   #pieces = 0;
-  /** Output that the client gets once the key is free; undefined if none is held back. */
+  /** Output that the client gets once the key is free; undefined if the client gets output at once. */
   #held: ((client: AttachedClient) => void)[] | undefined;
   #isUncancelled: boolean;
   #isRefused = false;
@@ -69,7 +70,7 @@ export class KeyedExecution implements AnswerReceiver {
     parts.count('executed');
   }
 
-  /** Marks the answer that follows as a refusal: the handler has thrown before any execution. */
+  /** Marks the answer that follows as a refusal. To be called if the handler has thrown an error. */
   markRefused(): void {
     this.#isRefused = true;
   }
@@ -79,7 +80,7 @@ export class KeyedExecution implements AnswerReceiver {
     this.#isUncancelled = true;
   }
 
-  /** Detaches the client. Called when its connection closes. */
+  /** Detaches the client. To be called when its connection closes. */
   detachClient(): void {
     this.#client = undefined;
     if (!this.#detached.isOver && !this.#isUncancelled) void this.#endAlone();
@@ -93,7 +94,7 @@ export class KeyedExecution implements AnswerReceiver {
     const kept = Object.entries(given).filter(([name, value]) => value !== undefined && !unkept.test(name));
     const headers = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
     this.#journal.writeHead({ status, headers, requestId: requestIdOf(this.#response), isEvents }, facts());
-    // A client that may try again must find the key free.
+    // A client that may try again must find the key free, so it gets its answer only then.
     if (this.#isFree('whole')) this.#held = [];
     this.#toClient((client) => client.begin(status, given));
   }
@@ -149,7 +150,7 @@ export class KeyedExecution implements AnswerReceiver {
     }
   }
 
-  /** Returns whether the next request with the key is executed: this answer is a refusal, or a failure that may be retried. */
+  /** Returns whether the next request with the key is to be executed, because this answer is a refusal or a failure that may be retried. */
   #isFree(kind: 'whole' | 'cut'): boolean {
     if (this.#isRefused) return true;
     const { failure, headersSent } = this.#detached;
@@ -158,18 +159,18 @@ export class KeyedExecution implements AnswerReceiver {
   }
 
   async #renew(): Promise<void> {
-    // If this fails, the next interval tries again: the lease is longer than several intervals.
+    // If this fails, it is tried again after the next interval. The lease lasts for several intervals.
     await this.#parts.answers.renew(this.#claimed.of).catch(() => undefined);
   }
 
-  /** Waits without a client for a new one, and cancels the request when none comes. */
+  /** Checks, after the client has left, whether other clients wait for the answer. Cancels the request when none has for `graceMs`. */
   async #endAlone(): Promise<void> {
     const { answers, graceMs, count } = this.#parts;
     const { of } = this.#claimed;
     let aloneAt = performance.now();
     while (!this.#detached.isOver && !this.#isUncancelled) {
       const left = aloneAt + graceMs - performance.now();
-      // Without an answer of the store, nothing shows whether a client waits: the execution ends soon.
+      // If the store does not reply, nothing shows whether a client waits. This counts as if none did.
       const waiting = await (left > 0 ? answers.renew(of) : answers.abandon(of)).catch(() => 0);
       if (this.#detached.isOver) return;
       if (waiting > 0) aloneAt = performance.now();

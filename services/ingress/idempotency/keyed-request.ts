@@ -28,20 +28,20 @@ export interface KeyedRoute {
    * works, so the digest is known only afterwards. `unread`: the request has no body.
    */
   body: 'whole' | 'arrives' | 'unread';
-  /** Whether an execution goes on without its client, because it cannot be cancelled or must not be done twice. */
+  /** Whether an execution continues without its client, because it cannot be cancelled or must not be done twice. */
   isUncancelled: boolean;
 }
 
-/** Thrown to end a handler whose request was answered with an earlier answer. */
+/** Thrown to end a handler whose request got an earlier answer, or whose client has left. */
 const answered = Symbol('answered');
 
 /** The entry of an answer that never began. */
 const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
 
-/** Longest time in milliseconds for which one request retries after executions that others gave up. */
+/** Milliseconds after which a request no longer tries to claim its key, if executions of other requests with it end without an answer. */
 const maxRetryMs = 600_000;
 
-/** One request with an idempotency key: it is executed, or gets the answer to an earlier one. */
+/** One request with an idempotency key. It is executed, or gets the answer to an earlier request. */
 export class KeyedRequest implements AnswerReceiver {
   readonly #request: Request;
   readonly #response: Response;
@@ -52,7 +52,7 @@ export class KeyedRequest implements AnswerReceiver {
   readonly #facts: RequestFacts;
   #execution: KeyedExecution | undefined;
 
-  /** @throws RouterError the errors of `readIdempotencyKey` */
+  /** @throws RouterError as `readIdempotencyKey` does */
   constructor(request: Request, response: Response, route: KeyedRoute, parts: IdempotencyParts) {
     this.#request = request;
     this.#response = response;
@@ -68,11 +68,11 @@ export class KeyedRequest implements AnswerReceiver {
 
   /**
    * Answers the request.
-   * @throws the errors of the handler, up to its execution
+   * @throws the errors of the handler, unless the request is being executed
    */
   async serve(handle: AnsweringHandler, next: NextFunction): Promise<void> {
     const detached = this.#detached;
-    // The client may have disconnected while its account was looked up; nothing else would end what is begun for it.
+    // The client may have disconnected while its account was looked up. Then no `close` event would end the work for it.
     if (this.#response.destroyed) return;
     this.#response.on('close', () => {
       if (this.#execution) this.#execution.detachClient();
@@ -92,7 +92,7 @@ export class KeyedRequest implements AnswerReceiver {
         detached.destroy();
       } else this.#route.answerError(error, this.#request, detached.asExpress, next);
     } finally {
-      // Releases the memory held for a request that was not executed.
+      // Releases the memory that is reserved for a request that was not executed.
       if (!this.#execution) detached.destroy();
     }
   }
@@ -120,7 +120,7 @@ export class KeyedRequest implements AnswerReceiver {
       const taken = await this.#claim();
       if (!taken) return;
       if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
-      // The earlier execution gave up or died: this request may be the next to execute.
+      // The earlier execution was given up, or its process died. This request may be the next to be executed.
       if (this.#asked.after !== undefined) throw answerNotKeptError();
       if (performance.now() - startedAt > maxRetryMs) throw overtaken();
       if (this.#response.destroyed) throw answered;
@@ -141,8 +141,8 @@ export class KeyedRequest implements AnswerReceiver {
 
   /**
    * Claims the key.
-   * @param digest returns the digest of a body that arrives; called once the body is complete
-   * @returns the execution that has the key; undefined if this request is executed
+   * @param digest returns the digest of a body that is still arriving; called once the body is complete
+   * @returns the execution of another request that has the key; undefined if this request is to be executed
    */
   async #claim(digest?: () => string): Promise<{ of: KeyedAttempt; isOver: boolean } | undefined> {
     const { answers, outages, store } = this.#parts;
@@ -160,7 +160,7 @@ export class KeyedRequest implements AnswerReceiver {
         this.#compare(claim.facts);
         return claim;
       case 'claimed': {
-        // The client may have left meanwhile, and nothing was begun. If the store does not answer, the lease runs out by itself.
+        // If the client has left meanwhile, the key is released, because nothing was begun. If that fails, the lease ends by itself.
         if (this.#detached.isOver) {
           await answers.finish(claim.of, emptyEntry, 'cut', true).catch(() => undefined);
           throw answered;

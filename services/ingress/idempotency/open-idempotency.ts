@@ -13,7 +13,7 @@ import { unreadMs } from '../http/unread/unread-outputs.ts';
 import { countKeyed } from '../metrics/count-keyed.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
-/** Bytes of all answers to idempotency keys that wait to be written to Redis. */
+/** Largest number of bytes that wait to be written to Redis, of all answers to requests with idempotency keys together. */
 const maxUnwritten = 32 * 1024 * 1024;
 
 const pingMs = 1_000;
@@ -32,7 +32,7 @@ export interface OpenIdempotencyOptions extends Pick<
 export function createIdempotencyParts(options: OpenIdempotencyOptions): IdempotencyParts {
   const { config, serving, outages, changes, unread, open, ending, registry, log, releases } = options;
   const { storedRedis, ownerKeys: keys, store } = serving;
-  // An idle connection does not show that Redis hangs, and leases of idempotency keys run out meanwhile.
+  // Without pings, an idle connection would not show that Redis hangs, and leases of idempotency keys would end meanwhile.
   const pings = setInterval(() => void storedRedis.ready(), pingMs);
   releases.add('pings of redis', () => clearInterval(pings));
   return {

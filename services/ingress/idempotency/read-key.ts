@@ -9,7 +9,10 @@ export interface IdempotencyHeaders {
   after: number | undefined;
 }
 
-/** Reads `Idempotency-Key` and `Last-Event-ID`. @throws RouterError `invalid_value` */
+/**
+ * Reads `Idempotency-Key` and `Last-Event-ID`.
+ * @throws RouterError `invalid_value`
+ */
 export function readIdempotencyKey({ headers }: IncomingMessage): IdempotencyHeaders {
   const { 'idempotency-key': key, 'last-event-id': after } = headers;
   if (typeof key !== 'string' || !keyPattern.test(key)) {

@@ -21,14 +21,14 @@ export interface McpCall extends ToolCall {
   signal: AbortSignal;
   /** Called with the tool's progress; undefined if the client did not ask for progress. */
   onProgress: ((progress: ToolProgress) => void) | undefined;
-  /** The HTTP exchange that carries the call. */
+  /** Response of the HTTP request that contains the call. */
   response: Response;
 }
 
 /**
  * Runs a tool for an MCP client. Errors that the client's language model can correct or should see (wrong input, a tool that failed or
- * timed out) become results with `isError`. All others are protocol errors, as are errors of a tool's own server (Model Context Protocol,
- * "Tools: Error Handling").
+ * timed out) become results with `isError`. All other errors become protocol errors, and so do protocol errors of a tool's own server
+ * (Model Context Protocol, "Tools: Error Handling").
  * @throws ProtocolError, or the signal's reason
  */
 export async function callTool(parts: McpToolParts, call: McpCall): Promise<CallToolResult> {
@@ -40,13 +40,16 @@ export async function callTool(parts: McpToolParts, call: McpCall): Promise<Call
   }
 }
 
-/** Runs a tool. @throws RouterError, or the signal's reason */
+/**
+ * Runs a tool.
+ * @throws RouterError, or the signal's reason
+ */
 export async function runTool(
   parts: McpToolParts,
   { tool, input, signal, onProgress, response }: McpCall,
 ): Promise<ToolResult> {
   signal.throwIfAborted();
-  // The SDK's server keeps its own streams alive.
+  // The reply sends no keep-alives, because the server of the SDK does so for its streams.
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };
@@ -77,7 +80,7 @@ export async function runTool(
   }
 }
 
-/** @throws ProtocolError if the tool's server answered with one */
+/** @throws ProtocolError if the tool's server answered with a protocol error */
 function toMcp({
   content,
   is_error: isError,
@@ -85,7 +88,7 @@ function toMcp({
   error,
 }: ToolResult): CallToolResult {
   if (error) throw new ProtocolError(error.code, error.message, error.data);
-  // Content blocks pass unchanged, as the tool's server sent them.
+  // Content blocks are sent on unchanged, as the tool's server sent them.
   const blocks = content as unknown as ContentBlock[];
   return { content: blocks, isError, ...(structuredContent !== undefined && { structuredContent }) };
 }

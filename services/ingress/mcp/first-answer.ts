@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds without an answer after which the next one is asked too. */
+/** Milliseconds without an answer after which the next name is asked, too. */
 const nextAfterMs = 250;
 
 /**
- * Asks one after the other until one answers: the next one as soon as the one before it fails or is slow, so that those that never
- * answer hold up the others for moments. What is not needed any more is aborted.
- * @returns undefined if there is nobody to ask
- * @throws the error of the first one if none answers, or the signal's reason
+ * Calls `ask` with one name after the other until one answers. The next call is made as soon as the last one fails or is slow, so that a
+ * server that never answers delays the others only a little. Calls that are not needed any more are aborted.
+ * @returns undefined if there are no names
+ * @throws the error of the first call if no call succeeds, or the signal's reason
  */
 export async function firstAnswer<Name, Answer>(
   names: readonly Name[],

@@ -1,19 +1,20 @@
 import type { Response } from 'express';
 import { identityOf } from '../http/require-key.ts';
 
-/** Streams of one node on which clients wait for notices of changed tools. */
+/** Largest number of streams of one node on which clients wait for notices of changed tools. */
 const maxPlaces = 1_024;
 
 /**
- * The places of streams that have no end of their own. When all are taken, the key that has most of them loses its oldest one: its client
- * connects again, perhaps at another node, and clients that are gone without a word make room.
+ * Bounds the number of streams that have no end of their own. When all places are occupied, the oldest stream of the key with the most
+ * streams is closed. Its client connects again, perhaps to another node. If the client has disappeared without closing its stream, its
+ * place becomes free.
  */
 export class ListeningPlaces {
-  /** By key, of each that has any, the oldest first. */
+  /** Streams by the id of their key, the oldest first. Contains only keys that have a stream. */
   readonly #streams = new Map<string, Set<Response>>();
   #count = 0;
 
-  /** Gives a stream a place until it closes. Call it behind `requireKey`. */
+  /** Gives a stream a place until it closes. Call it after `requireKey` only. */
   take(response: Response): void {
     const { id } = identityOf(response);
     if (this.#count >= maxPlaces) this.#endOne();

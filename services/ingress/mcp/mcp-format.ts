@@ -5,17 +5,17 @@ import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import type { ErrorAnswer } from '#shared/formats/retry-headers.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
-/** Codes of JSON-RPC 2.0, "Error object"; `server` is the first code of the range reserved for servers. */
+/** Error codes of JSON-RPC 2.0, "Error object". `server` is the first code of the range that is reserved for servers. */
 export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_000 } as const;
 
 /**
- * Answers of the MCP endpoint to requests that fail before they are parsed as JSON-RPC: the HTTP status and a JSON-RPC error (Model Context
- * Protocol, "Streamable HTTP"). Without a known id the error has no `id` field: JSON-RPC uses null there, but the schema of the protocol
- * does not allow null.
+ * Format of the answers of the MCP endpoint to requests that fail before they are parsed as JSON-RPC. They have an HTTP status and a
+ * JSON-RPC error (Model Context Protocol, "Streamable HTTP"). If the id of the request is unknown, the error has no field `id`. JSON-RPC
+ * uses null there, but the schema of the protocol does not allow null.
  */
 export const mcpFormat: AnswerFormat = mcpFormatFor(undefined);
 
-/** Returns the same format for a parsed request, with the request's id. */
+/** Returns the same format for a parsed request, so that errors contain the request's id. */
 export function mcpFormatFor(message: unknown): AnswerFormat {
   const id = isJsonObject(message) && isRequestId(message['id']) ? { id: message['id'] } : {};
   return { ...toolsFormat, errorAnswer: (error, requestId) => errorAnswer(error, requestId, id) };
@@ -25,18 +25,18 @@ function isRequestId(id: unknown): boolean {
   return typeof id === 'string' || Number.isInteger(id);
 }
 
-/** @param id object with the field `id` if the id is known, else empty */
+/** @param id object with the field `id`; an empty object if the id is unknown */
 function errorAnswer(error: RouterError, requestId: string, id: object): ErrorAnswer<object> {
   const { status, headers } = openaiErrorAnswer(error);
   return {
     status,
-    // On this header, clients that can do so ask their user for a key (RFC 9110, 15.5.2).
+    // When they receive this header, clients that can do so ask their user for a key (RFC 9110, 15.5.2).
     headers: status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers,
     body: { jsonrpc: '2.0', ...id, error: rpcError(error, requestId) },
   };
 }
 
-/** Returns the error object of a JSON-RPC answer; `data` has the router's own code. */
+/** Returns the error object of a JSON-RPC answer. Its field `data` contains the router's own code. */
 function rpcError({ code, message }: RouterError, requestId: string): object {
   return { code: rpcCode(code), message, data: { code, request_id: requestId } };
 }

@@ -16,7 +16,7 @@ export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireK
   corsOrigins: readonly string[];
 }
 
-/** Creates the routes of the tools' MCP server, mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
+/** Creates the routes of the MCP server for tools, to be mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
 export function mcpRoutes(parts: McpRoutesParts): Router {
   const { mcp, mcpOrigins, corsOrigins } = parts;
   const routes = Router({ caseSensitive: true });
@@ -35,16 +35,16 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
   routes.get('/', (request, response, next) => {
     if (!mcp.openNotices(request, response)) next();
   });
-  // The SDK would collect their bodies first. There are no sessions that DELETE could end.
+  // Other methods are refused here, because the SDK would first read their bodies. There are no sessions that DELETE could end.
   routes.all('/', refuseMethod('GET', 'POST'));
   routes.use(createErrorHandler(mcpFormat, parts));
   return routes;
 }
 
 /**
- * Refuses requests from web pages of hosts that are neither listed nor this machine: a page could point its own host name at this machine
- * and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the `Origin` header.
- * `*` among the origins does not open this endpoint.
+ * Refuses requests from web pages of hosts that are neither listed nor this machine, because a page could point its own host name at this
+ * machine and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the header
+ * `Origin`. The origin `*` does not admit all pages here.
  */
 function requireOrigin(hosts: readonly string[], origins: readonly string[]): RequestHandler {
   const allowed = [...localhostAllowedOrigins(), ...hosts];

@@ -14,7 +14,7 @@ export class NoticeStreams {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param keepAliveMs milliseconds after which open streams get a comment */
+  /** @param keepAliveMs milliseconds between two comments that keep open streams alive */
   constructor(places: Pick<ListeningPlaces, 'take'>, keepAliveMs: number) {
     this.#places = places;
     this.#keepAliveMs = keepAliveMs;
@@ -29,7 +29,7 @@ export class NoticeStreams {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // The client connects again, and must then reach another node.
+    // A stream of a node that stops ends at once, so that its client connects again, to another node.
     if (this.#isClosed) response.end();
     else this.#begin(response);
   }
@@ -46,12 +46,12 @@ export class NoticeStreams {
     this.#write(`event: message\ndata: ${toolsChanged}\n\n`);
   }
 
-  /** Ends what begins from now on at once. The places end what has begun. */
+  /** From now on, new streams end at once. `ListeningPlaces` ends the streams that are open. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Writes to all streams. A client that does not read is skipped: its unread output already contains the same notice. */
+  /** Writes to all streams. Skips a client that does not read, because its unread output already contains the same notice. */
   #write(text: string): void {
     for (const response of this.#open) if (!response.writableNeedDrain) response.write(text);
   }

@@ -15,7 +15,7 @@ export class ProgressReporter {
     this.#log = log;
   }
 
-  /** Resolves when all reports so far are sent: the result ends the stream, so it must not overtake them. */
+  /** Resolves when all reports so far are sent. The result ends the stream, so it must not be sent before. */
   get sent(): Promise<void> {
     return this.#sent;
   }

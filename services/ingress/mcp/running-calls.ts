@@ -6,14 +6,14 @@ const sessionHeader = 'mcp-session-id';
 
 /**
  * Lets clients of protocol revisions up to 2025-11-25 cancel a call. They send a separate request that names the call by a number, and
- * every client counts from zero, so a session id distinguishes the clients. The router only issues the id and the client repeats it: any
- * node accepts it, none stores it. A cancellation that reaches another node than the call has no effect, but the client has stopped waiting
- * anyway. Clients of newer revisions cancel a call by closing its stream.
+ * every client counts from zero, so a session id distinguishes the clients. The router only issues the id, and the client repeats it. Any
+ * node accepts it, and no node stores it. A cancellation that reaches a node other than that of the call has no effect, but the client has
+ * stopped waiting anyway. Clients of newer revisions cancel a call by closing its stream.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
 
-  /** Issues a session id for an `initialize` request, and aborts the call that a cancellation names. Called before a request is served. */
+  /** Issues a session id for an `initialize` request, and aborts the call that a cancellation names. Call it before a request is served. */
   onRequest(request: Request, response: Response, body: unknown): void {
     if (isMessage(body, 'initialize')) response.setHeader(sessionHeader, randomUUID());
     if (!isMessage(body, 'notifications/cancelled')) return;
@@ -39,7 +39,7 @@ export class RunningCalls {
   }
 }
 
-/** Returns whether a parsed body is a JSON-RPC message of this method. Its parameters are unchecked. */
+/** Returns whether a parsed body is a JSON-RPC message of this method. Does not check the parameters. */
 export function isMessage(body: unknown, method: string): body is { params?: Record<string, unknown> } {
   return typeof body === 'object' && body !== null && 'method' in body && body.method === method;
 }

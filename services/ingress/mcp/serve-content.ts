@@ -22,10 +22,10 @@ import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './protocol-error.ts';
 import { runTool, type McpToolParts } from './call-tool.ts';
 
-/** Milliseconds after which a list goes without the servers that have not answered. */
+/** Milliseconds after which a list is sent without the entries of servers that have not answered. */
 const listMs = 10_000;
 
-/** A prompt, with the server that has it and its name there. */
+/** A prompt, with the server that has it, and the prompt's name on that server. */
 interface OfferedPrompt {
   server: string;
   ownName: string;
@@ -75,7 +75,10 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
   });
 
-  /** Returns the servers whose content of this kind the key may use, sorted by name. @throws ProtocolError while the workers are away */
+  /**
+   * Returns the servers whose content of this kind the key may use, sorted by name.
+   * @throws ProtocolError if no worker that has the tools connects in time
+   */
   async function serversWith(kind: ContentKind): Promise<string[]> {
     await waitForTools(parts, caller).catch(throwProtocolError);
     const permits = readToolPermits(identityOf(response));
@@ -86,7 +89,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     return [...new Set(names)].sort();
   }
 
-  /** @throws ProtocolError of the server, or for a server that cannot be reached */
+  /** @throws ProtocolError with the error of the server, or because the server cannot be reached */
   async function ask(
     server: string,
     method: ContentMethod,
@@ -102,7 +105,10 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     throw new ProtocolError(code, message, data);
   }
 
-  /** Returns the answers of all servers that give one. @throws the first error if none does */
+  /**
+   * Returns the answers of all servers that answer in time.
+   * @throws the first error if there are servers, but none answers
+   */
   async function askAll(
     kind: ContentKind,
     method: ContentMethod,
@@ -123,11 +129,14 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
 
   async function gather<T>(kind: ContentKind, method: ContentMethod, field: string, signal: AbortSignal): Promise<T[]> {
     const answers = await askAll(kind, method, signal);
-    // Entries pass unchanged, as their server sent them.
+    // Entries are sent on unchanged, as their server sent them.
     return answers.flatMap(([, answer]) => (answer[field] ?? []) as unknown as T[]);
   }
 
-  /** Returns the answer of the first server that gives one, in the order of `servers`. @throws the first error if none does */
+  /**
+   * Returns the first answer of a server, see `firstAnswer`; undefined if there are no servers.
+   * @throws the error of the first server if none answers
+   */
   function firstOf(
     servers: readonly string[],
     method: ContentMethod,
@@ -137,7 +146,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     return firstAnswer(servers, (name, until) => ask(name, method, params, until), signal);
   }
 
-  /** Returns all prompts. A name that several servers use gets the server's name as a prefix, like names of tools. */
+  /** Returns all prompts. As with tools, a name that several servers use gets the name of its server as a prefix. */
   async function offeredPrompts(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const all = (await askAll('prompts', 'prompts/list', signal)).flatMap(([server, { prompts = [] }]) =>
       (prompts as unknown as Prompt[]).map((prompt) => ({ server, prompt })),

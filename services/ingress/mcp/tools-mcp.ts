@@ -33,25 +33,25 @@ const keepAliveMs = 10_000;
 
 export interface ToolsMcp {
   /**
-   * Serves one HTTP request whose key is checked.
-   * @param body the parsed body; undefined without one
+   * Serves one HTTP request whose key has been checked.
+   * @param body the parsed body; undefined if there is none
    * @throws RouterError `permission_denied` for a key that may not use tools
    */
   serve(request: Request, response: Response, body: unknown): Promise<void>;
   /**
-   * Begins a stream of notices, which a GET request asks for.
-   * @returns false for a client that takes no stream
+   * Begins the stream of notices that a GET request asks for.
+   * @returns false for a client that does not accept a stream
    * @throws RouterError `permission_denied` for a key that may not use tools
    */
   openNotices(request: Request, response: Response): boolean;
-  /** Ends the streams that notify clients of changed tools; they have no end of their own. */
+  /** Ends the streams that notify clients of changed tools, because they have no end of their own. */
   stopListening(): void;
   close(): Promise<void>;
 }
 
 /**
- * Creates an MCP server with the tools, resources and prompts of all connected workers. It keeps no sessions, so any node serves any
- * request: revision 2026-07-28 of the protocol has none, and older revisions work without them.
+ * Creates an MCP server with the tools, resources and prompts of all connected workers. It keeps no sessions, so that any node can serve
+ * any request. Revision 2026-07-28 of the protocol has no sessions, and older revisions work without them.
  */
 export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
   const { workers } = parts;
@@ -60,7 +60,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   const notices = new NoticeStreams(places, keepAliveMs);
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
-    // The places bound them, by key.
+    // `ListeningPlaces` bounds the number of subscriptions.
     maxSubscriptions: Number.POSITIVE_INFINITY,
     onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
   });
@@ -105,7 +105,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
       requireToolsTier(identityOf(response));
       calls.onRequest(request, response, body);
       if (isMessage(body, 'subscriptions/listen')) places.take(response);
-      // The SDK passes `authInfo` through to `createServer`, so it carries the HTTP exchange.
+      // The SDK gives `authInfo` to `createServer`, so the response is put into it.
       const authInfo = { token: '', clientId: '', scopes: [], extra: { response } };
       const fetch = async (
         webRequest: globalThis.Request,
@@ -131,7 +131,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   };
 }
 
-/** Removes `"id": null` from the SDK's own refusals: the protocol's schema does not allow it. */
+/** Removes `"id": null` from refusals that the SDK writes itself, because the protocol's schema does not allow it. */
 async function withoutNullId(answer: globalThis.Response): Promise<globalThis.Response> {
   if (answer.ok || answer.headers.get('content-type') !== 'application/json') return answer;
   const { id, ...body } = (await answer.json()) as JsonObject;
@@ -150,7 +150,7 @@ function toMcpTool({ name, title, description, inputSchema, outputSchema, annota
   };
 }
 
-/** Returns a text that changes whenever the tools change: the token of a pool is derived from its tools. */
+/** Returns a text that changes whenever the tools change. It contains the names of the pools, which are derived from their tools. */
 function toolPools(pools: Iterable<LivePool>): string {
   return [...pools]
     .filter(({ tier }) => tier === 'tools')

@@ -3,18 +3,19 @@ import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
 export interface TierLoad {
-  /** Waiting requests that this tier may serve, whether or not it has workers. */
+  /** Number of waiting requests that this tier may serve, whether or not it has workers. */
   waiting: number;
   busy: number;
-  /** Jobs that its workers can serve at once, without draining workers. */
+  /** Number of jobs that the workers of the tier can serve at once. Draining workers are not counted. */
   slots: number;
-  /** Live workers, without draining ones. */
+  /** Number of live workers. Draining workers are not counted. */
   workers: number;
 }
 
 /**
- * Returns the body of `GET /load`, for autoscalers: the load of every tier of the cluster, the same from every ingress.
- * @returns undefined before the first ingress stats arrive, this node's own included: missing stats do not mean an empty queue
+ * Returns the body of `GET /load`, for autoscalers: the load of every tier of the cluster. Every ingress returns the same.
+ * @returns undefined until the first ingress stats have arrived, of this node or another one, because missing stats do not mean an empty
+ * queue
  */
 export function computeLoad(
   stats: readonly Pick<IngressStats, 'lanes' | 'waitingByTier'>[],

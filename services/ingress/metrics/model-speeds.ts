@@ -14,7 +14,7 @@ export class ModelSpeeds {
     this.#speeds.set(model, known === undefined ? tokensPerSecond : known + newWeight * (tokensPerSecond - known));
   }
 
-  /** Returns the average; undefined for a model that has streamed no answer here. */
+  /** Returns the average; undefined if this ingress has streamed no answer of the model. */
   of(model: string): number | undefined {
     return this.#speeds.get(model);
   }

@@ -12,10 +12,10 @@ import {
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { ModelSpeeds } from './model-speeds.ts';
 
-/** Models and tools with series of their own. */
+/** Largest number of models and tools that have metrics of their own. */
 const maxModels = 100;
 
-/** Registry rules with series of their own. */
+/** Largest number of registry rules that have metrics of their own. */
 const maxRules = 100;
 
 const limitCodes = [
@@ -40,9 +40,9 @@ interface Series {
 }
 
 /**
- * The request metrics of an ingress: rate, errors and duration by format, model and tier, and the tokens. Names and units follow
- * Prometheus' conventions. A model's name comes from the worker that served it, never from a client. Models beyond the hundredth count as
- * `other`; requests that no worker served count under the tier and model `none`.
+ * The request metrics of an ingress: rate, errors and duration by format, model and tier, and the tokens. Names and units follow the
+ * conventions of Prometheus. A model's name comes from the worker that served it, never from a client. After the first hundred models, all
+ * others count as `other`. Requests that no worker served count under the tier and model `none`.
  */
 export class RequestMetrics {
   readonly #requests: BoundCounter<'format' | 'model' | 'tier' | 'outcome'>;
@@ -137,7 +137,7 @@ export class RequestMetrics {
       labelNames: ['rule'],
       registers,
     });
-    // Prometheus sees no increase in a counter that appears with its first event, so these start at 0.
+    // Prometheus sees no increase in a counter that appears with its first event, so these counters start at 0.
     for (const code of limitCodes) this.#limit(code);
     for (const outcome of continuationOutcomes) this.#continuation(outcome);
     for (const [code, { movable, status }] of Object.entries(errorTable)) {

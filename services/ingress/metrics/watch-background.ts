@@ -3,9 +3,9 @@ import { Gauge, type Registry } from 'prom-client';
 export type CountOpen = () => Promise<number>;
 
 /**
- * Adds the gauge of unfinished background work in the cluster. Batch runners report theirs in more detail; this gauge exists even without a
- * runner.
- * @param counts count function by kind of work; may reject while Redis is away
+ * Adds the gauge of unfinished background work in the cluster. Batch runners report this work in more detail, but this gauge exists even if
+ * no runner does.
+ * @param counts count function by kind of work; may reject while Redis is unreachable
  */
 export function watchBackground(registry: Registry, counts: Readonly<Record<string, CountOpen>>): void {
   const unfinished: Gauge<'kind'> = new Gauge({

@@ -4,7 +4,7 @@ import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
 export interface IngressMetricsSources {
   held: { bytes: number };
-  /** Bytes kept so that streams can continue on another worker. */
+  /** Returns the number of bytes that are kept so that streams can continue on another worker. */
   kept: () => number;
   unread: { bytes: number; givenUp: number };
   open: { count: number };
@@ -16,8 +16,8 @@ export interface IngressMetricsSources {
 }
 
 /**
- * Adds gauges for the ingress's memory (bodies, open requests, usage that is not stored yet) and counters for its hedges and stored
- * responses.
+ * Adds gauges for what the ingress has in memory (bodies, open requests, usage that is not stored yet), and counters for its hedges and
+ * stored responses.
  */
 export function watchIngress(
   registry: Registry,

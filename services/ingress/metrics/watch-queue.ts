@@ -51,7 +51,7 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
   watchLanes(registry, jobsOf);
 }
 
-/** Adds gauges for lanes. Lanes come and go with the workers' models, so only lanes with waiting requests have series. */
+/** Adds gauges for lanes. Lanes come and go with the models of workers, so only lanes with waiting requests are reported. */
 function watchLanes(registry: Registry, jobsOf: () => Iterable<Job>): void {
   const labelNames = ['tier', 'pool', 'class'] as const;
   const depth = new Gauge({

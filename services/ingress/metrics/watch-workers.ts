@@ -5,12 +5,12 @@ import { tiers } from '#shared/core/tier.ts';
 
 type MeasuredWorker = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'otherJobs' | 'health'>;
 
-/** Workers with series of their own. The sums by tier count all workers. */
+/** Largest number of workers that have metrics of their own. The sums by tier count all workers. */
 const maxWorkers = 500;
 
 const states = ['serving', 'paused', 'failing', 'draining', 'ejected'] as const;
 
-/** Adds gauges for the cluster's workers; every ingress reports the same ones. The series of a worker end when the worker is gone. */
+/** Adds gauges for the workers of the cluster. Every ingress reports the same workers. A worker that is gone is no longer reported. */
 export function watchWorkers(registry: Registry, workersOf: () => Iterable<MeasuredWorker>): void {
   const registers = [registry];
   const workers: Gauge<'tier' | 'state'> = new Gauge({

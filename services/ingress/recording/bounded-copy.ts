@@ -1,6 +1,6 @@
 import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 
-/** Copies the first bytes of a body or an answer, within its own bound and the shared room. */
+/** Copies the first bytes of a body or an answer, up to its own bound and the bound of all copies together. */
 export class BoundedCopy {
   readonly #most: number;
   readonly #room: Pick<StoreQueueBudget, 'take' | 'release'>;
@@ -8,13 +8,13 @@ export class BoundedCopy {
   #kept = 0;
   #bytes = 0;
 
-  /** @param maxBytes bytes that are copied at most */
+  /** @param maxBytes largest number of bytes that are copied */
   constructor(maxBytes: number, room: Pick<StoreQueueBudget, 'take' | 'release'>) {
     this.#most = maxBytes;
     this.#room = room;
   }
 
-  /** All bytes added, copied or not. */
+  /** Number of bytes that were added, whether or not they were copied. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -23,7 +23,7 @@ export class BoundedCopy {
     return this.#kept < this.#bytes;
   }
 
-  /** Adds bytes. The caller may reuse their memory afterwards. */
+  /** Adds bytes, and copies them if they fit. The caller may reuse their memory afterwards. */
   add(bytes: Uint8Array): void {
     const isWhole = !this.isCut;
     this.#bytes += bytes.length;
@@ -34,14 +34,14 @@ export class BoundedCopy {
     this.#pieces.push(Uint8Array.from(kept));
   }
 
-  /** Joins the pieces and returns them. The pieces themselves are dropped, because both together would take twice the room. */
+  /** Joins the pieces and returns the result. Drops the pieces themselves, because both together would need twice the memory. */
   join(): Buffer {
     const whole = Buffer.concat(this.#pieces);
     this.#pieces = [whole];
     return whole;
   }
 
-  /** Discards the copied bytes and returns their room. */
+  /** Discards the copied bytes, and releases their memory. */
   release(): void {
     this.#room.release(this.#kept);
     this.#pieces = [];

@@ -1,4 +1,4 @@
-/** The JSON of the elements of a list that fit. */
+/** JSON of those elements of a list that fit into a number of bytes. */
 export interface FittedJson {
   text: string;
   /** Number of elements that do not fit; absent if all fit. */
@@ -6,9 +6,9 @@ export interface FittedJson {
 }
 
 /**
- * Returns the JSON of a list with as many whole elements as fit, counted from its first or from its last element; undefined for an empty
+ * Returns the JSON of a list with as many whole elements as fit, counted from the first or from the last element; undefined for an empty
  * list.
- * @param maxBytes bytes in UTF-8
+ * @param maxBytes largest number of bytes in UTF-8
  */
 export function fitToBytes(list: readonly object[], maxBytes: number, end: 'first' | 'last'): FittedJson | undefined {
   if (list.length === 0) return undefined;

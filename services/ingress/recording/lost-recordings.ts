@@ -8,7 +8,10 @@ export type RecordingOutcome = KeepOutcome | 'lost';
 /** Milliseconds between two log lines about lost recordings. */
 const quietMs = 60_000;
 
-/** Logs lost recordings: the first at once, further ones once a minute as a number. While Redis is away, every recorded request is lost. */
+/**
+ * Logs lost recordings: the first one at once, and the number of further ones once a minute. While Redis is unreachable, every recording is
+ * lost.
+ */
 export class LostRecordings {
   readonly #log: Pick<Logger, 'warn'>;
   #unlogged = 0;
@@ -43,7 +46,7 @@ export class LostRecordings {
   }
 }
 
-/** Returns the message of Redis or its client, in preference to the sentence for clients around it. */
+/** Returns the message of Redis or of its client library if there is one; otherwise the message of the error around it. */
 function reasonOf(error: unknown): string | undefined {
   const { message, cause } = loggableError(error) ?? {};
   return cause?.message ?? message;

@@ -10,7 +10,7 @@ import { countRecordings, countTraced, watchRecorder } from '../metrics/count-re
 import { Recorder } from './recorder.ts';
 import { createRecordedTraces } from './trace-recorded.ts';
 
-/** Bytes of bodies and answers that are being recorded in this ingress, in total. */
+/** Largest number of bytes of all bodies and answers together that this ingress is recording. */
 const roomBytes = 32 * 1024 * 1024;
 
 export interface OpenRecordingsOptions {
@@ -23,15 +23,15 @@ export interface OpenRecordingsOptions {
 }
 
 export interface RecordingParts {
-  /** Recordings stay readable and deletable after recording was switched off. */
+  /** Present even if recording is switched off, so that earlier recordings can be read and deleted. */
   store: Recordings;
   isOn: boolean;
   isTraced: boolean;
-  /** Undefined where recording is switched off. */
+  /** Undefined if recording is switched off. */
   recorder: Recorder | undefined;
 }
 
-/** Creates the store of recorded requests and, where recording is on, the recorder, with their metrics. */
+/** Creates the store of recorded requests and, if recording is switched on, the recorder, with their metrics. */
 export function createRecordings(options: OpenRecordingsOptions): RecordingParts {
   const { config, serving, isTracing, registry, log, releases } = options;
   const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
@@ -41,7 +41,7 @@ export function createRecordings(options: OpenRecordingsOptions): RecordingParts
   });
   const isOn = config.RECORDINGS === 'on';
   const isTraced = isOn && isTracing && config.RECORDINGS_TRACES === 'on';
-  // The series exist even where recording is off.
+  // The metrics exist even if recording is switched off.
   const count = { recorded: countRecordings(registry), traced: countTraced(registry) };
   const recorder = new Recorder({
     recordings: store,

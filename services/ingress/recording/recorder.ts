@@ -14,17 +14,20 @@ import { LostRecordings, type RecordingOutcome } from './lost-recordings.ts';
 import type { RecordedTraces } from './trace-recorded.ts';
 import { watchWritten } from './watch-written.ts';
 
-/** Characters of a model's name that are kept: clients choose names of any length, and lists read many recordings at once. */
+/**
+ * Number of characters after which a model's name is cut off, because clients choose names of any length, and lists read many recordings at
+ * once.
+ */
 const maxModelLength = 256;
 
-/** Milliseconds for which an exiting process waits for recordings to be written. */
+/** Milliseconds for which a process that is about to exit waits until recordings are written. */
 const lastWritesMs = 2_000;
 
 export interface RecorderParts {
   recordings: Pick<Recordings, 'store'>;
-  /** Bytes recorded of each body, and of each answer. */
+  /** Largest number of bytes that are recorded of each body, and of each answer. */
   bytes: number;
-  /** Bytes of all recordings that are not written yet. */
+  /** Largest number of bytes of all recordings together that are not written yet. */
   roomBytes: number;
   count: (outcome: RecordingOutcome) => void;
   /** Undefined if the messages of requests must not be in traces. */
@@ -39,8 +42,8 @@ export interface RunningRecording {
 }
 
 /**
- * Records requests: copies body and answer in memory, up to a bound, while the request is served, and writes them when the response is
- * over. The request never waits for the recorder.
+ * Records requests. Copies the body and the answer in memory, up to a bound, while the request is served, and writes the copies when the
+ * response is over. The request never waits for the recorder.
  */
 export class Recorder {
   readonly #parts: RecorderParts;
@@ -59,7 +62,7 @@ export class Recorder {
   }
 
   /**
-   * Starts recording a request and sets the header `x-rtr-recorded` on its response.
+   * Starts recording a request, and sets the header `x-rtr-recorded` of its response.
    * @param body the body as it was received
    */
   begin(request: Request, response: Response, format: string, body: Uint8Array): RunningRecording {
@@ -105,7 +108,7 @@ export class Recorder {
         isRequestCut: asked.isCut,
         isAnswerCut: answer.isCut,
       };
-      // Joined, because sealing takes some microseconds per piece, and a stream has hundreds of pieces.
+      // The pieces are joined, because sealing needs some microseconds per piece, and a stream has hundreds of pieces.
       const content = { request: asked.join(), answer: answer.join() };
       const write = recordings
         .store(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
@@ -128,7 +131,7 @@ export class Recorder {
     return running;
   }
 
-  /** Waits for pending writes, for two seconds at most. */
+  /** Waits until all recordings are written, but at most two seconds. */
   async close(): Promise<void> {
     const timeout = AbortSignal.timeout(lastWritesMs);
     const isOver = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));

@@ -16,7 +16,7 @@ import { traceOf } from '../http/trace-request.ts';
 import { fitToBytes } from './fit-to-bytes.ts';
 import type { RecordingOutcome } from './lost-recordings.ts';
 
-/** A recorded request and its answer, each up to the bound of recordings. */
+/** A recorded request and its answer, each cut off at the bound of recordings. */
 export interface RecordedContent extends Pick<
   RecordingFields,
   'id' | 'format' | 'contentType' | 'isRequestCut' | 'isAnswerCut'
@@ -26,7 +26,8 @@ export interface RecordedContent extends Pick<
 }
 
 /**
- * Outcome of messages that were to be in a trace: `failed` if they could not be read; `gone` and `lost` if their recording was not stored.
+ * Outcome of messages that were to be added to a trace: `failed` if they could not be read; `gone` or `lost` if their recording was not
+ * stored.
  */
 export type TracedOutcome = MessagesOutcome | 'failed' | Extract<RecordingOutcome, 'gone' | 'lost'>;
 
@@ -38,18 +39,18 @@ export interface TraceRecordedParts {
 
 /** Adds the messages of recorded requests to their trace spans. */
 export interface RecordedTraces {
-  /** Returns whether the messages of a request in this format are sent, room permitting. */
+  /** Returns whether the messages of a request in this format are sent, if there is memory for them. */
   sends(response: Response, format: string): boolean;
   /**
-   * Adds the messages to the request's span. Call it when the response has closed, before its span ends. A body that was cut yields no
-   * messages; a stream that was cut yields those that it contains. Without a stored recording nothing is added, because only the store
-   * confirms that the key still exists.
+   * Adds the messages to the request's span. Call it when the response has closed, before its span ends. A body that was cut off yields no
+   * messages. A stream that was cut off yields the messages that it contains. If the recording was not stored, nothing is added, because
+   * only the store confirms that the key still exists.
    * @param outcome the outcome of the recording
    */
   add(response: Response, content: RecordedContent, outcome: RecordingOutcome): void;
 }
 
-/** Creates `RecordedTraces` that follow the semantic conventions for generative AI (OpenTelemetry). */
+/** Creates `RecordedTraces` whose attributes follow the semantic conventions for generative AI (OpenTelemetry). */
 export function createRecordedTraces({ formats, count, log }: TraceRecordedParts): RecordedTraces {
   const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
   const sends = (response: Response, format: string): boolean =>
@@ -58,7 +59,7 @@ export function createRecordedTraces({ formats, count, log }: TraceRecordedParts
     const span = traceOf(response);
     const parts = partsOf.get(content.format);
     if (!span?.isSampled || !parts) return;
-    // Messages already sent to a collector cannot be deleted with their owner.
+    // Messages are added only if their recording is stored, because messages at a collector cannot be deleted with their owner.
     if (outcome === 'gone' || outcome === 'lost') return count(outcome);
     try {
       const { instructions, asked, answered } = messagesOf(content, parts);

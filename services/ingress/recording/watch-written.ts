@@ -4,8 +4,8 @@ type Written = ServerResponse['write'];
 type Ended = ServerResponse['end'];
 
 /**
- * Calls back with everything that is written to a response from now on. Replaces methods of this response object only, so that other
- * responses cost nothing.
+ * Calls `onBytes` with all bytes that are written to a response from now on. Replaces methods of this response object only, so that it
+ * costs other responses nothing.
  * @param onBytes called before the bytes are written; their memory may be reused afterwards
  * @param onEnd called when the response is ended, not when its connection closes
  */

@@ -28,7 +28,7 @@ export interface ApiRoutesParts
     Pick<DesktopConfigurationParts, 'publicUrl'> {
   idempotency: IdempotencyParts;
   files: FileRoutesParts['files'] & BatchRoutesParts['files'];
-  /** Moving average of a model's output tokens per second; undefined if unknown. */
+  /** Returns the moving average of a model's output tokens per second; undefined if unknown. */
   speedOf: (model: string) => number | undefined;
   store: HealthParts['store'] & FileRoutesParts['store'];
 }
@@ -48,13 +48,13 @@ function modelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutes
   return handleIdempotently(serveModelRequest(format, route, parts), keyed, parts.idempotency);
 }
 
-/** Returns the wrapper for handlers of requests with an idempotency key whose work continues when the client disconnects. */
+/** Returns the wrapper for handlers of requests with an idempotency key whose executions continue when the client disconnects. */
 function keyedBy(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
   const route = { format, answerError: createErrorHandler(format, parts), isUncancelled: true };
   return (body, handler) => handleIdempotently(handler, { ...route, body }, parts.idempotency);
 }
 
-/** Returns the routes that generate answers. They are the busiest ones, so the app mounts them ahead of all routers. */
+/** Returns the routes that generate answers. They are the busiest routes, so the app mounts them before all routers. */
 export function generateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
   const { prefixes, keyHeader } = format.api;
   return format.routes
@@ -68,9 +68,9 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
 }
 
 /**
- * Creates all other routes of an API, mounted at `/api/<segment>`: greetings, health, models, and the operations of its formats other than
- * generating.
- * @param formats the formats of the API; the first one writes the errors of paths that belong to no format
+ * Creates all other routes of an API, to be mounted at `/api/<segment>`: greetings, health, models, stored objects, and the operations of
+ * its formats other than `generate`.
+ * @param formats the formats of the API; errors of paths that belong to no format are written in the first one
  */
 export function apiRoutes(
   api: ClientApi,

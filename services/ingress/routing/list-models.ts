@@ -6,8 +6,8 @@ import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
 
 /**
- * Returns the models that a key may use now: `auto` if any model is live, then every live model and every registry name with a live target,
- * once each, sorted by name.
+ * Returns the models that a key may use now. The first is `auto`, if any model has a live worker. Then follow every model with a live
+ * worker and every registry name with such a target, each once, sorted by name.
  */
 export function listModels(
   pools: readonly LivePool[],
@@ -58,7 +58,7 @@ export function listModels(
 
 /**
  * Finds a model by its name or an alias.
- * @param id the path after `/models/`, in segments: ids may contain slashes, percent-encoded or not
+ * @param id the segments of the path after `/models/`, because ids may contain slashes, percent-encoded or not
  * @throws RouterError `model_not_found`
  */
 export function findModel(

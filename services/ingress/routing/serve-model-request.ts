@@ -32,7 +32,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import { detectPurpose } from './purpose/detect-purpose.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-/** Characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
+/** Largest length of a header that is sent to an upstream. The longest one in use, `anthropic-beta`, lists about a dozen names. */
 const maxHeaderLength = 4096;
 
 export interface ServeParts
@@ -44,14 +44,14 @@ export interface ServeParts
   /** Milliseconds without a byte after which a form is refused. */
   bodyTimeoutMs: number;
   knownRefusal: LimitKeeper['knownRefusal'];
-  /** Records the requests of keys that have recording switched on; undefined where recording is off. */
+  /** Records the requests of keys for which recording is switched on; undefined if it is switched off in this ingress. */
   recorder: Pick<Recorder, 'begin'> | undefined;
 }
 
-/** Creates the handler of a model route: it receives the body, serves the request, and cancels it when the client disconnects. */
+/** Creates the handler of a model route. It receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): AnsweringHandler {
   return async (request, response) => {
-    // `start` keeps the body out of this function, whose locals live as long as the answer.
+    // The body is a local variable of `start` only, because those of this function live as long as the answer.
     const running = await start(request, response, format, route, parts);
     await running?.finished;
   };
@@ -85,7 +85,7 @@ async function start(
       throw new RouterError('unsupported_parameter', message, { param: 'background' });
     }
     const context = contextOf(request.headers, format, given);
-    // From here on the answer is made and paid for, even if the client leaves.
+    // From here on, the answer is made and paid for even if the client leaves.
     runUncancelled(response);
     const { isRecorded } = caller;
     const wanted = await answerInBackground(response, { format, request: given, isRecorded, ...context }, parts);
@@ -142,8 +142,8 @@ async function start(
 }
 
 /**
- * Returns whether a request is accepted although a rate limit of its key is exhausted, because only its body shows whether it needs the
- * rate: its answer may exist already, or may be made in the background.
+ * Returns whether a request is accepted even if a rate limit of its key is exhausted. Only its body shows whether the limit applies to it,
+ * because its answer may exist already, or may be made in the background.
  */
 function mayIgnoreRateLimit({ headers }: Request, { background }: ClientFormat): boolean {
   return background !== undefined || headers['idempotency-key'] !== undefined;
@@ -158,7 +158,7 @@ function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { paramet
 }
 
 /**
- * Returns the client's headers that an upstream of the same format receives; undefined if the client sent none of them.
+ * Returns those headers of the client that an upstream of the same format receives; undefined if the client sent none of them.
  * @throws RouterError `headers_too_large` for a header that is too long
  */
 export function passedHeaders(

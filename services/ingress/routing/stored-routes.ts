@@ -25,8 +25,9 @@ export interface StoringFormat extends Pick<ClientFormat, 'read'> {
 }
 
 /**
- * Adds the routes of a format's stored answers, background ones included, to a router. They serve the answers of the key's owner only;
- * other answers are not found. Mount the router behind `requireKey`, and behind the format's paths that look like the id of an answer.
+ * Adds the routes of a format's stored answers to a router, also for background responses. They serve the answers of the key's owner only;
+ * for other answers, they answer that there is no such response. Mount the router behind `requireKey`, and behind those paths of the format
+ * that look like the id of an answer.
  */
 export function addStoredRoutes(
   router: Router,
@@ -104,7 +105,7 @@ async function show(
 }
 
 /**
- * Cancels an answer that is being made in the background, and with `isRemoved` deletes it too. A finished answer stays as it is.
+ * Cancels an answer that is being made in the background. With `isRemoved`, deletes it, too. A finished answer stays as it is.
  * @returns whether the answer was cancelled
  */
 async function cancel(

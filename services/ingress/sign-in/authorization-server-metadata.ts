@@ -3,18 +3,18 @@ import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Version of the contract between Claude Code and a gateway that it signs in to; the only one so far. */
+/** Version of the protocol between Claude Code and a gateway to which it signs in. There is only one version so far. */
 const gatewayProtocolVersion = 1;
 
 /**
- * Path of the router's OAuth metadata: appended to an address of the router, or inserted before the path of that address (RFC 8414, section
- * 3).
+ * Path of the router's OAuth metadata. It is appended to a base URL of the router, or inserted before the path of that URL (RFC 8414,
+ * section 3).
  */
 export const metadataPath = '/.well-known/oauth-authorization-server';
 
 /**
  * Creates the handler of the OAuth metadata (RFC 8414).
- * @param base path of the endpoints, `''` for the root
+ * @param base base path of the endpoints; `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
 export function createMetadataHandler(

@@ -6,22 +6,22 @@ import type { UserStore } from '#shared/accounts/people/user-store.ts';
 import type { Confirm } from '#shared/accounts/sign-in/confirmation.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Milliseconds for which a person is not checked again. */
+/** Milliseconds after a check of a person until the next one may begin. */
 const checkIntervalMs = 60_000;
 
-/** Largest number of concurrent checks: a provider that hangs takes its full timeout for each of them. */
+/** Largest number of concurrent checks, because a check at a provider that hangs lasts until its timeout. */
 const maxAtOnce = 16;
 
-/** People whose last check is remembered. */
+/** Largest number of people whose last check is remembered. */
 const maxKnown = 10_000;
 
-/** Milliseconds for which the exiting process waits for answers: a lost answer may contain a new refresh token. */
+/** Milliseconds for which a process that is about to exit waits for answers, because a lost answer may contain a new refresh token. */
 const closeMs = 10_000;
 
 /**
- * Checks the owners of keys with their identity providers. Reading the record of a key in use, which happens every half minute, triggers
- * the check that the provider still admits the owner, at most once a minute per person. No request waits for the check: a refused person
- * loses their keys through the announcement of the change.
+ * Checks the owners of keys with their identity providers. The record of a key in use is read every half minute. Each read triggers a check
+ * whether the provider still admits the owner, but at most once a minute per person. No request waits for the check. If the person is
+ * refused, every ingress is told of the change, and their keys are no longer valid.
  */
 export class CheckedOwners implements KeySource {
   readonly #keys: KeySource;
@@ -52,7 +52,7 @@ export class CheckedOwners implements KeySource {
     return this.#keys.replaceHash(id, from, to);
   }
 
-  /** Waits for running checks, for ten seconds at most. */
+  /** Waits until running checks have ended, but at most ten seconds. */
   async close(): Promise<void> {
     const isOver = new AbortController();
     const bound = sleep(closeMs, undefined, { signal: isOver.signal }).catch(() => undefined);
@@ -72,7 +72,7 @@ export class CheckedOwners implements KeySource {
       const user = await this.#users.find(id);
       if (user) await this.#confirm(user);
     } catch (error) {
-      // The next reading of the key after a minute checks again.
+      // The first read of the key after a minute triggers another check.
       this.#log.warn({ err: error, user: id }, 'it cannot be found out whether the owner of a key is still let in');
     }
   }

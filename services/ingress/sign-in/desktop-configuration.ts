@@ -8,13 +8,13 @@ import { bearerToken } from '../http/require-key.ts';
 
 export interface DesktopConfigurationParts {
   registry: () => Pick<Registry, 'token_issuers'>;
-  /** Address at which people reach the router; the address of each request if unset. */
+  /** URL at which people reach the router; if undefined, that of each request is used. */
   publicUrl: string | undefined;
 }
 
 /**
- * Creates the handler that serves the whole configuration of a desktop program to the person whose token it sends. Call it after
- * `requireKey`, which has verified the token.
+ * Creates the handler that sends the whole configuration of a desktop program to the person whose token the program sends. Mount it after
+ * `requireKey`, which verifies the token.
  * @param prefixes path prefixes of the API, which are not part of its base URL
  */
 export function answerDesktopConfiguration(

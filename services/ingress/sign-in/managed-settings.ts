@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 
 /**
- * Creates the handler of a program's settings, `{ uuid, checksum, settings }`. The checksum is the ETag: a program that has these settings
- * gets 304. Claude Code 2.1.330 computes the checksum of its own copy: SHA-256 of the JSON with sorted names and without blanks.
+ * Creates the handler that sends a coding agent (Claude Code) the settings that its administrator manages: `{ uuid, checksum, settings }`.
+ * The ETag is the checksum, so that an agent with the same settings gets 304. The checksum is the SHA-256 of the JSON with sorted keys and
+ * without whitespace, as Claude Code 2.1.330 computes it of its own copy.
  * @param settingsOf returns the settings for the person of a request
  */
 export function answerManagedSettings(settingsOf: (response: Parameters<RequestHandler>[1]) => object): RequestHandler {
@@ -27,7 +28,7 @@ function uuidOf(digest: string): string {
     .join('-');
 }
 
-/** Returns the same value with the names of all objects sorted. */
+/** Returns a copy of the value with the keys of all objects in order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

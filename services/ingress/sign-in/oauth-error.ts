@@ -19,7 +19,7 @@ export class OAuthError extends Error {
   override name = 'OAuthError';
   readonly code: OAuthErrorCode;
   readonly status: number;
-  /** Seconds, for the header `retry-after`. */
+  /** Seconds for the header `retry-after`. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -55,7 +55,7 @@ function asOAuthError(thrown: unknown): OAuthError {
     if (code === 'rate_limit_exceeded') return new OAuthError('slow_down', message, { status: 429, retryAfter });
     return new OAuthError('temporarily_unavailable', message, { status: 503, retryAfter });
   }
-  // Express's own errors, for example for a form that is too large, have a status.
+  // The errors of Express have a status, for example the error for a form that is too large.
   if (thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && thrown.status < 500) {
     const { status } = thrown;
     const message = status === 413 ? 'The form is too large.' : 'The request could not be understood.';

@@ -11,7 +11,7 @@ import { endSlowBody } from '../http/end-slow-body.ts';
 import { createMetadataHandler, deviceGrant, metadataPath } from './authorization-server-metadata.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
 
-/** Bytes of a form. A refresh token has about 80. */
+/** Largest form in bytes. A refresh token has about 80. */
 const maxFormBytes = 16 * 1024;
 
 export const devicePage = '/device';
@@ -20,7 +20,7 @@ export interface OAuthRoutesParts {
   programs: Pick<Programs, 'claim' | 'refresh' | 'signOut' | 'readProgramId'> & {
     devices: Pick<Programs['devices'], 'begin'>;
   };
-  /** Announces to every ingress that `program:<id>` is signed out. Never throws. */
+  /** Tells every ingress that `program:<id>` is signed out. Never throws. */
   announce: (changed: string) => Promise<void>;
   /** Records that the refresh token of a program was used twice, and that the program was signed out for it. */
   noteReplay: (program: { programId: string; userId: string }) => Promise<void>;
@@ -43,8 +43,8 @@ const form = z.object({
 
 /**
  * Creates the endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
- * revocation (RFC 7009). They read no cookie, and a page of another origin cannot send them a form or read their answers.
- * @param base path of the endpoints, `''` for the root
+ * and revocation (RFC 7009). They read no cookie. A page of another origin cannot send them a form or read their answers.
+ * @param base base path of the endpoints; `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
 export function oauthRoutes(
@@ -93,7 +93,7 @@ export function oauthRoutes(
       token_type: 'Bearer',
       expires_in: expiresIn,
       refresh_token: refreshToken,
-      // Claude Code shows it to the person for confirmation, so that nobody is signed in to another person's account unnoticed.
+      // Claude Code shows the address to the person for confirmation, so that nobody is signed in to another person's account unnoticed.
       email,
     });
   });
@@ -101,11 +101,11 @@ export function oauthRoutes(
     const { token } = read(request);
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
     const signedOut = await programs.signOut(token);
-    // Also for a program that was signed out before: the store may have done so without its answer arriving, and then nobody announced it.
+    // A program that was signed out earlier is announced, too, because the reply of the store may have been lost before the announcement.
     const programId = signedOut?.programId ?? (await programs.readProgramId(token));
     if (programId !== undefined) await announce(`program:${programId}`);
     if (signedOut?.isReplayed) await noteReplay(signedOut);
-    // An unknown token gets the same answer: RFC 7009, section 2.2.
+    // An unknown token gets the same answer (RFC 7009, section 2.2).
     response.status(200).end();
   });
   endpoints.use(answerOAuthError(parts.log));
@@ -140,18 +140,18 @@ function requirePost({ method }: Request, response: Response, next: NextFunction
 }
 
 /**
- * Refuses requests that pages of other origins make: such a page could use up the number of pending sign-ins per network address. Programs
- * do not send the headers of pages.
+ * Refuses requests from pages of other origins, because such a page could use up the number of pending sign-ins per network address.
+ * Programs do not send the headers that browsers add to requests of pages.
  */
 function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): void {
-  // The browser itself made the request for the person, not a page.
+  // This header shows that no page made the request, but the browser itself for the person.
   const isNoPage = request.get('sec-fetch-site') === 'none';
   if (isNoPage || isSameOrigin(request)) return next();
   throw new OAuthError('invalid_request', 'Pages of other origins may not do this.', { status: 403 });
 }
 
 /**
- * Returns the fields of a form; none for an empty body.
+ * Returns the fields of a form. An empty body has no fields.
  * @throws OAuthError for a field that is repeated or too long, and for a body that is not a form
  */
 function read(request: Request): z.infer<typeof form> {
@@ -167,7 +167,7 @@ function isForm(request: Request): boolean {
   return request.is('urlencoded') === 'urlencoded';
 }
 
-/** Returns whether the body is empty, whatever type it declares: `request.is` returns null for every request without a body. */
+/** Returns whether there is no body. `isForm` is false for such a request even if it declares the type of a form. */
 function isEmpty(request: Request): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   return encoding === undefined && Number(length) === 0;
@@ -191,7 +191,7 @@ function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
   }
 }
 
-/** Names of programs that do not send one, by the `surface` of their form (Claude Code 2.1.330). */
+/** Names of programs that send no name, by the field `surface` of their form (Claude Code 2.1.330). */
 const surfaces: Readonly<Record<string, string>> = { claude_code: 'Claude Code' };
 
 /** Returns the program's name for the approval page. The name is not proof of identity. */

@@ -18,7 +18,7 @@ import { CheckedOwners } from './checked-owners.ts';
 
 export interface OpenCredentialsOptions {
   serving: OpenServing;
-  /** Outage handling of the connection that accounts are read from. */
+  /** Makes requests wait during short outages of the Redis connection from which accounts are read. */
   outages: ShortOutages;
   /** Prefix of all names in Redis. */
   prefix: string;
@@ -26,17 +26,17 @@ export interface OpenCredentialsOptions {
   releases: Releases;
 }
 
-/** Verifiers of credentials: keys, and tokens of programs and of other issuers. */
+/** Verifiers of the credentials of clients: keys, and tokens of programs and of other issuers. */
 export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'noteUse'> {
   programs: Programs;
   externals: ExternalAccounts;
-  /** Triggers the providers' checks of key owners, see `CheckedOwners`. */
+  /** Lets identity providers check the owners of keys, see `CheckedOwners`. */
   owners: Pick<CheckedOwners, 'confirmWith'>;
-  /** Announces a change of a key, a person or a team to all ingress nodes, and applies it here at once. */
+  /** Tells all ingress nodes of a change of a key, a person or a team, and applies the change here at once. */
   announce: ReturnType<typeof createAnnouncer>;
 }
 
-/** Creates the verifiers of credentials. Announcements of other nodes make a change effective within a second. */
+/** Creates the verifiers of credentials. They learn of a change that another node makes within a second. */
 export function createCredentials({
   serving,
   outages,
@@ -66,7 +66,8 @@ export function createCredentials({
   const markStale = (): void => verifiers.forEach((each) => each.markStale());
   onKeyChange(broker, (changed) => (changed === undefined ? markStale() : drop(changed)));
   broker.onReconnect(markStale);
-  // Sign-ins that ended while the store did not answer may not have been announced. Keys, people and teams are read again every 30 seconds.
+  // Other nodes may not have been told of sign-ins that ended while the store did not answer. Only keys, people and teams are read again
+  // every 30 seconds.
   redis.redis.on('ready', () => programs.verifier.markStale());
   const announce = createAnnouncer(broker, drop, log);
   const verify = createCredentialVerifier({ keys: verifier, tokens: programs.verifier, issuers: issued });

@@ -23,7 +23,9 @@ export interface ToolsRoutesParts extends ToolComponents, ReceiveParts, AnswerEr
   idempotency: IdempotencyParts;
 }
 
-/** Creates the routes of the tools API, mounted at `/api/tools/v1`: one lists the tools, one runs a tool without a language model. */
+/**
+ * Creates the routes of the tools API, to be mounted at `/api/tools/v1`. One lists the tools, and one runs a tool without a language model.
+ */
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router({ caseSensitive: true });
   routes.use(requireKey(parts));
@@ -36,7 +38,7 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
     format: toolsFormat,
     answerError: createErrorHandler(toolsFormat, parts),
     body: 'whole',
-    // A tool may have had effects by the time its client leaves; a second execution would repeat them.
+    // A tool may have had effects by the time its client leaves. A second execution would repeat these effects.
     isUncancelled: true,
   } as const;
   routes.post('/execute', handleIdempotently(execute(parts), keyed, parts.idempotency));
@@ -53,7 +55,7 @@ function toolAnswer({ name, title, description, inputSchema, outputSchema, annot
 
 function execute(parts: ToolsRoutesParts): AnsweringHandler {
   return async (request, response) => {
-    // `start` keeps the body out of this function, whose locals live as long as the answer.
+    // The body is a local variable of `start` only, because those of this function live as long as the answer.
     const running = await start(request, response, parts);
     await running?.finished;
   };

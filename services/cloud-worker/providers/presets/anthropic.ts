@@ -31,7 +31,7 @@ const card = z.looseObject({
   max_tokens: tokens,
 });
 
-/** Hosted tools that Anthropic runs for all its models, and the search of Responses requests, which it runs, too. */
+/** Hosted tools that Anthropic runs for all its models. It also runs the search of requests in the `responses` format. */
 const hosted = [
   ...(['web_search', 'web_fetch'] as const).map((kind) => hostedCapability(kind, messagesUpstream.name)),
   hostedCapability('web_search', responsesFormat.name),
@@ -47,7 +47,7 @@ export function anthropicList(further: readonly Capability[]): NonNullable<Provi
     read: createCardReader(card, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
       if (lifecycle === 'retired') return undefined;
       const capabilities = can
-        ? // A model without response formats is asked for JSON in the prompt.
+        ? // A model without `structured_outputs` is asked for JSON in the prompt, so all models can return JSON.
           capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking?.supported, json: true })
         : allCapabilities;
       return {

@@ -4,7 +4,7 @@ import { openai } from './openai.ts';
 
 /**
  * Azure OpenAI at its v1 endpoint, which needs no API version (Microsoft Learn, "Azure OpenAI v1 API"). A request names a deployment, not a
- * model; no endpoint that accepts the key lists deployments, so the operator names them.
+ * model. The operator names the deployments, because no endpoint that accepts the key lists them.
  */
 export const azure: Provider = {
   ...openai,
@@ -21,6 +21,6 @@ export const azure: Provider = {
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== ''),
-  // The name of a deployment is arbitrary.
+  // The name of a deployment is arbitrary, so it tells nothing about the model.
   guess: () => allCapabilities,
 };

@@ -7,8 +7,8 @@ import { engineHints, platformHints } from '../request-rules.ts';
 const guess: Guess = () => capabilitiesIf({ tools: true, thinking: true, json: true });
 
 /**
- * DeepSeek (DeepSeek API Docs, "Create Chat Completion", "JSON Output", "Thinking Mode"). It supports JSON only without a schema, and
- * thinking only as a switch; the thinking of earlier turns with tool calls must be sent back.
+ * DeepSeek (DeepSeek API Docs, "Create Chat Completion", "JSON Output", "Thinking Mode"). It supports JSON only without a schema. Thinking
+ * can only be switched on or off. The thinking of earlier turns with tool calls must be sent back.
  */
 export const deepseek: Provider = {
   title: 'DeepSeek',
@@ -35,7 +35,7 @@ export const deepseek: Provider = {
   },
 };
 
-/** Moves the JSON schema of a request into a system message at its end; the response format becomes `json_object`. */
+/** Moves the JSON schema of a request into a system message after its last message. The response format becomes `json_object`. */
 function schemaInWords(request: JsonObject): JsonObject {
   const { response_format: format, messages } = request;
   if (!isJsonObject(format) || format.type !== 'json_schema' || !Array.isArray(messages)) return request;

@@ -36,12 +36,12 @@ export const gemini: Provider = {
   further: [guessedEmbeddings],
 };
 
-/** Removes the prefix of `models/gemini-…` in the list; requests accept the usual name without it. */
+/** Removes the prefix `models/` that names have in the list. Requests also accept names without it. */
 function withShortId(model: ModelInfo): ModelInfo {
   return { ...model, id: model.id.replace(/^models\//, '') };
 }
 
-/** Models that refuse an earlier answer whose first tool call has no signature. Calls of other models have none. */
+/** Matches models that refuse an earlier answer whose first tool call has no signature. Tool calls of other models have none. */
 const needsSignatures = /gemini-([3-9]|\d\d)/;
 
 /** Placeholder that Google accepts as the signature of a call without one (Google AI for Developers, "Thought signatures"). */

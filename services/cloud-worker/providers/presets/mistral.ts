@@ -57,10 +57,10 @@ export const mistral: Provider = {
   },
 };
 
-/** Fields of an assistant message that OpenAI's clients replay even if empty, such as `refusal: null`. */
+/** Fields of an assistant message that OpenAI's clients send back even if the fields are empty, such as `refusal: null`. */
 const optionalFields: ReadonlySet<string> = new Set(['refusal', 'annotations', 'audio', 'function_call']);
 
-/** Removes empty fields from assistant messages: Mistral refuses unknown fields even if they are empty. */
+/** Removes empty fields from assistant messages, because Mistral refuses unknown fields even if they are empty. */
 function plainAssistants(request: JsonObject): JsonObject {
   return mapMessages(request, (message) => {
     if (message.role !== 'assistant') return message;
@@ -74,7 +74,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Replaces the ids of tool calls by ids of nine letters and digits. Equal ids stay equal, so that results still match their calls; an id
+ * Replaces the ids of tool calls by ids of nine letters and digits. Equal ids stay equal, so that results still match their calls. An id
  * that already has this form stays.
  */
 function shortToolIds(request: JsonObject): JsonObject {
@@ -92,7 +92,7 @@ function withShortId(call: Json): Json {
   return isJsonObject(call) && typeof call.id === 'string' ? { ...call, id: shortId(call.id) } : call;
 }
 
-/** Returns nine hexadecimal digits of a digest: two calls of one conversation collide less than once in a million. */
+/** Returns nine hexadecimal digits of the id's digest. Two calls of a conversation get the same id in less than one of a million cases. */
 function shortId(id: string): string {
   if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
   return createHash('sha256').update(id).digest('hex').slice(0, 9);

@@ -15,7 +15,7 @@ import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
-/** Models of other endpoints, and models that need a tool of the upstream. */
+/** Matches models of endpoints that the router does not use, and models that need a hosted tool. */
 const otherEndpoints = /audio|realtime|sora|deep-research|computer-use/;
 const embeds = /embedding/;
 const moderates = /moderation/;
@@ -24,28 +24,29 @@ const redraws = /gpt-image|dall-e-2/;
 const speaks = /tts/;
 const transcribes = /^whisper|transcribe/;
 const translates = /^whisper/;
-/** Models of the older completions endpoint. */
+/** Matches models of the older completions endpoint. */
 const completes = /(^|:)(babbage|davinci)-|-instruct(-|:|$)/;
 const thinks = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
-/** Models served only at `/responses`, and models served only at `/chat/completions`. */
+/** Matches models that are served only at `/responses`. */
 const responsesOnly = /codex|-pro(-|$)/;
+/** Matches models that are served only at `/chat/completions`. */
 const chatOnly = /search-preview/;
 const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 
-/** Minimum of `max_output_tokens` at `/responses`. */
+/** Smallest `max_output_tokens` that `/responses` accepts. */
 const minOutputTokens = 16;
 
 /** Hosted tools that OpenAI runs for the newer models at `/responses`. */
 const hosted = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
 
-/** Guesses the capabilities of OpenAI's models; unknown models have all. */
+/** Guesses the capabilities of OpenAI's models. Unknown models are assumed to see images, as most do. */
 const guess: Guess = (id) => {
   if (hasOwnEndpoint(id)) return [];
   const capabilities = otherEndpoints.test(id) ? undefined : guessOwn(id);
   return capabilities && !chatOnly.test(id) && !seesNothing.test(id) ? [...capabilities, ...hosted] : capabilities;
 };
 
-/** Returns whether a model serves only one of the further formats. */
+/** Returns whether a model is served only in one of the formats for other operations than chat. */
 function hasOwnEndpoint(id: string): boolean {
   return [embeds, completes, moderates, draws, speaks, transcribes].some((names) => names.test(id));
 }
@@ -59,8 +60,8 @@ function guessOwn(id: string): Capability[] {
 const readList = createNameReader((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id)));
 
 /**
- * OpenAI (API reference, "Chat", "Responses", "Models"). Its list contains only names. Responses clients are served at `/responses`, and so
- * are all clients of models that have no other endpoint.
+ * OpenAI (API reference, "Chat", "Responses", "Models"). Its list contains only names. Clients of the `responses` format are served at
+ * `/responses`, and so are all clients of models that have no other endpoint.
  */
 export const openai: Provider = {
   title: 'OpenAI',
@@ -71,7 +72,7 @@ export const openai: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    // `auto` takes the first suitable model. Pro models cost many times as much, so they come last.
+    // `auto` selects the first suitable model. Pro models cost many times as much, so they come last.
     read: (answer) =>
       readList(answer).sort((a, b) => Number(responsesOnly.test(a.id)) - Number(responsesOnly.test(b.id))),
   },
@@ -113,8 +114,9 @@ function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo):
 }
 
 /**
- * Removes thinking that OpenAI has not encrypted, and the request for encrypted thinking to a model that does not think: OpenAI refuses
- * both. The model's name shows whether it thinks; where names are arbitrary, a `reasoning` field in the request counts instead.
+ * Removes thinking that OpenAI has not encrypted, and, for a model that does not think, the request for encrypted thinking. OpenAI refuses
+ * both. The model's name shows whether it thinks. As names are arbitrary at some providers, a `reasoning` field in the request shows it,
+ * too.
  */
 function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): JsonObject {
   const { input, include, reasoning } = request;
@@ -127,7 +129,9 @@ function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): 
   };
 }
 
-/** Raises the output limit to OpenAI's minimum: programs ask for one token to see whether a key works, which other formats allow. */
+/**
+ * Raises the output limit to OpenAI's minimum. Programs request a single token to see whether a key works, which other formats allow.
+ */
 function withMinOutput(request: JsonObject): JsonObject {
   const { max_output_tokens: asked } = request;
   return typeof asked === 'number' && asked < minOutputTokens

@@ -14,8 +14,8 @@ const card = z.looseObject({
 });
 
 /**
- * OpenRouter (OpenRouter docs, "Models API", "Parameters", "Responses"). It accepts all fields of clients, and drops those that a model
- * does not support.
+ * OpenRouter (OpenRouter docs, "Models API", "Parameters", "Responses"). It accepts all fields that clients send, and drops those that a
+ * model does not support.
  */
 export const openrouter: Provider = {
   title: 'OpenRouter',

@@ -8,7 +8,7 @@ import { platformHints } from '../request-rules.ts';
 const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_length: tokens });
 
 const chatType = 'chat';
-/** Returns whether a model serves another format, by its name. */
+/** Returns whether the name of a model shows that it is served only in another format than chat. */
 const isOther = (id: string): boolean =>
   [guessedEmbeddings, guessedRanking].some(({ serves }) => serves(id) === 'only');
 

@@ -5,9 +5,9 @@ import { gemini } from './gemini.ts';
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 
 /**
- * Gemini on Vertex AI at its endpoint of the chat format (Google Cloud, "Using OpenAI libraries with Vertex AI"). Google's
- * library obtains and renews its tokens, which expire after an hour, from the credentials file that the key variable names, the
- * machine's account, or a login with `gcloud`. The endpoint has no list of models.
+ * Gemini on Vertex AI at its endpoint of the chat format (Google Cloud, "Using OpenAI libraries with Vertex AI"). Google's library obtains
+ * and renews the tokens, which expire after an hour. It uses the credentials file that the key variable names, the machine's account, or a
+ * login with `gcloud`. The endpoint has no list of models.
  */
 export const vertex: Provider = {
   ...gemini,

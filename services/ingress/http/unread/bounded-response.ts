@@ -8,15 +8,16 @@ const blocksAtOnce = 4;
 interface Block {
   bytes: Buffer;
   used: number;
-  /** Bytes at the start of the block that end a piece from the block before. */
+  /** Number of bytes at the start of the block that belong to a piece that begins in an earlier block. */
   carried: number;
   /** Whether the next block continues the last piece. */
   isContinued: boolean;
 }
 
 /**
- * Writes an answer as fast as its client reads it. All output passes through reusable blocks: a piece is a view of a broker message, which
- * may be far larger, and a socket's own queue costs several times the bytes of small pieces and cannot be shortened.
+ * Writes an answer as fast as its client reads it. All output is copied into reusable blocks. A piece is a view of a broker message, which
+ * may be far larger, so it must not stay in memory. The queue of a socket needs several times the bytes of small pieces, and cannot be
+ * shortened.
  */
 export class BoundedResponse implements UnreadOutput, TurnOutput {
   readonly #response: ServerResponse;
@@ -27,14 +28,14 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   #gatheredBytes = 0;
   /** Blocks that wait for the socket. */
   #held: Block[] = [];
-  /** Blocks passed to the socket that the system may not have taken yet. */
+  /** Blocks that were written to the socket, and that the system may not have accepted yet. */
   #sent: Block[] = [];
-  /** Whether the socket's write callback is pending: the system may not have taken the sent blocks yet. */
+  /** Whether the write callback of the socket has not been called yet, so that the sent blocks must not be reused. */
   #isSending = false;
   #isEnding = false;
   #isFollowed = false;
 
-  /** @param onGivenUp called when the client reads too slowly for the answer to continue. It may call `end` once more. */
+  /** @param onGivenUp called when the answer cannot continue, because the client reads too slowly. It may call `end` once more. */
   constructor(response: ServerResponse, outputs: UnreadOutputs, onGivenUp: () => void) {
     this.#response = response;
     this.#outputs = outputs;
@@ -52,7 +53,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     return this.#isEnding;
   }
 
-  /** Writes a piece at once. The caller may reuse its memory afterwards. */
+  /** Writes a piece at once. The caller may reuse the memory of the piece afterwards. */
   write(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
     this.sendTurn();
@@ -60,7 +61,8 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   }
 
   /**
-   * Writes a piece at the end of this turn of the event loop, together with those that follow in it. Its memory must not change until then.
+   * Writes a piece at the end of this turn of the event loop, together with pieces that follow in the same turn. The memory of the piece
+   * must not change until then.
    */
   writeSoon(piece: Uint8Array): void {
     if (this.#isEnding || this.#response.destroyed) return;
@@ -90,7 +92,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     this.#count();
   }
 
-  /** Discards the waiting output. An answer that already has its end is cut off, because nothing can be added to it. */
+  /** Discards the waiting output. If the answer already has its end, the connection is closed, because no error can be added. */
   giveUp(): void {
     if (this.#isEnding) {
       this.#response.destroy();
@@ -128,8 +130,8 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   }
 
   /**
-   * Passes blocks to the socket in one write. Unless the socket is already corked, the response corks it until the end of this turn of the
-   * event loop, and its pieces leave after the ends of other answers.
+   * Writes blocks to the socket together. The socket is corked meanwhile. Otherwise the response would cork it until the end of this turn
+   * of the event loop, and its pieces would be sent after the ends of other answers.
    */
   #sendBlocks(blocks: readonly Block[]): void {
     const { socket } = this.#response;

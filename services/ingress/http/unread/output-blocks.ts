@@ -1,23 +1,23 @@
 export const blockBytes = 16 * 1024;
 
-/** Bytes of one slab. glibc may place allocations of up to 32 MiB in a heap that never shrinks; a slab is larger. */
+/** Size of one slab. It is above 32 MiB, because glibc may place allocations of up to 32 MiB in a heap that never shrinks. */
 const slabBytes = 33 * 1024 * 1024;
 
-/** Blocks that are never released; ordinary traffic needs no more. */
+/** Number of blocks up to which their memory is not released to the system. Ordinary traffic needs no more. */
 const keptBlocks = 64;
 
-/** Milliseconds from the end of a burst until its memory is released to the system. */
+/** Milliseconds after all blocks are free until their memory is released to the system. */
 const idleMs = 10_000;
 
 /**
- * Memory for output on its way to clients: blocks that are reused. They lie in slabs, of which only the used parts take memory. A slab is
- * released to the system as a whole. Separate buffers would outlive their streams until the next full collection, and would leave gaps in
- * the heap that the process keeps. See docs/decisions/0007-node-flags.md.
+ * Reusable blocks of memory for output on its way to clients. The blocks are parts of slabs. Only the parts of a slab that were used need
+ * memory. A slab is released to the system as a whole. Separate buffers would stay in memory after their streams until the next full
+ * garbage collection, and would leave gaps in the heap that the process keeps. See docs/decisions/0007-node-flags.md.
  */
 export class OutputBlocks {
   #slabs: ArrayBuffer[] = [];
   #free: Buffer[] = [];
-  /** Bytes of the last slab that are cut into blocks. */
+  /** Number of bytes of the last slab that are divided into blocks. */
   #cut = slabBytes;
   #used = 0;
   #isReleasing = false;
@@ -28,7 +28,7 @@ export class OutputBlocks {
     return this.#free.pop() ?? this.#cutNext();
   }
 
-  /** Returns a block to the pool. Nothing may refer to it any more, the socket included. */
+  /** Returns a block to the pool. No object may refer to it any more, not even the socket. */
   release(block: Buffer): void {
     this.#free.push(block);
     this.#used -= 1;
@@ -55,7 +55,7 @@ export class OutputBlocks {
   #release(): void {
     this.#isReleasing = false;
     if (this.#used > 0) return;
-    // A transferred buffer is freed at once, not at the next full collection.
+    // A transferred buffer is freed at once, and not only at the next full garbage collection.
     for (const slab of this.#slabs) slab.transfer(0);
     this.#slabs = [];
     this.#free = [];

@@ -5,8 +5,8 @@ export interface TurnOutput {
 
 /**
  * Sends all pieces that arrive for an answer in one turn of the event loop together, at the end of the turn. A write to a socket costs more
- * than all other work for a small piece. Under load, turns take longer and more pieces of an answer arrive in each, so the cost of a piece
- * falls. Pieces that are sent at once, such as the first texts of other answers, overtake the gathered ones. See
+ * than all other work for a small piece. Under load, turns last longer and more pieces of an answer arrive in each turn, so that the cost
+ * of a piece falls. Pieces that are sent at once, such as the first texts of other answers, overtake the pieces that wait. See
  * docs/decisions/0006-outbox-priorities.md.
  */
 export class OutputBatcher {

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
 /**
- * The body of an answer that a library writes as a web stream. The library writes without regard to the client's speed, so the body is read
- * at once and waits here, counted as unread. Beyond the bounds the client is disconnected: only the library could end the answer with an
- * error.
+ * The body of an answer that a library writes as a web stream. The library does not adapt to the client's speed, so the body is read at
+ * once and waits here, where it counts as unread. If it exceeds the bounds, the client is disconnected, because only the library could end
+ * the answer with an error.
  */
 export class UnreadBody implements UnreadOutput {
-  /** The same body, read as fast as the client reads. */
+  /** The same body as a stream that gives out pieces as fast as the client reads them. */
   readonly stream: ReadableStream<Uint8Array>;
   readonly #response: ServerResponse;
   readonly #outputs: UnreadOutputs;

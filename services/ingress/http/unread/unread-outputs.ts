@@ -1,14 +1,15 @@
 import { OutputBlocks } from './output-blocks.ts';
 import { OutputBatcher } from './output-turn.ts';
 
-/** Unread bytes of one stream beyond which the stream ends. */
+/** Largest number of unread bytes of one answer that has not ended. An answer with more ends. */
 const maxBytesOfOne = 8 * 1024 * 1024;
 
-/** Milliseconds without progress after which a client that does not read the end of its answer is disconnected. */
+/** Milliseconds without progress after which a client that does not read its answer to the end is disconnected. */
 export const unreadMs = 30_000;
 
-/** Default share of the container's memory for unread output, and the upper bound of the default in bytes. */
+/** Part of the container's memory that unread output may use by default. */
 const defaultShare = 1 / 8;
+/** Largest default bound of unread output in bytes. */
 const maxDefaultBytes = 32 * 1024 * 1024;
 
 /** An answer with bytes that its client has not read yet. */
@@ -16,13 +17,13 @@ export interface UnreadOutput {
   readonly unreadBytes: number;
   /** Whether nothing will be added to the answer. */
   readonly isEnding: boolean;
-  /** Ends the answer and releases most of its memory, at once. */
+  /** Ends the answer at once, and releases most of its memory. */
   giveUp: () => void;
 }
 
 /**
- * Bounds the memory of output that clients have not read, per answer and in total. Beyond the total, the answer with the most unread bytes
- * ends first.
+ * Bounds the memory of output that clients have not read, per answer and in total. If the total is exceeded, the answer with the most
+ * unread bytes ends first.
  */
 export class UnreadOutputs {
   readonly blocks = new OutputBlocks();
@@ -36,17 +37,17 @@ export class UnreadOutputs {
     this.#maxBytes = maxBytes;
   }
 
-  /** Unread bytes of all answers, as last counted. */
+  /** Number of unread bytes of all answers at the last count. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Answers that were ended because their clients did not read them. */
+  /** Number of answers that were ended because their clients did not read them. */
   get givenUp(): number {
     return this.#givenUp;
   }
 
-  /** Updates the count of an answer's unread bytes, and ends answers beyond the bounds. Call it whenever the count may have changed. */
+  /** Counts an answer's unread bytes again, and ends answers that exceed the bounds. Call it whenever the count may have changed. */
   count(output: UnreadOutput): void {
     this.#recount(output);
     if (!output.isEnding && output.unreadBytes > maxBytesOfOne) this.#giveUp(output);
@@ -87,8 +88,8 @@ export class UnreadOutputs {
 }
 
 /**
- * Returns the default bound of unread output in bytes: an eighth of the container's memory, 32 MiB at most.
- * @param memoryBytes the container's limit; 0 without one
+ * Returns the default bound of unread output in bytes: an eighth of the container's memory, and at most 32 MiB.
+ * @param memoryBytes the memory limit of the container; 0 if it has none
  */
 export function defaultUnreadBytes(memoryBytes: number): number {
   return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));

@@ -6,24 +6,24 @@ import type { ClientProgram } from './client-program.ts';
 import { readAgentType, readSessionName } from './session-name.ts';
 import { readToolTimes } from './tool-times.ts';
 
-/** Beginning of the last message of a compaction. */
+/** Beginning of the last message of a request for a compaction. */
 const compactionWords = 'CRITICAL: Respond with TEXT ONLY.';
 
 /** Beginning of the instructions of a workflow's agent. */
 const workflowWords = 'You are a subagent spawned by a workflow';
 
-/** Beginning of the instructions with which Claude Code judges a tool call of its own in auto mode. */
+/** Beginning of the instructions with which Claude Code lets a model judge one of its tool calls in auto mode. */
 const classifierWords = 'You are a security monitor for autonomous AI coding agents';
 
 /**
- * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1` it also sends the purpose of
- * each request, the person's prompt, and the times of the preceding tools. Without that setting, these signs were observed in release
- * 2.1.330:
- * - requests of agents carry `x-claude-code-agent-id`; agents that a workflow has started say so in their instructions, unless they are of
+ * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1`, it also sends the purpose of
+ * each request, the id of the person's prompt, and the times of the preceding tools. Without that setting, these signs were observed in
+ * release 2.1.330:
+ * - requests of agents have `x-claude-code-agent-id`; agents that a workflow has started say so in their instructions, unless they are of
  * a named type
  * - a compaction ends with a message that forbids tools
- * - single requests beside the conversation (titles, web searches) have no tools of their own, and their instructions are not marked for
- * the cache, while those of every conversation are
+ * - the instructions of every conversation are marked for the cache; single requests beside the conversation (titles, web searches) have
+ * instructions without this mark, and no tools that the client defines
  * - requests that judge a tool call in auto mode have no tools either, and long instructions that are marked for the cache
  */
 export const claudeCode: ClientProgram = {
@@ -50,7 +50,8 @@ function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined
 }
 
 /**
- * Returns whether the instructions contain the classifier's. Instructions of the client's login and about the session stand around them.
+ * Returns whether a request asks a model to judge a tool call. The instructions for that stand between instructions about the client's
+ * login and the session.
  */
 function judgesCall({ lastInstructions = [] }: RequestSigns): boolean {
   return lastInstructions.some((text) => text.startsWith(classifierWords));

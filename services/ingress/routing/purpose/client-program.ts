@@ -7,7 +7,7 @@ export interface ClientProgram {
   isSender(headers: IncomingHttpHeaders): boolean;
   /**
    * Returns the purpose of a request, and the agent session of which the request is a turn.
-   * @param signs signs in the body; undefined for a format without any
+   * @param signs what the body shows of the purpose; undefined for a format whose bodies show nothing of it
    */
   read(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose;
 }

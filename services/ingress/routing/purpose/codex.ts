@@ -10,11 +10,11 @@ const backgroundAgents: ReadonlySet<unknown> = new Set(['memory_consolidation', 
 
 /**
  * Codex. As observed in release 0.169.0, it describes each request in `x-codex-turn-metadata`, a JSON object with `request_kind` (`turn`,
- * `compaction`) and `thread_source` (`user`, `subagent`), and names the kind of a spawned agent in `x-openai-subagent`. Requests that write
- * memories carry `x-openai-memgen-request`. It does not call `/responses/compact`.
+ * `compaction`) and `thread_source` (`user`, `subagent`), and names the kind of a started agent in `x-openai-subagent`. Requests that write
+ * memories have `x-openai-memgen-request`. It does not call `/responses/compact`.
  *
- * A session consists of a thread and the threads started in it: `session-id` is the same in all of them, `thread-id` names each, and
- * `x-codex-parent-thread-id` names the thread that has started it.
+ * A session consists of a thread and the threads that were started in it. `session-id` is the same in all of these threads. `thread-id`
+ * names the thread, and `x-codex-parent-thread-id` names the thread that has started it.
  */
 export const codex: ClientProgram = {
   isSender: ({ originator, 'x-codex-window-id': window, 'x-codex-turn-metadata': metadata }) =>
@@ -44,7 +44,7 @@ function turnIn(headers: IncomingHttpHeaders, metadata: JsonObject): AgentTurn |
     agent: besides(headers['thread-id']),
     parent: besides(headers['x-codex-parent-thread-id']),
     type: readAgentType(headers['x-openai-subagent']),
-    // An agent's turn has an id of its own; the root turn is the one of the person's prompt.
+    // An agent's turn has an id of its own, while the root turn is the turn of the person's prompt.
     prompt: readSessionName(metadata['root_turn_id']),
   };
 }
@@ -55,7 +55,7 @@ function metadataOf({ 'x-codex-turn-metadata': text }: IncomingHttpHeaders): Jso
     const metadata: unknown = JSON.parse(text);
     return isJsonObject(metadata) ? metadata : {};
   } catch {
-    // A malformed header is ignored and is no reason to refuse the request.
+    // A malformed header is ignored, because it is no reason to refuse the request.
     return {};
   }
 }

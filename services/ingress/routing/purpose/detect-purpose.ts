@@ -17,9 +17,10 @@ const sessionHeader = 'x-rtr-session';
 const programs: readonly ClientProgram[] = [claudeCode, codex, opencode];
 
 /**
- * Determines the purpose of a request (from `x-rtr-purpose`, else its format, else the program that sent it) and the agent session of which
- * it is a turn (from the program's headers, else `x-rtr-session`).
- * @param signs signs in the body; undefined for a format without any
+ * Determines the purpose of a request and the agent session of which it is a turn. The purpose comes from `x-rtr-purpose`, otherwise from
+ * the body, otherwise from the signs of the program that sent the request. The session comes from the program's headers, otherwise from
+ * `x-rtr-session`.
+ * @param signs what the body shows of the purpose; undefined for a format whose bodies show nothing of it
  */
 export function detectPurpose(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose {
   const program = programs.find((each) => each.isSender(headers));

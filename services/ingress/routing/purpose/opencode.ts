@@ -5,15 +5,15 @@ import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import type { ClientProgram } from './client-program.ts';
 import { readSessionName } from './session-name.ts';
 
-/** Beginning of the instructions of a summary. */
+/** Beginning of the instructions of a request for a summary. */
 const compactionWords = 'You are a context summarization agent';
 
-/** Beginning of the instructions of a title. */
+/** Beginning of the instructions of a request for a title. */
 const titleWords = 'You are a title generator';
 
 /**
- * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`. The title of a session and the
- * summary of a long one are requests without tools, with instructions of their own. Its agents start no other agents.
+ * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`. Requests for the title of a
+ * session or for the summary of a long session have no tools, and instructions of their own. Its agents start no other agents.
  */
 export const opencode: ClientProgram = {
   isSender: ({ 'user-agent': agent }) => agent?.startsWith('opencode/') === true,

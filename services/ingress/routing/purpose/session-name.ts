@@ -1,7 +1,7 @@
-/** Form of names of sessions, agents and prompts. Names in use are UUIDs, hexadecimal numbers, and `ses_…`. */
+/** Form of the names of sessions, agents and prompts. Clients use UUIDs, hexadecimal numbers, and `ses_…`. */
 const nameForm = /^[\w.:-]{1,128}$/;
 
-/** Form of agent types; some contain spaces. */
+/** Form of agent types. Some contain spaces. */
 const typeForm = /^[\w.:-][\w .:-]{0,63}$/;
 
 /** Returns a valid name of a session, an agent or a prompt; undefined for any other value, which is no reason to refuse a request. */

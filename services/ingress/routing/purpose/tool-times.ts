@@ -1,15 +1,15 @@
 import type { ToolTimes } from '#shared/core/agent-turn.ts';
 
-/** Tools of one header that are read. */
+/** Largest number of tools of one header that are read. */
 const maxTools = 32;
 
-/** Characters of a header that is read: each tool's name, percent-encoded, with its milliseconds. */
+/** Largest length of a header in characters. A longer header is ignored. */
 const maxLength = 8_192;
 
-/** Tools that are kept by name, so that the record of a request stays small. */
+/** Largest number of tools whose names are kept, so that the record of a request stays small. */
 const maxNamed = 8;
 
-/** Longest time of a tool that is counted: a day. */
+/** Largest time of a tool, a day. A longer time counts as this. */
 const maxMs = 86_400_000;
 
 const nameForm = /^[\w .:/@-]{1,64}$/;
@@ -18,8 +18,8 @@ const nameForm = /^[\w .:/@-]{1,64}$/;
 const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task', 'Workflow']);
 
 /**
- * Reads the times of tools from `Bash=742;Read=9`, in milliseconds with percent-encoded names. Malformed entries are left out; undefined if
- * none remains.
+ * Reads the times of tools in milliseconds from a header such as `Bash=742;Read=9`, whose names are percent-encoded. Malformed entries are
+ * left out. Returns undefined if no entry remains.
  */
 export function readToolTimes(header: unknown): ToolTimes | undefined {
   if (typeof header !== 'string' || header.length > maxLength) return undefined;
@@ -40,7 +40,7 @@ function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A name with a malformed encoding belongs to no tool.
+    // The encoding of the name is malformed, so the entry is left out.
     return undefined;
   }
 }
