@@ -83,6 +83,14 @@ export async function openWatched(
     }
   });
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+  const goto = page.goto.bind(page);
+  // Chromium drops what it loads when an interface of the machine changes, for example because a container starts.
+  const gotoAgain: typeof goto = (...where) =>
+    goto(...where).catch((error: Error) => {
+      if (!error.message.includes('ERR_NETWORK_CHANGED')) throw error;
+      return goto(...where);
+    });
+  Object.assign(page, { goto: gotoAgain });
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (!allowed.has(url.origin) && !['data:', 'blob:'].includes(url.protocol)) troubles.push(`request: ${url.href}`);
