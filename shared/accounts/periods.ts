@@ -32,7 +32,10 @@ export function periodNamed(name: NamedPeriod, now: number): Period {
   return lastUnits(unit, count, now);
 }
 
-/** Returns the period of the unit that contains a time, and of those before it. @param count how many units in all */
+/**
+ * Returns the period of the unit that contains a time, and of those before it.
+ * @param count how many units in all
+ */
 export function lastUnits(unit: PeriodUnit, count: number, now: number): Period {
   const to = nextBeginning(unit, now);
   if (unit !== 'month') return { from: to - count * unitMs[unit], to };
@@ -40,7 +43,10 @@ export function lastUnits(unit: PeriodUnit, count: number, now: number): Period 
   return { from: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - count, 1), to };
 }
 
-/** Returns the beginnings of the units that overlap a time span, oldest first. @param to exclusive; all in ms since 1970 */
+/**
+ * Returns the beginnings of the units that overlap a time span, oldest first.
+ * @param to exclusive; all in ms since 1970
+ */
 export function unitsBetween(unit: PeriodUnit, from: number, to: number): number[] {
   const times: number[] = [];
   for (let time = findBeginning(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);

@@ -137,7 +137,10 @@ export class BackgroundJobs {
     }));
   }
 
-  /** Tries a job now that waits for another try. @returns false if it does not wait, or not any more */
+  /**
+   * Tries a job now that waits for another try.
+   * @returns false if it does not wait, or not any more
+   */
   async tryNow({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
     const job = await callQueue(this.#queues[queue].getJob(id));
     if (!job || !(await callQueue(job.isDelayed()))) return false;

@@ -63,7 +63,10 @@ export async function beginGrant(
   return { grantor: { metadata, client, resource, redirectUrl }, verifier, authorizationUrl };
 }
 
-/** Exchanges a code for tokens. @param iss the issuer that the answer names (RFC 9207); undefined if it names none */
+/**
+ * Exchanges a code for tokens.
+ * @param iss the issuer that the answer names (RFC 9207); undefined if it names none
+ */
 export function redeemCode(
   { grantor: { metadata, client, resource, redirectUrl }, verifier }: PendingGrant,
   { code, iss }: { code: string; iss: string | undefined },

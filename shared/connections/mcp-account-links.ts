@@ -46,7 +46,10 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Returns all servers, each with the state of the person's MCP account link. @throws RouterError `store_unavailable` */
+  /**
+   * Returns all servers, each with the state of the person's MCP account link.
+   * @throws RouterError `store_unavailable`
+   */
   async list(person: string): Promise<ServerForPerson[]> {
     const stored = await this.#options.store.list(person);
     return this.#options.servers().map(({ name: server, url }) => {
@@ -123,7 +126,10 @@ export class Connections {
     return removed;
   }
 
-  /** Replaces errors of other servers. @throws ConnectError with a sentence for the person, without texts of the server */
+  /**
+   * Replaces errors of other servers.
+   * @throws ConnectError with a sentence for the person, without texts of the server
+   */
   async #replaceErrors<T>(server: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();

@@ -41,7 +41,10 @@ export const fileSettings = {
 
 export type FileSettings = z.output<z.ZodObject<typeof fileSettings>>;
 
-/** Returns the credentials for the S3 store; undefined if none are set. @throws ConfigError if only one of the two variables is set */
+/**
+ * Returns the credentials for the S3 store; undefined if none are set.
+ * @throws ConfigError if only one of the two variables is set
+ */
 export function readS3Credentials({
   FILES_S3_ACCESS_KEY_ID: accessKeyId,
   FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,

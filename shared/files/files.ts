@@ -46,7 +46,10 @@ export interface AddOptions {
 export interface Upload {
   object: string;
   bytes: number;
-  /** Turns the upload into a file. @throws RouterError `invalid_value` for more lines than a batch may have, `store_unavailable` */
+  /**
+   * Turns the upload into a file.
+   * @throws RouterError `invalid_value` for more lines than a batch may have, `store_unavailable`
+   */
   keep: (description: FileDescription) => Promise<FileRecord>;
   /** Returns the record of the future file, for a script that makes the file together with something else. */
   describe: (description: FileDescription) => FileRecord;
@@ -88,7 +91,10 @@ export class Files {
     this.#parts = parts;
   }
 
-  /** Receives a body and makes a file of it. @throws as `receive` and `Upload.keep` do */
+  /**
+   * Receives a body and makes a file of it.
+   * @throws as `receive` and `Upload.keep` do
+   */
   async add(
     owner: string,
     body: AsyncIterable<Uint8Array>,
@@ -113,7 +119,10 @@ export class Files {
     return this.#parts.records.totalBytes();
   }
 
-  /** Returns one file; undefined if the owner has none with this id. @throws RouterError `store_unavailable`, as do all methods below */
+  /**
+   * Returns one file; undefined if the owner has none with this id.
+   * @throws RouterError `store_unavailable`, as do all methods below
+   */
   find(owner: string, id: string): Promise<FileRecord | undefined> {
     return this.#parts.records.find(owner, id);
   }
@@ -268,7 +277,10 @@ export class Files {
     }
   }
 
-  /** Removes the content of a file. @returns false if the store did not: the sweep tries again */
+  /**
+   * Removes the content of a file.
+   * @returns false if the store did not: the sweep tries again
+   */
   async #removeObject(object: string): Promise<boolean> {
     const { records, store, log } = this.#parts;
     try {

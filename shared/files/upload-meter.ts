@@ -9,7 +9,10 @@ const smallestStep = 16 * 1024;
 
 const lineFeed = 0x0a;
 
-/** Reserves further bytes of an upload. @throws RouterError `storage_quota_exceeded`, `storage_full`, `store_unavailable` */
+/**
+ * Reserves further bytes of an upload.
+ * @throws RouterError `storage_quota_exceeded`, `storage_full`, `store_unavailable`
+ */
 export type ReserveBytes = (bytes: number) => Promise<void>;
 
 export interface UploadMeterOptions {
@@ -51,7 +54,10 @@ export class UploadMeter {
     return this.#last === lineFeed ? this.#lines : this.#lines + 1;
   }
 
-  /** Passes on the pieces of a body and reserves room for them. @throws RouterError `body_too_large`, or as `ReserveBytes` does */
+  /**
+   * Passes on the pieces of a body and reserves room for them.
+   * @throws RouterError `body_too_large`, or as `ReserveBytes` does
+   */
   async *pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
       if (this.#bytes < startBytes) this.#start.set(piece.subarray(0, startBytes - this.#bytes), this.#bytes);

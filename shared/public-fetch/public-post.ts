@@ -10,7 +10,10 @@ export interface PublicPostOptions extends AddressGuard {
   timeoutMs: number;
 }
 
-/** Posts a text to a URL. @returns the status of the answer; redirects are not followed, so this may be the status of one */
+/**
+ * Posts a text to a URL.
+ * @returns the status of the answer; redirects are not followed, so this may be the status of one
+ */
 export type PublicPost = (
   url: URL,
   message: { headers: Record<string, string>; body: string },

@@ -14,7 +14,10 @@ export function readRegistry(file: string | undefined): Registry {
   return file === undefined ? emptyRegistry : parseRegistry(readRegistryText(file), file);
 }
 
-/** Reads the text of a registry file. @throws ConfigError if it cannot be read */
+/**
+ * Reads the text of a registry file.
+ * @throws ConfigError if it cannot be read
+ */
 export function readRegistryText(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -17,10 +17,10 @@ import {
 
 const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', import.meta.url));
 
-/** Maximum of unexpired tokens per person. All tokens of the command line together have the same maximum. */
+/** Maximum of unexpired tokens per person. It also bounds the tokens that the command line made, all together. */
 const maxPerOwner = 100;
 
-/** Precision of the time of last use, in milliseconds. */
+/** Milliseconds to a multiple of which the time of last use is rounded down. */
 const useMs = 60_000;
 
 export interface NewAdminToken extends Pick<
@@ -30,7 +30,7 @@ export interface NewAdminToken extends Pick<
   scopes: readonly AdminScope[];
 }
 
-/** Why no token was made: its person does not exist, has too many tokens, or the token that makes it is revoked. */
+/** Why no token was made: its person does not exist, its person has too many tokens, or the token that was to make it is revoked. */
 export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 
 /** A token with the time of its last use in ms since 1970, to the minute; undefined if it was not used yet. */
@@ -100,7 +100,7 @@ export class AdminTokenStore {
     return this.#records.find(id);
   }
 
-  /** Returns the unexpired tokens of a person, or of everybody without `ownerId`, oldest first. */
+  /** Returns the unexpired tokens of a person, oldest first; without `ownerId` the tokens of everybody. */
   async list(ownerId?: string): Promise<ListedAdminToken[]> {
     const { adminTokens, adminTokensOf, adminTokenUse } = this.#names;
     const index = ownerId === undefined ? adminTokens : adminTokensOf(ownerId);

@@ -4,7 +4,10 @@ import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 /** One hash of the index has at most an eighth of all ids. As many older hashes are kept besides it as make up the whole. */
 const parts = 8;
 
-/** Returns the maximum of ids in one hash of the index. @param maxRequests requests that are kept singly */
+/**
+ * Returns the maximum of ids in one hash of the index.
+ * @param maxRequests requests that are kept singly
+ */
 export function idsAtOnce(maxRequests: number): number {
   return Math.max(1, Math.ceil(maxRequests / parts));
 }

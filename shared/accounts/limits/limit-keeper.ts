@@ -196,7 +196,10 @@ export class LimitKeeper {
     for (const party of parties) this.#refusals.set(party, { error, until: performance.now() + refusedMs });
   }
 
-  /** Returns what parties have used of their limits. @throws RouterError `store_unavailable` */
+  /**
+   * Returns what parties have used of their limits.
+   * @throws RouterError `store_unavailable`
+   */
   async read(parties: readonly PartyLimits[]): Promise<PartyUse[]> {
     const uses: PartyUse[] = [];
     for (let from = 0; from < parties.length; from += partiesAtOnce) {

@@ -52,7 +52,10 @@ export class InvitationStore {
     this.#records = new StoredRecords(redis, { kind: 'invitation', schema: invitationSchema, nameOf, report });
   }
 
-  /** Returns an open invitation; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns an open invitation; undefined when there is none.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<InvitationRecord | undefined> {
     return this.#records.find(id);
   }

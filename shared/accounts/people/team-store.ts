@@ -75,7 +75,10 @@ export class TeamStore {
     this.#records = new StoredRecords(redis, { kind: 'team', schema: teamRecordSchema, nameOf: names.team, report });
   }
 
-  /** Returns a team; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns a team; undefined when there is none.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<TeamRecord | undefined> {
     return this.#records.find(id);
   }

@@ -47,7 +47,10 @@ export class UserStore {
     this.#records = new StoredRecords(redis, { kind: 'user', schema: userRecordSchema, nameOf: names.user, report });
   }
 
-  /** Returns a person, blocked or not; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns a person, blocked or not; undefined when there is none.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<UserRecord | undefined> {
     return this.#records.find(id);
   }

@@ -88,7 +88,10 @@ export class PriceTable {
     return this.#changed.get(model);
   }
 
-  /** Sets a price on every node. @throws RouterError `store_unavailable` */
+  /**
+   * Sets a price on every node.
+   * @throws RouterError `store_unavailable`
+   */
   async change(model: string, price: ModelPrice): Promise<void> {
     await this.#store(async (redis, name) => {
       const stored = await redis.hget(name, model);
@@ -96,7 +99,10 @@ export class PriceTable {
     });
   }
 
-  /** Removes a change on every node. Returns whether there was one. @throws RouterError `store_unavailable` */
+  /**
+   * Removes a change on every node. Returns whether there was one.
+   * @throws RouterError `store_unavailable`
+   */
   async remove(model: string): Promise<boolean> {
     return (await this.#store((redis, name) => redis.hdel(name, model))) === 1;
   }

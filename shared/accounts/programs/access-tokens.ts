@@ -50,7 +50,10 @@ export interface ClaimedParty {
 
 export type NewClaims = Omit<AccessClaims, 'iat' | 'exp'>;
 
-/** Signs an access token, a JWT (RFC 9068). @throws RouterError `store_unavailable` */
+/**
+ * Signs an access token, a JWT (RFC 9068).
+ * @throws RouterError `store_unavailable`
+ */
 export async function signAccessToken(keys: Pick<SigningKeys, 'current'>, claims: NewClaims): Promise<string> {
   const { id, privateKey } = await keys.current();
   const now = Math.floor(Date.now() / 1_000);

@@ -77,7 +77,10 @@ export class DeviceCodes {
     this.#names = accountNames(prefix);
   }
 
-  /** Begins a sign-in. @throws RouterError `rate_limit_exceeded` when too many wait, in all or from this address */
+  /**
+   * Begins a sign-in.
+   * @throws RouterError `rate_limit_exceeded` when too many wait, in all or from this address
+   */
   async begin({
     client,
     address,

@@ -76,7 +76,10 @@ export class SigningKeys {
     this.#redis.off('ready', this.#look);
   }
 
-  /** Returns the key that signs now; makes one if there is none, or the newest is too old. @throws RouterError `store_unavailable` */
+  /**
+   * Returns the key that signs now; makes one if there is none, or the newest is too old.
+   * @throws RouterError `store_unavailable`
+   */
   async current(): Promise<SigningKey> {
     const { opened, newest: after } = await this.#read();
     const [newest] = opened;
@@ -109,7 +112,10 @@ export class SigningKeys {
     await this.#looking;
   }
 
-  /** Reads the keys from Redis. @param added is added, unless there is a newer key than `after` by now */
+  /**
+   * Reads the keys from Redis.
+   * @param added is added, unless there is a newer key than `after` by now
+   */
   async #read(added?: NewKey): Promise<StoredKeys> {
     const sealer = this.#sealer();
     const args = { now: Date.now(), keepMs, most: maxKeys, added };

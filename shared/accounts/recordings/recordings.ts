@@ -70,7 +70,10 @@ export class Recordings {
     return this.#bounds.keepMs;
   }
 
-  /** Stores a recording. @param owner see `storeOwnerOf` */
+  /**
+   * Stores a recording.
+   * @param owner see `storeOwnerOf`
+   */
   async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
     const sealer = this.#sealer(owner);
     const { id, key, session } = facts;

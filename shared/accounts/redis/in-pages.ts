@@ -2,7 +2,8 @@
 const pageSize = 500;
 
 /**
- * Calls `ask` for each of many values, a page at a time, so that other work can run in between. @returns the answers, in the order of `all`
+ * Calls `ask` for each of many values, a page at a time, so that other work can run in between.
+ * @returns the answers, in the order of `all`
  */
 export async function mapInPages<Asked, Answer>(
   all: readonly Asked[],

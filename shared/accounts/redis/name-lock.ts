@@ -27,7 +27,8 @@ export class NameLock {
   }
 
   /**
-   * Runs `work` while it holds the lock of a name. @throws RouterError `overloaded` if others hold it for five seconds, `store_unavailable`
+   * Runs `work` while it holds the lock of a name.
+   * @throws RouterError `overloaded` if others hold it for five seconds, `store_unavailable`
    */
   async runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#names.nameLock(hash('sha256', name, 'base64url'));

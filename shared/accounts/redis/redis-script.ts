@@ -29,7 +29,10 @@ export class RedisScript {
     this.#digest = createHash('sha1').update(this.#text).digest('hex');
   }
 
-  /** Runs the script and returns its reply. @throws RouterError `store_unavailable`; Redis may have run the script all the same */
+  /**
+   * Runs the script and returns its reply.
+   * @throws RouterError `store_unavailable`; Redis may have run the script all the same
+   */
   async run(redis: Redis, { keys = [], args, texts = [] }: ScriptInput): Promise<unknown> {
     const sent = [...keys, wellFormed(JSON.stringify(args)), ...texts];
     gatherWrites(redis);

@@ -27,7 +27,10 @@ export class StoreMarker {
     this.#names = accountNames(prefix);
   }
 
-  /** Reads the mark, and writes it if the store has none and is not empty. @throws RouterError `store_unavailable` */
+  /**
+   * Reads the mark, and writes it if the store has none and is not empty.
+   * @throws RouterError `store_unavailable`
+   */
   async read(): Promise<StoreIdentity> {
     const { storeId, storeAccepted, keys, users } = this.#names;
     const [id, accepted, used] = await callRedisAll(
@@ -37,12 +40,18 @@ export class StoreMarker {
     return { id: Number(used) > 0 ? await this.#mark() : undefined, accepted: false };
   }
 
-  /** Confirms the store in its present state, even if it was emptied or replaced. @throws RouterError `store_unavailable` */
+  /**
+   * Confirms the store in its present state, even if it was emptied or replaced.
+   * @throws RouterError `store_unavailable`
+   */
   async accept(): Promise<void> {
     await callRedis(this.#redis.set(this.#names.storeAccepted, await this.#mark(), 'EX', acceptedSeconds));
   }
 
-  /** Counts the keys and the people in the store. @throws RouterError `store_unavailable` */
+  /**
+   * Counts the keys and the people in the store.
+   * @throws RouterError `store_unavailable`
+   */
   async count(): Promise<{ keys: number; people: number }> {
     const { keys, users } = this.#names;
     const [keyCount, userCount] = await callRedisAll(this.#redis.pipeline().zcard(keys).zcard(users));

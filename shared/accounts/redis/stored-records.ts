@@ -77,7 +77,10 @@ export class StoredRecords<T> {
     throw new UnreadableRecordError(`${kind} ${id}`, read.reason);
   }
 
-  /** Returns those of the records that exist and can be read. @throws RouterError `store_unavailable` */
+  /**
+   * Returns those of the records that exist and can be read.
+   * @throws RouterError `store_unavailable`
+   */
   async findAll(ids: readonly string[]): Promise<T[]> {
     const found = await mapInPages(ids, (id) => skipUnreadable(this.find(id)));
     return found.filter((record) => record !== undefined);

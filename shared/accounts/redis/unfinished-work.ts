@@ -23,7 +23,10 @@ export class UnfinishedWork {
     this.#process = process;
   }
 
-  /** Notes that this process begins a piece of work. @returns how many others have begun it and have not ended it */
+  /**
+   * Notes that this process begins a piece of work.
+   * @returns how many others have begun it and have not ended it
+   */
   async begin(work: string): Promise<number> {
     const name = this.#name(work);
     const steps = this.#redis.multi().sadd(name, this.#process).scard(name).pexpire(name, keptMs);

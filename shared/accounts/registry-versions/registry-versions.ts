@@ -81,7 +81,10 @@ export class RegistryVersions {
     return member === undefined ? undefined : addressOf(member);
   }
 
-  /** Returns a version; undefined when there is none of this number, or none any more. @throws UnreadableRecordError */
+  /**
+   * Returns a version; undefined when there is none of this number, or none any more.
+   * @throws UnreadableRecordError
+   */
   async find(number: number): Promise<RegistryVersion | undefined> {
     const found = await this.#records.find(String(number));
     return found && { ...found, number, etag: etagOf(found.text) };

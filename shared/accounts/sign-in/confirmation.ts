@@ -7,7 +7,10 @@ import type { UserRecord } from '../people/user.ts';
  */
 export type Confirmation = 'confirmed' | 'refused' | 'unknown';
 
-/** Checks whether the provider of a person still lets them in. @throws RouterError `store_unavailable` */
+/**
+ * Checks whether the provider of a person still lets them in.
+ * @throws RouterError `store_unavailable`
+ */
 export type Confirm = (user: UserRecord) => Promise<Confirmation>;
 
 /** It is not known whether the provider of a person still lets them in. They may try again. */

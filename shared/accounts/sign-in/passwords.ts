@@ -23,7 +23,10 @@ export class Passwords {
     return this.#run(owner, () => hashPassword(normalized(password)));
   }
 
-  /** Returns whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
+  /**
+   * Returns whether this is the password. Takes as long when there is no hash to compare with.
+   * @throws as `hash` does
+   */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
     this.#nobodysHash ??= hashPassword(generateToken());
     const nobodysHash = await this.#nobodysHash;

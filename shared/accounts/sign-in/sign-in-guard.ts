@@ -52,7 +52,10 @@ export class SignInGuard {
     this.#names = accountNames(prefix);
   }
 
-  /** Takes a try from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
+  /**
+   * Takes a try from the allowances.
+   * @throws RouterError `store_unavailable` as KeyStore does
+   */
   async take(attempt: SignInTry): Promise<Allowance> {
     const subjects = this.#subjects(attempt);
     const keys = [...subjects.map(({ name }) => name), this.#names.signInRefusals];

@@ -11,8 +11,8 @@ export class OwnerQueue {
   readonly #last = new Map<string, Promise<void>>();
 
   /**
-   * Runs a read when those of the owner before it are over. @throws RouterError `overloaded` after a wait that is too long, or as `read`
-   * does
+   * Runs a read when those of the owner before it are over.
+   * @throws RouterError `overloaded` after a wait that is too long, or as `read` does
    */
   run<Read>(owner: string, read: () => Promise<Read>): Promise<Read> {
     const reading = this.#after(this.#last.get(owner), read);

@@ -107,7 +107,10 @@ export class StoredResponses {
     return outcome === 1 ? 'kept' : 'too large';
   }
 
-  /** Returns what a script needs to store a response; undefined for a response with too many items. @param text see `keep` */
+  /**
+   * Returns what a script needs to store a response; undefined for a response with too many items.
+   * @param text see `keep`
+   */
   async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<StorableResponse | undefined> {
     const { id, previous } = stored;
     const items = [...itemsById(stored).keys()];
@@ -161,13 +164,19 @@ export class StoredResponses {
     return { found: items };
   }
 
-  /** Removes a response. @returns whether the owner had it */
+  /**
+   * Removes a response.
+   * @returns whether the owner had it
+   */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!isId(id)) return false;
     return (await removeResponse.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
   }
 
-  /** Removes the records of some responses that have expired, and whose content is gone. @returns how many; 0 when none is left */
+  /**
+   * Removes the records of some responses that have expired, and whose content is gone.
+   * @returns how many; 0 when none is left
+   */
   async sweep(): Promise<number> {
     return Number(await sweepExpired.run(this.#redis, { args: { prefix: this.#prefix } }));
   }

@@ -25,7 +25,10 @@ const types = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'applicati
 export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
   /** Returns the issuers of the current registry. */
   issuers: () => readonly AcceptedIssuer[];
-  /** Reads the keys of an issuer. @throws an Error that states what is wrong */
+  /**
+   * Reads the keys of an issuer.
+   * @throws an Error that states what is wrong
+   */
   fetchKeys: (source: KeysOfIssuer) => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
 }
@@ -178,7 +181,10 @@ async function verifySignature(
   }
 }
 
-/** Returns whose identity requests with these claims have. @throws RouterError `permission_denied` when no rule matches */
+/**
+ * Returns whose identity requests with these claims have.
+ * @throws RouterError `permission_denied` when no rule matches
+ */
 function matchRule({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): TokenSubject {
   const rule = findRule(rules, claims);
   if (rule?.serviceAccount) return { kind: 'service', identity: identityOfService(rule.serviceAccount) };

@@ -26,7 +26,10 @@ const firstAgainMs = 1_000;
 
 export interface IssuerKeysParts {
   issuer: string;
-  /** Reads the keys. @throws an Error that states what is wrong */
+  /**
+   * Reads the keys.
+   * @throws an Error that states what is wrong
+   */
   read: () => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
   times?: Partial<IssuerKeysTimes> | undefined;

@@ -93,7 +93,10 @@ export class WebhookDeliveries {
     });
   }
 
-  /** Returns a delivery of an endpoint; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns a delivery of an endpoint; undefined when there is none.
+   * @throws UnreadableRecordError
+   */
   async find(endpoint: string, id: string): Promise<WebhookDelivery | undefined> {
     const found = await this.#records.find(id);
     return found?.endpoint === endpoint ? found : undefined;
@@ -139,7 +142,10 @@ export class WebhookDeliveries {
     return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
   }
 
-  /** Removes deliveries that are kept no longer from the lists of ended ones. @returns how many */
+  /**
+   * Removes deliveries that are kept no longer from the lists of ended ones.
+   * @returns how many
+   */
   async sweep(): Promise<number> {
     const endpoints = await callRedis(this.#redis.zrange(`${this.#prefix}webhooks`, '0', '-1'));
     let count = 0;

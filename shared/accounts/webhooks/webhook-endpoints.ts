@@ -56,7 +56,10 @@ export class WebhookEndpoints {
     });
   }
 
-  /** Returns an endpoint; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns an endpoint; undefined when there is none.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<WebhookEndpoint | undefined> {
     return this.#records.find(id);
   }
@@ -67,7 +70,10 @@ export class WebhookEndpoints {
     return this.#records.findAll(await callRedis(this.#redis.zrange(this.#prefix + name, '0', '-1')));
   }
 
-  /** Creates an endpoint, or returns why it did not. @param createdBy id of the person; undefined for the command line */
+  /**
+   * Creates an endpoint, or returns why it did not.
+   * @param createdBy id of the person; undefined for the command line
+   */
   async create(
     owner: WebhookOwner,
     settings: WebhookSettings,

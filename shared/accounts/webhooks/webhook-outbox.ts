@@ -35,12 +35,18 @@ export class WebhookOutbox {
     this.#prefix = prefix;
   }
 
-  /** Sends an event to every endpoint of its owners that has selected it. @returns the number of these endpoints */
+  /**
+   * Sends an event to every endpoint of its owners that has selected it.
+   * @returns the number of these endpoints
+   */
   async emit(event: WebhookEvent): Promise<number> {
     return Number(await emitEvent.run(this.#redis, { args: { prefix: this.#prefix, event: scriptEvent(event) } }));
   }
 
-  /** Sends a test event to one endpoint, with a single try. @returns the delivery's id; undefined when there is no such endpoint */
+  /**
+   * Sends a test event to one endpoint, with a single try.
+   * @returns the delivery's id; undefined when there is no such endpoint
+   */
   async test(endpoint: string): Promise<string | undefined> {
     const event = { id: createEventId(), type: testEventType, data: JSON.stringify({ endpoint }), once: true };
     const id = await sendTest.run(this.#redis, { args: { prefix: this.#prefix, endpoint, event } });

@@ -3,7 +3,7 @@
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt  id of the run that was under way
 --   ledger   see `writeUsage`
--- ARGV[2…]  the requests
+-- ARGV[2…]  the requests, for `writeUsage`
 -- Returns 1, also when it is called again because the reply was lost; 0 if the response was not cancelled in this run.
 if field('state') ~= 'cancelled' or field('attempt') ~= args.attempt then
   return 0

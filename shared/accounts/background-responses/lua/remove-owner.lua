@@ -2,7 +2,7 @@
 --
 -- ARGV[1]  JSON, besides prefix (`id` is empty):
 --   owner
---   most  maximum of responses to remove: Redis serves nobody else meanwhile
+--   most  maximum of responses to remove; bounded because Redis serves nobody else meanwhile
 -- Returns how many may be left.
 local left = 0
 for _, list in ipairs({ 'background-open-of:', 'background-ended-of:' }) do

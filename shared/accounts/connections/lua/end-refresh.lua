@@ -8,7 +8,7 @@
 --   holder   of the lock
 --   keeps    whether there is a link to store
 -- ARGV[2]  the link, as JSON
--- Returns 1 if it was stored.
+-- Returns 1 if the link was stored, else 0.
 local connections, refresh = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('GET', refresh) == args.holder then
