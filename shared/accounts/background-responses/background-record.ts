@@ -23,7 +23,7 @@ export const backgroundRecordSchema = z.object({
   endedAt: time.optional(),
   /** Id of the run that began last; empty before the first run. */
   attempt: z.string().default(''),
-  /** Number of runs that failed before they had an answer or an error to store. */
+  /** Number of runs that ended with an error which counts towards the maximum of runs. */
   failures: z.coerce.number().int().nonnegative().default(0),
   /** Bytes of the sealed texts that a run needs; 0 when the response is over. */
   requestBytes: z.coerce.number().default(0),

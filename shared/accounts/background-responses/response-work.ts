@@ -170,7 +170,7 @@ export class ResponseWork {
   }
 
   /**
-   * Counts a run that failed before it had an answer or an error to store.
+   * Counts a run that ended with an error which counts towards the maximum of runs.
    * @returns how many such runs the response has had
    */
   async noteFailure({ id }: BackgroundRecord): Promise<number> {

@@ -112,8 +112,8 @@ export class Batches {
   }
 
   /**
-   * Returns ids and creation times of the batches after `after`, or of the first ones, newest first. Returns at least `limit` + 1 batches, if
-   * there are that many.
+   * Returns ids and creation times of the batches after `after`, or of the first ones, newest first. If there are enough, it returns more
+   * than `limit`.
    */
   async #idsAfter(
     name: string,

@@ -136,8 +136,8 @@ export interface KeyIdentity {
 }
 
 /**
- * Returns the id that owns the files, batches and responses of a key: `storesAs` of an issued key, else its owner or, if it has no owner, the
- * key itself.
+ * Returns the id that owns the files, batches and responses of a key: `storesAs` of an issued key, else its owner, or the key itself if it
+ * has no owner.
  */
 export function storeOwnerOf({
   id,

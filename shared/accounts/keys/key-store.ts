@@ -176,8 +176,9 @@ export class KeyStore {
   }
 
   /**
-   * Revokes a key for good, and cancels the batches that were created with it. A key without an owner and an issued key own what they store.
-   * Their stored content is removed once no usable key can read it any more: the key, a key that replaced it, or a key that it replaced.
+   * Revokes a key for good, and cancels the batches that were created with it. A key without an owner, and an issued key, own what they
+   * store. This content is removed once no other key can read it any more. Other keys are those that replaced this key, and those that it
+   * replaced.
    */
   async revoke(id: string, now: number): Promise<Revocation> {
     const { key, keysOf } = this.#names;

@@ -3,7 +3,7 @@ import type { TeamStore } from './team-store.ts';
 import type { UserStore } from './user-store.ts';
 
 /**
- * Returns the names of people and teams, without deleted ones.
+ * Returns the names of those of the people and teams that exist.
  * @throws RouterError `store_unavailable`
  */
 export async function partyNames(

@@ -1,4 +1,4 @@
--- Counts a run that failed before it had an answer or an error to store, unless the response is over or unknown.
+-- Counts a run that ended with an error which counts towards the maximum of runs, unless the response is over or unknown.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns how many such runs the response has had; 0 if it is over or unknown.

@@ -1,7 +1,7 @@
 -- What the scripts of answers for idempotency keys have in common. It stands before each of them, behind script-start.lua. The scripts make
 -- names themselves, so they do not run on a Redis cluster.
 --
--- idempotent-answer:<owner>:<id>     hash, expires: one key of an owner and its last execution
+-- idempotent-answer:<owner>:<id>     hash, expires: a key of an owner, and its last execution
 --   attempt     id of the execution
 --   number      how many executions with the key came before it
 --   state       `running` or `over`
