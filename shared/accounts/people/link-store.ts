@@ -18,7 +18,7 @@ const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.m
 /** Milliseconds after its creation for which a link can be used, except for the link of an invitation. */
 export const printedLinkMs = 24 * 3_600_000;
 
-/** End of the stored text of a link that is valid only for a person who has never used their account. `reset-password.lua` reads it, too. */
+/** End of the stored text of a link that is valid only for a person who never used their account. `reset-password.lua` reads it, too. */
 const unusedAccountSuffix = ':first';
 
 /**
@@ -152,7 +152,7 @@ export class LinkStore {
     return token;
   }
 
-  /** Returns whether an invitation is valid. It is not valid while the administrator who made it is blocked or refused by their provider. */
+  /** Returns whether an invitation is valid. It is not while the administrator who made it is blocked or refused by their provider. */
   async #isInvited({ invitedBy }: InvitationRecord): Promise<boolean> {
     const by = await this.#users.find(invitedBy);
     return by === undefined || !isShutOut(by);

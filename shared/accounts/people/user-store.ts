@@ -153,7 +153,7 @@ export class UserStore {
   }
 
   /**
-   * Stores that an address is confirmed, that its person has used it to sign in, or both. This counts as long as the person has the address.
+   * Stores that an address is confirmed, that its person has used it to sign in, or both. This counts while the person has the address.
    */
   async noteEmail(id: string, email: string, facts: { confirmed?: true; used?: true }): Promise<void> {
     const noted = { confirmedEmail: facts.confirmed && email, usedEmail: facts.used && email };

@@ -13,9 +13,9 @@ export const userRecordSchema = z.object({
   /** The address in the form in which addresses are compared, see `emailSchema`. */
   email: z.string(),
   /**
-   * The last address of the person that an administrator, an invitation or a provider has set or confirmed. For the first administrator, the
-   * address with which they have created their account. If it differs from `email`, the person has entered `email` themselves. Absent in
-   * records of earlier releases.
+   * The last address of the person that an administrator, an invitation or a provider has set or confirmed. For the first administrator,
+   * the address with which they have created their account. If it differs from `email`, the person has entered `email` themselves. Absent
+   * in records of earlier releases.
    */
   confirmedEmail: z.string().optional(),
   /**
@@ -37,8 +37,8 @@ export const userRecordSchema = z.object({
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
   /**
-   * When the person's provider began to refuse them, in ms since 1970. It stays after they are unlinked, until they sign in at a provider or
-   * set a password. It has no effect while they have a password, see `isRefused`. Absent if no provider refuses them.
+   * When the person's provider began to refuse them, in ms since 1970. It stays after they are unlinked, until they sign in at a provider
+   * or set a password. It has no effect while they have a password, see `isRefused`. Absent if no provider refuses them.
    */
   refusedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),

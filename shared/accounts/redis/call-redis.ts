@@ -26,7 +26,7 @@ export async function callRedisAll(commands: ChainableCommander): Promise<unknow
 }
 
 /**
- * Reads the fields of a hash: none if it does not exist; undefined for a value of another type.
+ * Returns the fields of a hash: an empty object if it does not exist, undefined if the name has a value of another type.
  * @throws as `callRedis` does
  */
 export async function readHash(redis: Redis, name: string): Promise<Record<string, string> | undefined> {
@@ -39,8 +39,8 @@ export async function readHash(redis: Redis, name: string): Promise<Record<strin
 }
 
 /**
- * Returns the error for a command that failed. The library's errors carry the command with its arguments, which belong in no log: only the
- * message is kept, as the cause.
+ * Returns the error for a command that failed. The library's errors contain the command with its arguments, which must not be logged. So
+ * only their message is kept, as the cause.
  */
 export function storeUnavailable(error: unknown): RouterError {
   const reason = error instanceof Error ? error.message : String(error);

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from './account-names.ts';
 import { callRedis, callRedisAll } from './call-redis.ts';
 
-/** Seconds for which every ingress accepts a store that an operator confirmed. */
+/** Seconds after an operator has confirmed a store for which every ingress accepts it. */
 const acceptedSeconds = 600;
 
 export interface StoreIdentity {
@@ -15,7 +15,7 @@ export interface StoreIdentity {
 
 /**
  * The mark by which the store of accounts is recognised: a random id, written by the first `read` of a store that has a key or a person. It
- * survives restarts, failovers and backups, and is gone when the store is emptied.
+ * stays after restarts, failovers and restored backups, and does not exist any more after the store was emptied.
  */
 export class StoreMarker {
   readonly #redis: Redis;
@@ -41,7 +41,7 @@ export class StoreMarker {
   }
 
   /**
-   * Confirms the store in its present state, even if it was emptied or replaced.
+   * Confirms the store in its current state, even if it was emptied or replaced.
    * @throws RouterError `store_unavailable`
    */
   async accept(): Promise<void> {

@@ -1,6 +1,6 @@
 -- Adds an entry to the audit trail, or merges it with the entry of the same action a short time before. That entry then becomes the newest
--- one, and its count rises by one. It keeps the notes between its first and its last one. When these are too many or too long, another entry
--- begins. Every entry counts against one quota. When the quota is full, its own oldest entry is removed.
+-- one, and its count rises by one. It keeps the notes between its first and its last one. When these are too many or too long, another
+-- entry begins. Every entry counts against one quota. When the quota is full, its own oldest entry is removed.
 --
 -- KEYS[1]  index of all entries (sorted set: an id is its own score)
 -- KEYS[2]  index of the entries of the quota (sorted set: an id is its own score)
