@@ -2,7 +2,7 @@ import type { Document } from 'yaml';
 
 /**
  * Converts a YAML document to plain JSON values.
- * @throws Error with a sentence, for aliases that expand to too much, or for an alias of something that contains it
+ * @throws Error with a sentence as message, for aliases that expand to too much, or for an alias of something that contains it
  */
 export function toPlainValue(document: Document): unknown {
   const said: unknown = document.toJS() ?? {};

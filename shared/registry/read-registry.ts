@@ -43,7 +43,7 @@ export function parseRegistry(text: string, file: string): Registry {
   return parseRegistryFile(text, file).registry;
 }
 
-/** Parses like `parseRegistry`, and also returns the shown sections. */
+/** Does the same as `parseRegistry`, and also returns the shown sections. */
 export function parseRegistryFile(text: string, file: string): ReadRegistry {
   const document = parseDocument(text);
   if (document.errors.length > 0)

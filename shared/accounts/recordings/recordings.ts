@@ -34,7 +34,7 @@ export interface RecordingFilter {
   session?: string | undefined;
 }
 
-/** A position in a list of recordings, the newest first. Of recordings stored at the same time, the one with the larger `member` is first. */
+/** A position in a list of recordings, the newest first. Of recordings stored at the same time, the larger `member` comes first. */
 export interface RecordingPlace {
   keptAt: number;
   /** `<owner>/<id>`. */

@@ -16,7 +16,7 @@ export function storedJson<T extends z.ZodType>(schema: T) {
     .pipe(schema);
 }
 
-/** Returns the schema of a list that is stored as JSON. It drops values that are not in `known`, because a newer release may define more. */
+/** Returns the schema of a list that is stored as JSON. It drops values that are not in `known`, as a newer release may define more. */
 export function storedList<T extends string>(known: readonly T[]) {
   return storedJson(z.array(z.string())).transform((values) =>
     values.filter((value): value is T => known.some((each) => each === value)),

@@ -18,8 +18,8 @@ const closeMs = 2_000;
 type Batch = Readonly<Record<string, unknown>>;
 
 /**
- * Counts refused requests by hour, code and key, and keeps samples of them. Requests do not wait for that. The size of counts and samples is
- * bounded, in memory while Redis is unavailable, and in Redis. A batch is written once, even if the reply to it was lost.
+ * Counts refused requests by hour, code and key, and keeps samples of them. Requests do not wait for that. The size of counts and samples
+ * is bounded, in memory while Redis is unavailable, and in Redis. A batch is written once, even if the reply to it was lost.
  */
 export class RefusalLedger {
   readonly #redis: Redis;

@@ -14,7 +14,7 @@ export interface PasswordStrengthResult {
   weakness: string | undefined;
 }
 
-/** Characters of a password that are judged. The work grows with the square of the length. A password is at least as strong as its start. */
+/** Characters of a password that are judged. The work grows with the square of their number. A password is no weaker than its start. */
 const judgedLength = 64;
 
 /** The minimum of a score from 0 to 4. A password with a score of 3 withstands somebody who has the hashes for some time. */

@@ -233,7 +233,7 @@ export class SignInSessionStore {
     await callRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
   }
 
-  /** Parses a session from its fields; undefined if there is none. An unreadable session counts as ended, so the person must sign in again. */
+  /** Parses a session from its fields; undefined if there is none. An unreadable session counts as ended: the person must sign in again. */
   #read(fields: unknown): z.output<typeof sessionSchema> | undefined {
     const read = readStored(sessionSchema, fields);
     if ('value' in read) return read.value;

@@ -43,8 +43,8 @@ export interface Allowance {
 /**
  * Limits wrong tries to sign in within 15 minutes: ten at an account from one network address, fifty at an account from all addresses, and
  * a hundred from an address at all accounts. For a browser that has signed in to the account before, only its own tries count, of which it
- * has ten. Further tries are refused for 15 minutes, then for 30, then for an hour. Unfinished tries count, so that nobody gains anything by
- * many tries at once.
+ * has ten. Further tries are refused for 15 minutes, then for 30, then for an hour. Unfinished tries count, so that nobody gains anything
+ * by many tries at once.
  */
 export class SignInGuard {
   readonly #redis: Redis;

@@ -9,7 +9,7 @@ const removeEndpoint = new RedisScript(
 );
 
 /**
- * Removes a webhook with all its deliveries. Returns false when there is no such webhook.
+ * Removes a webhook with all its deliveries. Returns false if there is no such webhook.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
