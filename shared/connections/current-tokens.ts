@@ -136,8 +136,8 @@ export class CurrentTokens {
 }
 
 /**
- * Returns whether a token expires so soon that it must be refreshed before it is used: within a minute, or within half of its lifetime if
- * that is shorter than two minutes.
+ * Returns whether a token expires so soon that it must be refreshed before it is used. That is within a minute, or within half of its
+ * lifetime if that is shorter than two minutes.
  */
 function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredMcpAccountLink): boolean {
   const left = expiresAt - Date.now();

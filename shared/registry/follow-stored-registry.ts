@@ -32,9 +32,9 @@ export interface StoredRegistry extends LiveRegistry {
 }
 
 /**
- * Reads the newest stored version of the registry, and follows it. The version in use stays in use while the store is unavailable, after
- * the store was emptied, and if the newest version is not valid for this release. A process that has no version yet uses the newest one
- * that it can read.
+ * Reads the newest stored version of the registry, and follows it. The version in use stays while the store is unavailable, and after the
+ * store was emptied. It also stays if the newest version is not valid for this release. A process that has no version yet uses the newest
+ * one that it can read.
  */
 export async function followStoredRegistry(source: VersionSource, log: Logger): Promise<StoredRegistry> {
   let inUse: { version?: StoredVersion; registry: Registry; shown: Record<string, unknown> } = {

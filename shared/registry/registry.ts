@@ -134,7 +134,7 @@ function checkReserved(models: object, context: z.RefinementCtx): void {
   }
 }
 
-/** Adds a target to names without targets: the model of the same name. */
+/** Adds the model of the same name as a target to names without targets. */
 function withTargets(models: Record<string, z.output<typeof entry>>) {
   return Object.fromEntries(
     Object.entries(models).map(([name, { targets = [{ model: name }], ...rest }]) => [name, { ...rest, targets }]),

@@ -51,7 +51,7 @@ export class AdminTokenStore {
   }
 
   /**
-   * Creates a token, unless its person or the token that makes it is gone. Only this call returns the raw token: the store keeps a hash.
+   * Creates a token, or returns why it was not created. Only this call returns the raw token, because the store keeps only a hash.
    */
   async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = generateToken();
@@ -82,8 +82,8 @@ export class AdminTokenStore {
   }
 
   /**
-   * Returns the unexpired token with this raw form and stores the time of its use. Undefined if there is none, or if a token that made it
-   * is gone.
+   * Returns the unexpired token with this raw form and stores the time of its use. Undefined if there is none, or if a token in the chain
+   * of its makers was removed.
    */
   async verify(raw: string, now: number): Promise<AdminTokenRecord | undefined> {
     const parsed = parseAdminToken(raw);

@@ -3,8 +3,8 @@ import { keyAlphabet } from '../keys/key-format.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
 /**
- * What a program may do with an admin token: `read` everything that its person may see, make and change `keys`, or do everything that its
- * person may do (`admin`).
+ * What a program may do with an admin token. `read`: read everything that the token's person may see. `keys`: make and change keys.
+ * `admin`: everything that the person may do.
  */
 export const adminScopes = ['read', 'keys', 'admin'] as const;
 export type AdminScope = (typeof adminScopes)[number];

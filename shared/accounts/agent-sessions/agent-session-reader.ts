@@ -48,7 +48,7 @@ export interface OwnerSums {
   keys: { key: string; sums: SessionSums }[];
 }
 
-/** Reads the agent sessions that `writeSessions` writes. Every method throws RouterError `store_unavailable` while Redis is away. */
+/** Reads the agent sessions that `writeSessions` writes. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
 export class AgentSessionReader {
   readonly #redis: Redis;
   readonly #requests: string;

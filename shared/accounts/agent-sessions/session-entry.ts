@@ -41,7 +41,7 @@ export interface StoredAgent {
   at: number;
 }
 
-/** What turns add to an agent: facts (undefined for the main agent), the time of its last turn, and sums. */
+/** What turns add to an agent: its description (undefined for the main agent), the time of its last turn, and sums. */
 interface AgentChange {
   facts: StoredAgent | undefined;
   /** In ms since 1970. */

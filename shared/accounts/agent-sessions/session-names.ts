@@ -35,7 +35,7 @@ export function partyOfOwner(owner: string, key = ''): KeyParty {
 
 /**
  * Returns the id that the router uses for a session. The owner is part of the hash, because clients name their sessions themselves. A
- * client that sends the name of somebody else's session therefore writes into a session of its own.
+ * client that sends the name of somebody else's session therefore writes into a separate session.
  */
 export function computeSessionId(owner: SessionOwner, name: string): string {
   return hash('sha256', JSON.stringify([owner, name])).slice(0, 32);

@@ -48,7 +48,7 @@ export interface DueMail {
   attempts: number;
 }
 
-/** Alert mails that are still to be sent, in Redis. A mail that was sent or given up is removed. Every method throws `store_unavailable`. */
+/** Alert mails that are still to be sent, in Redis. Once sent or given up, a mail is removed. Every method throws `store_unavailable`. */
 export class AlertMails {
   readonly #redis: Redis;
   readonly #prefix: string;

@@ -13,7 +13,7 @@ import { storedJson } from '../redis/stored-value.ts';
 export const batchStates = ['validating', 'running', 'finishing', 'ended', 'failed'] as const;
 export type BatchState = (typeof batchStates)[number];
 
-/** How a line ended: with an answer, with an error, or before it was run to its end (`cancelled`, `expired`). */
+/** How a line ended: with an answer, with an error, or unfinished because its batch was cancelled or has expired. */
 export const lineOutcomes = ['succeeded', 'errored', 'cancelled', 'expired'] as const;
 export type LineOutcome = (typeof lineOutcomes)[number];
 
@@ -123,7 +123,7 @@ export function isOver({ state }: Pick<BatchRecord, 'state'>): boolean {
   return state === 'ended' || state === 'failed';
 }
 
-/** Returns when an unfinished batch last progressed: it left a state, or a line of it was recorded. */
+/** Returns when an unfinished batch last progressed, because it left a state, or the result of a line was recorded. */
 export function progressedAt({
   createdAt,
   runningAt,

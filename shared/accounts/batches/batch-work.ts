@@ -125,7 +125,7 @@ export class BatchWork {
     return ids.filter((_, at) => found[at] === 0).slice(0, most);
   }
 
-  /** Removes from Redis what is left of a batch without a record. */
+  /** Removes from Redis all entries of a batch that has no record any more. */
   async drop(id: string): Promise<void> {
     const names = ['slices', 'done'].map((kind) => this.#name(kind, id));
     await callRedis(this.#redis.del(names));
@@ -135,7 +135,7 @@ export class BatchWork {
   /**
    * Moves a batch to another state. If the batch is over in that state, emits the event for its owner's webhooks.
    * @returns false if the batch is not in the state `from`
-   * @throws RouterError `store_unavailable` also if an upload among `files` counts as dead, or its owner is gone
+   * @throws RouterError `store_unavailable` also if an upload among `files` counts as dead, or its owner no longer exists
    */
   async move(id: string, { from, to, fields = {}, timed, files: made = [] }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
@@ -266,8 +266,8 @@ export class BatchWork {
   }
 
   /**
-   * Lets a `validating` batch hold the content of its input file: the content stays, and counts for its owner, until the batch releases it,
-   * even if the file is removed.
+   * Lets a `validating` batch hold the content of its input file. Even if the file is removed, the content then stays, and counts for its
+   * owner, until the batch releases it.
    * @returns the object; undefined if the owner has no such file, or the batch is not `validating` any more
    */
   async holdInput(id: string): Promise<string | undefined> {

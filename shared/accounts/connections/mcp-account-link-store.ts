@@ -88,7 +88,7 @@ export class McpAccountLinkStore {
     return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
   }
 
-  /** Removes an MCP account link. Returns false when there is none. */
+  /** Removes an MCP account link. Returns false if there is no such link. */
   async remove(person: string, server: string): Promise<boolean> {
     return (await callRedis(this.#redis.hdel(this.#names.connectionsOf(person), server))) === 1;
   }
@@ -139,7 +139,7 @@ export class McpAccountLinkStore {
     return state;
   }
 
-  /** Removes and returns the person's try with this `state`; undefined for a try that is over, or of another person. */
+  /** Removes the try with this `state`, and returns it; undefined for a try that is over, or of another person. */
   async takeConnect(person: string, state: string): Promise<unknown> {
     const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);

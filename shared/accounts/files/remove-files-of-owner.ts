@@ -13,7 +13,7 @@ const maxPerCall = 1_000;
 const refusedForMs = 24 * 3_600_000;
 
 /**
- * Removes all files of an owner that no longer exists: a deleted team, or a revoked key. Uploads that run now cannot become files either.
+ * Removes all files of an owner that no longer exists: a deleted team, or a revoked key. Unfinished uploads cannot become files either.
  * The content is removed within minutes.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`

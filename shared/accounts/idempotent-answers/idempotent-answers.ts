@@ -160,7 +160,7 @@ export class IdempotentAnswers {
   }
 
   /**
-   * Adds events, the head or facts of the request to an answer.
+   * Adds events, status and headers, or endpoint and digest of the request to an answer.
    * @returns `lost` if the answer is not kept, `superseded` if the execution no longer has its key
    */
   async append(of: KeyedAttempt, entry: AnswerEntry): Promise<'kept' | 'lost' | 'superseded'> {
@@ -188,7 +188,7 @@ export class IdempotentAnswers {
   }
 
   /**
-   * Abandons an execution whose client is gone, unless followers wait for its answer.
+   * Abandons an execution whose client has disconnected, unless followers wait for its answer.
    * @returns how many followers wait
    */
   async abandon(of: KeyedAttempt): Promise<number> {

@@ -107,7 +107,7 @@ export interface KeyOwner {
 /** The record of a key, with its owner if it has one that still exists. */
 export type FoundKey = KeyRecord & { owner?: KeyOwner };
 
-/** The identity of a verified key, as the rest of the router sees it. */
+/** The identity of a verified key, which the router uses in place of the key's record. */
 export interface KeyIdentity {
   readonly id: string;
   readonly kind: KeyKind;
@@ -167,8 +167,8 @@ export function liveKeysByParty(keys: readonly FoundKey[], now: number): Readonl
 }
 
 /**
- * Returns the class that a key may use. `high` becomes `normal` if the key has an owner whose ceiling does not permit `high`, unless an
- * administrator has set the class or is the owner.
+ * Returns the class that a key may use. For a key with an owner, `high` counts only if the owner's ceiling has `high` as maximum, an
+ * administrator has set the class, or the owner is an administrator. Otherwise, it becomes `normal`.
  */
 export function permittedClass({ class: priority, kind, owner, adminSet = [] }: FoundKey): PriorityClass {
   if (priority !== 'high' || kind === 'router' || owner === undefined) return priority;

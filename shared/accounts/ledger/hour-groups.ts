@@ -41,7 +41,7 @@ export interface HourQuery {
 /**
  * Reads the sums of requests by hour and by group, the groups with the most requests first. An administrator gets the sums of everybody,
  * others their own and those of their teams. Requests beyond the maximum of rows of an hour are in the group `other`.
- * @throws RouterError `store_unavailable` while Redis is away
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function readHourGroups(
   redis: Redis,

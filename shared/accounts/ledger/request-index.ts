@@ -19,7 +19,7 @@ export const olderIds = parts;
  * Returns the stream ids of the requests with an id, oldest first. There may be several, because clients choose ids, and one request may
  * have several records.
  * @param prefix start of the ledger's names
- * @throws RouterError `store_unavailable` while Redis is away
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function findEntries(redis: Redis, prefix: string, id: string): Promise<string[]> {
   const current = Number((await callRedis(redis.get(`${prefix}ids`))) ?? 0);

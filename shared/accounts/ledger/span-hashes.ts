@@ -17,7 +17,7 @@ export interface SpanHashes {
 /**
  * Reads the sums of periods that a viewer may see. An administrator gets the sums of everybody, others their own and those of their teams.
  * @param onHash is called with the fields of each hash, and the position of its period in `times`
- * @throws RouterError `store_unavailable` while Redis is away
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function readSpanHashes(
   redis: Redis,

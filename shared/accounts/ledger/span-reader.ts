@@ -33,7 +33,7 @@ export interface SpanSums extends Period {
  * Reads the sums of the last hours or days that a viewer may see. An administrator gets the sums of everybody, others their own and those
  * of their teams.
  * @param max maximum of models, of keys and of workers in `top`
- * @throws RouterError `store_unavailable` while Redis is away
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function readSpan(
   redis: Redis,

@@ -66,7 +66,7 @@ export interface LedgerReport {
   totals: UsageTotals;
 }
 
-/** Reads the ledger that a UsageLedger writes. Every method throws RouterError `store_unavailable` while Redis is away. */
+/** Reads the ledger that a UsageLedger writes. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
 export class UsageReader {
   readonly #redis: Redis;
   readonly #prefix: string;

@@ -58,7 +58,7 @@ export const usageRecordSchema = z.object({
   turn: turnSchema.optional().catch(undefined),
   /** Present if the request's body and answer were recorded. The recording may have been removed since. */
   recorded: z.literal(true).optional().catch(undefined),
-  /** The rule in the registry that chose the target, by its position there; absent if no rule applied. */
+  /** The path in the registry of the rule that chose the target, such as `models.coder.purposes.main`; absent if no rule applied. */
   rule: z.string().optional(),
   /** The model that served the request; absent if none did. */
   model: z.string().optional(),

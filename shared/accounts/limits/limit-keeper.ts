@@ -45,7 +45,7 @@ export interface LimitKeeperTimes {
 
 /** The reservation of one request. Only the first call of either method counts. */
 export interface Reservation {
-  /** Replaces the reservation by the actual use. */
+  /** Replaces the reservation by the actual use. Both amounts are 0 if the request died before it cost anything. */
   commit(spent: Amount): void;
   /** Ends the reservation of a request that cost nothing. */
   release(): void;

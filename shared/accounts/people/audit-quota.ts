@@ -23,8 +23,7 @@ const sharedThings = new Set(['team', 'invitation']);
  * | of a member, about teams and other people | the last 1,000 of this member |
  * | of a member, about keys, webhooks, batches and files of a team | the last 200 of this member |
  * | of a member, about their own account | the last 200 of this member |
- * | of a member, about everything else of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this member
- * |
+ * | of a member, about other things of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this member |
  * | of somebody who is not signed in (refused sign-ins, of which SignInGuard reports ten an hour) | the last 1,000 |
  */
 export function chooseQuota({ actor, action, target, ofTeam = false }: QuotaInput): AuditQuota {

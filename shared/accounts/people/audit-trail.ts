@@ -12,7 +12,7 @@ import type { UserRole } from './user.ts';
 
 const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.url));
 
-/** Milliseconds after a member's change until a change of the same fields of the same thing begins a new entry. */
+/** Milliseconds after the first change in a member's entry until a change of the same fields of the same thing begins a new entry. */
 const mergeMs = 600_000;
 
 /** Maximum of changes in one entry. */

@@ -99,8 +99,8 @@ export function mayLinkByEmail(user: AddressFacts): boolean {
 }
 
 /**
- * Returns whether the record shows that anybody has signed in as this person: with a link, a password, a session, an account at a provider,
- * or a token of a provider.
+ * Returns whether the record shows that anybody has signed in as this person. That may have been with a link, a password, a session, an
+ * account at a provider, or a token of a provider.
  */
 export function hasUsedAccount({ usedEmail, lastSeenAt, passwordHash }: AddressFacts): boolean {
   return usedEmail !== undefined || lastSeenAt !== undefined || passwordHash !== '';

@@ -147,8 +147,8 @@ export class PriceTable {
 const namesByModel = new LRUCache<string, readonly string[]>({ max: 1_000 });
 
 /**
- * Returns the names under which a model's price may be listed, the most exact first: the model's own name, the name without a date or
- * `latest`, and the name without a vendor. Aggregators and clouds put the vendor in front of the name (`anthropic/claude-sonnet-4.5`,
+ * Returns the names under which a model's price may be listed, the most exact first. They are the model's own name, the name without a date
+ * or `latest`, and the name without a vendor. Aggregators and clouds put the vendor in front of the name (`anthropic/claude-sonnet-4.5`,
  * `us.anthropic.claude-opus-4-5-v1:0`).
  */
 function priceNames(model: string): readonly string[] {

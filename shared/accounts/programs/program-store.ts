@@ -62,8 +62,9 @@ export type Refresh =
   | { state: 'late' };
 
 /**
- * The programs that people have signed in, in Redis. A program ends when it is signed out, when it was not refreshed for 30 days, 180 days
- * after its sign-in, and when all sign-in sessions of its person are ended. Every method throws `store_unavailable` as KeyStore does.
+ * The programs that people have signed in, in Redis. A program ends when it is signed out, or when all sign-in sessions of its person are
+ * ended. It also ends when it was not refreshed for 30 days, and 180 days after its sign-in. Every method throws `store_unavailable` as
+ * KeyStore does.
  */
 export class ProgramStore {
   readonly #redis: Redis;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The facts of a recorded request, without its content. Times in ms since 1970. */
+/** The description of a recorded request, without its content. Times in ms since 1970. */
 export const recordingFactsSchema = z.object({
   id: z.string(),
   /** When the body of the request had arrived. */

@@ -18,7 +18,7 @@ export interface RedisConnection {
   roundTripMs(): Promise<number | undefined>;
   /** Resolves when Redis can be used. Rejects with `store_unavailable` if the signal aborts first. */
   whenReady(signal: AbortSignal): Promise<void>;
-  /** Closes the connection. Commands that are under way fail. */
+  /** Closes the connection. Unanswered commands fail. */
   close(): void;
 }
 

@@ -14,8 +14,8 @@ export interface StoreIdentity {
 }
 
 /**
- * The mark by which the store of accounts is recognised: a random id, written by the first `read` of a store that has a key or a person. It
- * stays after restarts, failovers and restored backups, and does not exist any more after the store was emptied.
+ * The mark by which the store of accounts is recognised. It is a random id that the first `read` of a store with a key or a person writes.
+ * It stays after restarts, failovers and restored backups, and does not exist any more after the store was emptied.
  */
 export class StoreMarker {
   readonly #redis: Redis;

@@ -98,8 +98,8 @@ export class SignInGuard {
 }
 
 /**
- * Returns the part of an IP address that counts as one client: all of an IPv4 address, and the first 64 bits of an IPv6 address, because a
- * subscriber has at least the other 64 bits to choose from (RFC 6177).
+ * Returns the part of an IP address that counts as one client. That is all of an IPv4 address, and the first 64 bits of an IPv6 address,
+ * because a subscriber has at least the other 64 bits to choose from (RFC 6177).
  */
 export function addressGroup(address: string): string {
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];

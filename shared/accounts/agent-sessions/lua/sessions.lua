@@ -2,11 +2,11 @@
 --
 --   <prefix>sessions:all                 sorted set: `<owner>/<id>` of sessions by the time of their last turn; bounded in number and age
 --   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the same time; bounded in number and age
---   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model, see
---                                        session-sums.ts
---   <prefix>sessions:agents:<id>         hash: `@<agent>`, the facts of an agent, and `=<agent>`, the time of its last turn and its sums, with
---                                        spaces between them; the main agent has an empty id. Lists do not read it: clients may name any
---                                        number of agents.
+--   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model,
+--                                        see session-sums.ts
+--   <prefix>sessions:agents:<id>         hash: `@<agent>`, the description of an agent, and `=<agent>`, the time of its last turn and its
+--                                        sums, with spaces between them; the main agent has an empty id. Lists do not read this hash,
+--                                        because clients may name any number of agents.
 --   <prefix>sessions:turns:<id>          list: ids of its turns in the stream `requests` of the ledger, oldest first; bounded
 --   <prefix>sessions:day:<owner>:<day>   hash: the sums of the turns of an owner's sessions in a day
 --
@@ -70,7 +70,7 @@ end
 --     keptMs     milliseconds for which a session is kept after its last turn
 --     dayKeptMs  milliseconds for which the sums of a day are kept after its last turn was written
 --     oldest     sessions whose last turn began before this time, in ms since 1970, are removed
---     letters    of the sums, in the order of the counts of a row
+--     letters    letters of the sums, in the order of the counts of a row
 --     all        text of the row `all`
 --     further    id that stands for all agents that are counted together
 --     days       a list of { owner, day, rows: [{ row, substitute, counts }] }

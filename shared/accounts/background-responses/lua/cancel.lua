@@ -1,4 +1,4 @@
--- Cancels an unfinished response, and removes it in the same step if `chargedMs` is present.
+-- Cancels an unfinished response. Removes it in the same step if `chargedMs` is present, so that clients that stream it see the removal.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   recordMs  milliseconds for which the record and its events are kept

@@ -9,7 +9,7 @@
 --   isOver  whether the batch is over in that state
 --   files   { object, id, purpose, bytes, expiresAt } of each upload that becomes a file
 -- ARGV[2…]  the records of these files, as JSON
--- Returns 1; 0 if the batch is in another state, or unknown; -1 if an upload counts as dead, or the owner is gone.
+-- Returns 1; 0 if the batch is in another state, or unknown; -1 if an upload counts as dead, or the owner no longer exists.
 if field('state') ~= args.from then
   return 0
 end

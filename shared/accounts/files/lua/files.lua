@@ -116,7 +116,7 @@ local function endUpload(object)
   return owner ~= nil
 end
 
--- Returns whether an upload may become a file: it does not count as dead, and its owner exists.
+-- Returns whether an upload may become a file, because it does not count as dead, and its owner exists.
 local function canBecomeFile(owner, object)
   return redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 0 and uploadOf(object) ~= nil
 end

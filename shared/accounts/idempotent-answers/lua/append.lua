@@ -1,4 +1,4 @@
--- Adds events, the head or facts of the request to an answer.
+-- Adds events, status and headers, or endpoint and digest of the request to an answer.
 --
 -- ARGV[1]  JSON, besides prefix, owner, id and the arguments of add-entry.lua:
 --   attempt  id of the execution

@@ -6,7 +6,7 @@
 --   most        maximum of recordings of an owner
 --   ownerBytes  maximum bytes of an owner's recordings; the oldest are removed first
 --   totalBytes  maximum bytes of all recordings; the oldest of the owner with the most bytes are removed first
--- ARGV[2]  the facts of the request, sealed
+-- ARGV[2]  the description of the request, sealed
 -- ARGV[3]  its body, sealed
 -- ARGV[4]  its answer, sealed
 -- Returns 'kept'; 'full' if there is no room; 'gone' if the key is revoked or unknown, because the recordings of its owner may have been

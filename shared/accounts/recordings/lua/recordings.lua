@@ -4,7 +4,7 @@
 -- recordings:recording:<owner>/<id>  hash, expires: one recorded request of an owner, by the id of the request
 --   party    the party that may see it: `user:<id>`, `team:<id>`, or `key:<id>` of a router key
 --   key, session, at  id of its key, id of its agent session if it has one, and when it was stored
---   facts, request, answer  sealed
+--   facts, request, answer  the description of the request, its body and its answer, all sealed
 -- recordings:of:<owner>          sorted set, ids by the time at which they were stored
 -- recordings:seen-by:<party>     sorted set, `<owner>/<id>` of the recordings that a party may see, by the same time
 -- recordings:all                 sorted set, `<owner>/<id>` of all recordings, by the same time
