@@ -24,7 +24,7 @@ export const adminTokenSchema = z.object({
    * administrator.
    */
   ownerId: z.string().optional(),
-  /** User and host of the command line that made it, as `ada@workstation`. */
+  /** User and host of the command line that made the token, such as `ada@workstation`. */
   madeAt: z.string().optional(),
   /** The `tokenEpoch` of the person when the token was made. The token is valid while the person has the same `tokenEpoch`. Absent: 0. */
   epoch: z.coerce.number().optional(),

@@ -39,7 +39,7 @@ export interface SessionAgent {
 export interface AgentSession {
   id: string;
   owner: SessionOwner;
-  /** The name that its client gives it. */
+  /** The name that the client gives the session. */
   name: string;
   program: AgentProgram;
   /** Id of the key of its last turn. */

@@ -19,7 +19,7 @@ const connectMs = 600_000;
 /** Maximum of tries to connect that a person may begin within that time. */
 const maxAttempts = 20;
 
-/** Milliseconds after the beginning of a refresh until another process may refresh the MCP account link. A refresh takes less time. */
+/** Milliseconds after the beginning of a refresh until another process may refresh the MCP account link. No refresh takes that long. */
 const refreshMs = 60_000;
 
 const storedConnectionSchema = storedJson(

@@ -25,7 +25,7 @@ export interface SpanSums extends Period {
   totals: UsageTotals;
   firstTokenMs: Percentiles | undefined;
   totalMs: Percentiles | undefined;
-  /** The models, keys and workers with the most requests, most first. */
+  /** The models, keys and workers with the most requests, each list ordered by the number of requests. */
   top: Record<ThingKind, SpanThing[]>;
 }
 

@@ -10,7 +10,7 @@ import { toStoredFields, storedJson } from '../redis/stored-value.ts';
 
 const maxAddresses = 20;
 
-/** The recipients of the router's alerts: administrators, nobody, or a list of addresses. `mails.lua` reads this, too. */
+/** The recipients of the router's alerts: all administrators, nobody, or a list of e-mail addresses. `mails.lua` reads this, too. */
 const alertEmailsSchema = z.strictObject({
   router: z.union([
     z.boolean(),

@@ -3,7 +3,7 @@
 -- ARGV[1]  JSON:
 --   base   start of the names of sessions
 --   owner
---   days   the days that may have sums, as `2026-11-21`
+--   days   the days that may have sums, such as `2026-11-21`
 --   most   maximum of sessions to remove; bounded because Redis serves nobody else meanwhile
 -- Returns how many sessions of the owner are left. `sessions.lua` stands before this script.
 local args = cjson.decode(ARGV[1])

@@ -1,4 +1,4 @@
--- Writes turns of coding agents' sessions. It stands before `ledger.lua`, whose `writeUsage` calls it.
+-- Writes turns of coding agents' sessions. This file stands before `ledger.lua`, whose `writeUsage` calls its `writeSessions`.
 --
 --   <prefix>sessions:all                 sorted set: `<owner>/<id>` of sessions by the time of their last turn; bounded in number and age
 --   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the same time; bounded in number and age

@@ -1,4 +1,5 @@
--- Returns a page of an owner's batches of an API, newest first. `batches.lua`, which concerns one batch, does not stand before it.
+-- Returns a page of an owner's batches of an API, newest first. `batches.lua`, which is for scripts that work on one batch, does not stand
+-- before this script.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names

@@ -1,7 +1,7 @@
 -- Sets the password of the person for whom a link was made. Ends all their sign-in sessions and admin tokens, and the refusal of a
 -- provider. Removes the link.
 --
--- KEYS[1]  the link (string: the user's id and epoch, as `id:epoch`, or `id:epoch:first` for a person who has never used the account)
+-- KEYS[1]  the link (string: the user's `id:epoch`, or `id:epoch:first` for a person who has never used the account)
 -- KEYS[2]  record of the user (hash)
 -- KEYS[3]  the user's account at a provider (hash)
 -- ARGV[1]  JSON:
