@@ -1,4 +1,5 @@
--- Cancels all unfinished batches of an owner. `batches.lua`, which is for scripts that work on one batch, does not stand before this script.
+-- Cancels all unfinished batches of an owner. `batches.lua`, which is for scripts that work on one batch, does not stand before this
+-- script.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
