@@ -12,7 +12,7 @@
 --   kind        of an answer that is over: `whole`, `cut` (its connection was closed before its end) or `cancelled`
 --   isFree      set if the next request with the key is executed
 --   isLost      set if its entries are not kept
--- idempotent-events:<owner>:<id>     stream, expires: the pieces of the answer, sealed; an entry's id is the number of its last event plus 1
+-- idempotent-events:<owner>:<id>     stream, expires: the sealed pieces of the answer; an entry's id is the number of its last event plus 1
 -- idempotent-followers:<owner>:<id>  sorted set, expires: followers that wait for the answer, by the time until which each counts
 -- idempotent-expiries                sorted set, `<owner> <id>` by the time at which the key expires
 -- idempotent-ended-of:<owner>        sorted set, ids of answers that are over and have entries, by the time of their end
