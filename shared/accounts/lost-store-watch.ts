@@ -7,8 +7,8 @@ const lookEveryMs = 1_000;
 
 /**
  * Recognises a store that was emptied or replaced while this process runs, so that its keys are not refused as wrong.
- * States: new (no mark seen yet) → intact (the mark is the remembered one) ⇄ lost (no mark, or another). An operator's
- * confirmation makes the store of that moment the remembered one.
+ * States: new (no id was read yet) → intact (the store has the remembered id) ⇄ lost (the store has no id, or another one). When an
+ * operator confirms the store, its id at that moment becomes the remembered one.
  */
 export class LostStoreWatch {
   readonly #marker: Pick<StoreMarker, 'read'>;
@@ -24,7 +24,7 @@ export class LostStoreWatch {
     this.#lookSoon();
   }
 
-  /** Whether the store was emptied or replaced, and nobody has confirmed that. Known within a second. */
+  /** Whether the store was emptied or replaced, and nobody has confirmed that. A change is recognised within a second. */
   get isLost(): boolean {
     return this.#lost;
   }
@@ -39,12 +39,12 @@ export class LostStoreWatch {
     );
   }
 
-  /** Wraps a source of keys so that a lost store decides about none: `find` then rejects with `store_unavailable`. */
+  /** Wraps a source of keys. While the store is lost, `find` of the wrapped source rejects with `store_unavailable`. */
   guard(keys: KeySource): KeySource {
     return {
       find: async (id) => {
         const found = await keys.find(id);
-        // A key that is missing may have been there a moment ago. A store in which a key was found is worth remembering.
+        // If the key is missing, the store may have been emptied a moment ago. If a key was found, the id of its store is to be remembered.
         if (found === undefined || this.#lost || this.#remembered === undefined) await this.#look();
         this.assertIntact();
         return found;
@@ -58,7 +58,7 @@ export class LostStoreWatch {
   }
 
   #lookSoon(): void {
-    // While Redis is away, the last known state stays.
+    // While Redis is unavailable, the last known state stays.
     this.#look().catch(() => undefined);
   }
 

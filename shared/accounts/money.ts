@@ -1,19 +1,19 @@
 import { Decimal } from 'decimal.js';
 
-/** A billionth of a US dollar. Costs are whole numbers of nano-dollars: sums stay exact, up to nine million dollars. */
+/** Nano-dollars in a US dollar. Costs are whole numbers of nano-dollars, so that sums stay exact, up to nine million dollars. */
 export const nanoPerDollar = 1_000_000_000;
 
 const exactUpTo = 4e6 * nanoPerDollar;
 
 export function toNanoDollars(dollars: number): number {
   const whole = Math.round(dollars * nanoPerDollar);
-  // Below four million dollars, different nano-dollars are different numbers: no other one can match.
+  // Below four million dollars, different nano-dollars are different numbers of dollars, so no other number of nano-dollars can match.
   if (whole <= exactUpTo && whole / nanoPerDollar === dollars) return whole;
   const nano = new Decimal(dollars).times(nanoPerDollar).round();
   return Math.min(nano.toNumber(), Number.MAX_SAFE_INTEGER);
 }
 
-/** Converts nano-dollars to dollars, exactly up to four million of them. */
+/** Converts nano-dollars to dollars, exactly up to four million dollars. */
 export function toDollars(nano: number): number {
   return new Decimal(nano).dividedBy(nanoPerDollar).toNumber();
 }

@@ -5,7 +5,7 @@ export type Step = 'day' | 'month';
 
 export type PeriodUnit = 'minutes' | 'hour' | Step;
 
-/** The length of the units with a fixed one, in milliseconds. */
+/** The lengths, in milliseconds, of the units that have a fixed length. */
 export const unitMs = { minutes: hourMs / 12, hour: hourMs, day: dayMs } as const;
 
 /** A period of whole units: from the beginning of the first one to the end of the last one, both in ms since 1970. */
@@ -14,7 +14,7 @@ export interface Period {
   to: number;
 }
 
-/** The named periods, wherever usage is shown: `count` units, the last of which is the present one. */
+/** The named periods of all places that show usage. A period has `count` units, the last of which is the current one. */
 export const namedPeriods = {
   '1h': { unit: 'minutes', count: 12 },
   '24h': { unit: 'hour', count: 24 },
@@ -32,7 +32,10 @@ export function periodNamed(name: NamedPeriod, now: number): Period {
   return lastUnits(unit, count, now);
 }
 
-/** Returns the period of the unit that contains a time, and of those before it. @param count how many units in all */
+/**
+ * Returns the period of the unit that contains a time and the units before it.
+ * @param count how many units the period has
+ */
 export function lastUnits(unit: PeriodUnit, count: number, now: number): Period {
   const to = nextBeginning(unit, now);
   if (unit !== 'month') return { from: to - count * unitMs[unit], to };
@@ -40,7 +43,10 @@ export function lastUnits(unit: PeriodUnit, count: number, now: number): Period 
   return { from: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - count, 1), to };
 }
 
-/** Returns the beginnings of the units that overlap a time span, oldest first. @param to exclusive; all in ms since 1970 */
+/**
+ * Returns the beginnings of the units that overlap a time span, oldest first.
+ * @param to exclusive; all in ms since 1970
+ */
 export function unitsBetween(unit: PeriodUnit, from: number, to: number): number[] {
   const times: number[] = [];
   for (let time = findBeginning(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);
@@ -52,7 +58,7 @@ export function periodAround(unit: PeriodUnit, { from, to }: Period): Period {
   return { from: findBeginning(unit, from), to: nextBeginning(unit, to - 1) };
 }
 
-/** How long totals are kept after their period: days for 400 days, months for ten years. */
+/** Milliseconds after the beginning of a period until its totals expire: 400 days for a day, ten years for a month. */
 const keptMs: Record<Step, number> = { day: 400 * dayMs, month: 3_653 * dayMs };
 
 /** Returns the beginning of the unit that contains a time, both in ms since 1970. */
@@ -69,7 +75,7 @@ export function nextBeginning(unit: PeriodUnit, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Returns the name of a period: `2026-11-21`, `2026-11`. */
+/** Returns the name of a period, such as `2026-11-21` or `2026-11`. */
 export function periodName(step: Step, beginning: number): string {
   return new Date(beginning).toISOString().slice(0, step === 'day' ? 10 : 7);
 }

@@ -3,11 +3,11 @@ import { redisOptions } from '#shared/accounts/redis/redis-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 export interface BackgroundAccess {
-  /** Address of Redis, see `redisOptions`. */
+  /** URL of Redis, see `redisOptions`. */
   url: string;
-  /** Certificates in PEM that may have signed the server's, besides the public ones. */
+  /** Certificates in PEM that may have signed the server's certificate, besides the public certificates. */
   ca?: string | undefined;
-  /** First part of all names in Redis. */
+  /** Start of all names in Redis. */
   prefix: string;
   log: Logger;
 }
@@ -15,26 +15,26 @@ export interface BackgroundAccess {
 /** Maximum of milliseconds between two tries to connect. */
 const longestPauseMs = 2_000;
 
-/** Milliseconds in which Redis must answer a process that has other work, too. */
+/** Milliseconds after which a command of a process that adds to a queue fails without an answer. */
 const commandTimeoutMs = 2_000;
 
-/** Returns the first part of the names of the queues in Redis. */
+/** Returns the start of the names of the queues in Redis. */
 export function queuePrefix(prefix: string): string {
   return `${prefix}background`;
 }
 
 /**
- * Returns the connection of a process that works on a queue: commands wait while Redis is away, and are sent when it is back, behind
- * sentinels to the new primary. The lock of a worker protects the job that it has begun, so a command that is executed twice does no harm.
- * @throws ConfigError for a text that is no address of Redis
+ * Returns the connection of a process that works on a queue. While Redis is unavailable, its commands wait. Then they are sent, to the new
+ * primary if there are sentinels. The lock of a worker protects the job that it has begun, so a command may be executed twice without harm.
+ * @throws ConfigError for a text that is no URL of Redis
  */
 export function workerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
   return { ...addressOf(url, ca), maxRetriesPerRequest: null, retryStrategy };
 }
 
 /**
- * Returns the connection of a process that adds to a queue: while Redis is away, commands fail at once.
- * @throws ConfigError for a text that is no address of Redis
+ * Returns the connection of a process that adds to a queue. While Redis is unavailable, its commands fail at once.
+ * @throws ConfigError for a text that is no URL of Redis
  */
 export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
   return {
@@ -47,11 +47,12 @@ export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOpt
   };
 }
 
-/** Returns the options for an address. The cast is needed because the library's type permits no undefined option. */
+/** Returns the options for a URL of Redis. The cast is needed because the library's type permits no undefined option. */
 function addressOf(url: string, ca: string | undefined): RedisOptions {
   const options = redisOptions(url, ca) as RedisOptions;
-  // The failover detector may end a connection for good (see `reconnectAfterEnd` in connect-redis.ts), and these connections belong to the library. A
-  // primary that sentinels have replaced closes its connections, or refuses to write; then the sentinels are asked for the new one.
+  // The failover detector may end a connection for good (see `reconnectAfterEnd` in connect-redis.ts), and nothing here can reopen the
+  // connections of the library. A primary that sentinels have replaced closes its connections, or refuses writes. The library then asks the
+  // sentinels for the new primary.
   return 'sentinels' in options ? { ...options, failoverDetector: false } : options;
 }
 

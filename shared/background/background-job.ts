@@ -13,29 +13,30 @@ export type BackgroundQueue = (typeof backgroundQueues)[number];
 
 export interface BackgroundJob<Data = object> {
   queue: BackgroundQueue;
-  /** While a job with this id waits or runs in the queue, another one is not added. Without `:`. */
+  /** While a job with this id waits or runs in the queue, no other job with it is added. The id must not contain `:`. */
   id: string;
   data: Data;
-  /** From 1 (highest) to 2,097,152. */
+  /** The priority of the job, from 1 (highest) to 2,097,152. */
   priority?: number | undefined;
 }
 
-/** A job that is added again and again. If it fails, it is not tried again before its next time. */
+/** A job that is added every `everyMs` milliseconds. If it fails, it is not tried again until it is added the next time. */
 export interface RepeatedJob extends Pick<BackgroundJob, 'queue' | 'id' | 'data'> {
   everyMs: number;
 }
 
-/** Milliseconds after which a failed job is tried again: the first time, and at most. */
+/** Milliseconds after the first failure of a job until it is tried again. */
 const firstRetryMs = 1_000;
+/** Maximum milliseconds after a failure of a job until it is tried again. */
 const longestRetryMs = 60_000;
 
 /**
- * Maximum of tries of a job, practically without end: what it needs comes back at some time, and the job itself decides when it is too
- * late.
+ * Maximum of tries of a job. It is practically endless, because what the job needs becomes available at some time, and the job itself
+ * decides when it is too late.
  */
 const maxTries = 1_000_000;
 
-/** Returns the library's options of a job. A job that is over is removed: its outcome is in the records that it was for. */
+/** Returns the library's options of a job. A job that is over is removed, because its outcome is in the records that it has changed. */
 export function jobOptions({ id, priority }: Pick<BackgroundJob, 'id' | 'priority'>): JobsOptions {
   return {
     jobId: id,
@@ -43,13 +44,13 @@ export function jobOptions({ id, priority }: Pick<BackgroundJob, 'id' | 'priorit
     backoff: { type: 'custom' },
     removeOnComplete: true,
     removeOnFail: true,
-    // The library would keep the stack of each failure; the logs have them.
+    // The library would store the stack of each failure, which is in the logs already.
     stackTraceLimit: 0,
     ...(priority !== undefined && { priority: Math.min(2_097_152, Math.max(1, priority)) }),
   };
 }
 
-/** Returns the milliseconds until a job is tried again after so many failures: longer each time, up to a minute. */
+/** Returns the milliseconds until a job is tried again after a number of failures. They increase with each failure, up to a minute. */
 export function retryMs(failures: number): number {
   const ms = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
   return Math.round(ms * (0.75 + Math.random() / 4));

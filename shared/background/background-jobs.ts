@@ -9,7 +9,7 @@ import {
   type RepeatedJob,
 } from './background-job.ts';
 
-/** Milliseconds in which Redis must answer. */
+/** Milliseconds after which a call fails without an answer. */
 const longestMs = 3_000;
 
 const addedAtOnce = 500;
@@ -21,7 +21,7 @@ export interface QueueCounts {
   failed: number;
 }
 
-/** A job whose last try failed, and that is tried again. */
+/** A job whose last try failed, and which waits for another try. */
 export interface FailingJob {
   id: string;
   failures: number;
@@ -41,7 +41,7 @@ export class BackgroundJobs {
   readonly #flows: FlowProducer;
 
   constructor(access: BackgroundAccess) {
-    // If a check of the version fails because Redis restarts at that moment, every later call would fail as well.
+    // If the check of the version failed because Redis restarts at that moment, every later call would fail as well.
     const options = {
       connection: producerConnection(access),
       prefix: queuePrefix(access.prefix),
@@ -62,12 +62,12 @@ export class BackgroundJobs {
     this.#flows.on('error', onError);
   }
 
-  /** Adds a job, unless one with its id waits or runs. */
+  /** Adds a job, unless a job with its id waits or runs. */
   async add(job: BackgroundJob): Promise<void> {
     await callQueue(this.#queues[job.queue].add(job.queue, job.data, jobOptions(job)));
   }
 
-  /** Adds the jobs of one queue, 500 in one call, without those whose id waits or runs. */
+  /** Adds jobs to one queue, 500 in one call, without those whose id belongs to a job that waits or runs. */
   async addAll(queue: BackgroundQueue, jobs: readonly Omit<BackgroundJob, 'queue'>[]): Promise<void> {
     for (let first = 0; first < jobs.length; first += addedAtOnce) {
       const some = jobs.slice(first, first + addedAtOnce);
@@ -77,7 +77,7 @@ export class BackgroundJobs {
     }
   }
 
-  /** Adds `job`, which begins when the others are done, and the others: all or nothing. */
+  /** Adds the jobs in `first`, and `job`, which begins when these are done. Either all are added or none. */
   async addAfter(job: BackgroundJob, first: readonly BackgroundJob[]): Promise<void> {
     const flowOf = (each: BackgroundJob) => ({
       name: each.queue,
@@ -89,20 +89,20 @@ export class BackgroundJobs {
   }
 
   /**
-   * Adds a job now, and then every `everyMs` milliseconds, once in the whole cluster. A repeated call leaves a schedule as it is, and
-   * restores one that a failover of Redis has lost.
+   * Adds a job now, and then every `everyMs` milliseconds, once in the whole cluster. A repeated call does not change an existing schedule,
+   * and restores a schedule that a failover of Redis has lost.
    */
   async repeat({ queue, id, data, everyMs }: RepeatedJob): Promise<void> {
     const opts = { attempts: 1, removeOnComplete: true, removeOnFail: true };
     await callQueue(this.#queues[queue].upsertJobScheduler(id, { every: everyMs }, { name: queue, data, opts }));
   }
 
-  /** Removes a job that waits. A running job stays. */
+  /** Removes a waiting job. A running job stays. */
   async remove({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<void> {
     await callQueue(this.#queues[queue].remove(id));
   }
 
-  /** Returns whether a job runs, or waits to begin or to be tried again. False for a job that does not exist, or that waits for others. */
+  /** Returns whether a job runs, or waits to begin or for another try. False for a job that does not exist or waits for other jobs. */
   async isUnderWay({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
     const state = await callQueue(this.#queues[queue].getJobState(id));
     return state !== 'unknown' && state !== 'waiting-children';
@@ -132,12 +132,15 @@ export class BackgroundJobs {
       id,
       failures,
       lastAt,
-      // Errors of Node that stand for several have no message, and the library leaves out an empty one.
+      // Errors of Node that stand for several errors have no message, and the library leaves an empty message out.
       reason: (failedReason || 'an error without a message').slice(0, longestReason),
     }));
   }
 
-  /** Tries a job now that waits for another try. @returns false if it does not wait, or not any more */
+  /**
+   * Lets a job that waits for another try begin it now.
+   * @returns false if the job does not wait for another try
+   */
   async tryNow({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
     const job = await callQueue(this.#queues[queue].getJob(id));
     if (!job || !(await callQueue(job.isDelayed()))) return false;
@@ -145,7 +148,7 @@ export class BackgroundJobs {
       await callQueue(job.promote());
       return true;
     } catch (error) {
-      // The time of its next try has come in between.
+      // In this case the time of its next try has come in between.
       if (await callQueue(job.isDelayed())) throw error;
       return false;
     }

@@ -5,18 +5,18 @@ import { queuePrefix, workerConnection, type BackgroundAccess } from './backgrou
 import { retryMs, type BackgroundQueue } from './background-job.ts';
 
 /**
- * Milliseconds after which a job whose worker does not renew its lock goes to another worker: the first one is dead, or stands still. A
- * worker renews the lock each time that half of them has passed.
+ * Milliseconds after a worker last renewed the lock of a job until the job goes to another worker, because the first one is dead or stands
+ * still. A worker renews the lock each time that half of them has passed.
  */
 const lockMs = 20_000;
 
-/** Milliseconds between two checks for such jobs. */
+/** Milliseconds between two checks for jobs whose lock was not renewed. */
 const lookMs = 5_000;
 
-/** Practically without end: a job goes to another worker however often that was necessary. */
+/** How often a job may go to another worker. It is practically endless, because that may be necessary any number of times. */
 const maxStalls = 1_000_000;
 
-/** Milliseconds that running jobs, and Redis, get when the worker is closed. Unfinished jobs then go to another worker. */
+/** Milliseconds after `close` until the worker no longer waits for its running jobs and for Redis. Other workers get unfinished jobs. */
 const closeMs = 10_000;
 
 /** Thrown by a handler to run its job again later. It does not count as a failure. */
@@ -34,20 +34,20 @@ export class RunLaterError extends Error {
 export interface BackgroundWorkerOptions<Data> {
   access: BackgroundAccess;
   queue: BackgroundQueue;
-  /** Maximum of jobs at the same time. */
+  /** Maximum of jobs that run at the same time. */
   concurrency: number;
   /**
    * Does one job. It may be called again for a finished job, and for a job that another process still works on.
-   * @throws LaterError to run the job again later; any other error counts as a failure, after which the job is tried again
+   * @throws RunLaterError to run the job again later; any other error counts as a failure, after which the job is tried again
    */
   handle: (data: Data) => Promise<void>;
 }
 
-/** The counts and the end of a worker of a queue, whatever its jobs are. */
+/** A worker of a queue, whatever the data of its jobs are. */
 export interface QueueWorker {
-  /** Jobs that were taken from a worker because it did not renew its lock. */
+  /** Number of jobs that were taken from a worker because it did not renew their lock. */
   stalled: number;
-  /** Tries that failed. */
+  /** Number of tries that failed. */
   failed: number;
   completed: number;
   close(): Promise<void>;
@@ -85,10 +85,10 @@ export class BackgroundWorker<Data> implements QueueWorker {
     });
   }
 
-  /** Takes no more jobs, and resolves when the running ones are over; after ten seconds at most. */
+  /** Begins no more jobs, and resolves when the running jobs are over, after ten seconds at most. */
   async close(): Promise<void> {
     const over = new AbortController();
-    // While Redis is away, the library waits for it.
+    // While Redis is unavailable, the library waits for it.
     const late = pause(closeMs, 'late' as const, { signal: over.signal }).catch(() => undefined);
     const end = await Promise.race([this.#worker.close(), late]);
     over.abort();

@@ -14,15 +14,15 @@ export function validationJob(batch: string): BackgroundJob<BatchJob> {
 
 /** The order of a batch's slices among those of other batches. */
 export interface SliceOrder {
-  /** Unfinished batches of its owner: together they progress as fast as one batch of another owner. */
+  /** Number of unfinished batches of its owner. Together they progress as fast as one batch of another owner. */
   ofOwner: number;
-  /** Priority of the slice that is next in line when the batch begins; 0 if none waits. */
+  /** Priority of the first waiting slice when the batch begins; 0 if no slice waits. */
   next?: number;
 }
 
 /**
- * Returns the job of a slice of a batch. Slices with low numbers go first, so that all batches progress alike and a short one need not wait
- * for a long one. A batch begins behind the slice that is next in line, so that a stream of short batches does not hold back the rest of a
+ * Returns the job of a slice of a batch. Slices with low numbers come first, so that all batches progress alike, and a short batch need not
+ * wait for a long one. A batch begins behind the first waiting slice, so that a stream of short batches does not delay the last slices of a
  * long one.
  */
 export function sliceJob(batch: string, slice: number, { ofOwner, next = 0 }: SliceOrder): BackgroundJob<SliceJob> {
@@ -30,7 +30,10 @@ export function sliceJob(batch: string, slice: number, { ofOwner, next = 0 }: Sl
   return { queue: 'batch-slices', id: `${batch}-${slice}`, data: { batch, slice }, priority };
 }
 
-/** @param again whether the job that was added with the slices may be lost */
+/**
+ * Returns the job that ends a batch.
+ * @param again whether the job that was added with the slices may be lost, so that this one needs another id
+ */
 export function endingJob(batch: string, again = false): BackgroundJob<BatchJob> {
   return { queue: 'batch-endings', id: again ? `${batch}-again` : batch, data: { batch } };
 }

@@ -5,8 +5,8 @@ export interface ResponseJob {
 }
 
 /**
- * Returns the job of a response. Responses of owners with few of them go first: an owner with hundreds delays only its own.
- * @param open unfinished responses of its owner, this one included
+ * Returns the job of a response. Responses of owners with few unfinished ones come first, so an owner with hundreds delays only its own.
+ * @param open number of unfinished responses of its owner, including this one
  */
 export function responseJob(id: string, open: number): BackgroundJob<ResponseJob> {
   return { queue: 'responses', id, data: { response: id }, priority: open };

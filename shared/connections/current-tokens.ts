@@ -11,11 +11,12 @@ import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
 import { toMcpAccountLink, describeError, secretsSchema, type McpAccountLinkSecrets } from './mcp-account-links.ts';
 import { refreshGrant } from './grants.ts';
 
-/** Milliseconds before its expiry from which on a token is refreshed before it is used: the call may wait in a queue. */
+/** A token that expires within this many milliseconds is refreshed before it is used, because the call may wait in a queue. */
 const earlyMs = 60_000;
 
-/** Maximum of milliseconds that a call waits for another node's refresh, and milliseconds between two reads. */
+/** Maximum of milliseconds that a call waits for another node's refresh. */
 const waitMs = 20_000;
+/** Milliseconds between two reads of the link while another node refreshes it. */
 const lookEveryMs = 50;
 
 /** Errors of an authorization server that only the person can resolve, by connecting again (RFC 6749, 5.2). */
@@ -35,8 +36,8 @@ export interface CurrentTokenOptions {
 export type CurrentToken = { token: string } | 'none' | 'expired';
 
 /**
- * Returns the tokens of people's MCP account links, and refreshes tokens that expire soon: one node at a time refreshes a link, and all
- * others wait for it.
+ * Returns the tokens of people's MCP account links, and refreshes tokens that expire soon. One node at a time refreshes a link, and all
+ * other nodes wait for it.
  */
 export class CurrentTokens {
   readonly #options: CurrentTokenOptions;
@@ -49,9 +50,9 @@ export class CurrentTokens {
 
   /**
    * Returns the token of a person for a server.
-   * @param url current address of the server: a link to another address has no token for it
+   * @param url current URL of the server; the token of a link to another URL is not returned
    * @param refused a token that the server has just refused
-   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked, `store_unavailable`
+   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked; `store_unavailable`
    */
   async get(person: string, server: string, url: string, refused?: string): Promise<CurrentToken> {
     const { store } = this.#options;
@@ -71,12 +72,12 @@ export class CurrentTokens {
     return refreshing;
   }
 
-  /** Refreshes an MCP account link, or waits for the node that does. */
+  /** Refreshes an MCP account link, or waits for the node that refreshes it. */
   async #refresh(person: string, server: string, refused: string | undefined): Promise<CurrentToken> {
     const { store } = this.#options;
     for (const endsAt = performance.now() + waitMs; performance.now() < endsAt; await sleep(lookEveryMs)) {
       const holder = await store.beginRefresh(person, server);
-      // Read after the refresh has begun: another node may have finished one just before.
+      // The link is read after the refresh has begun, because another node may have finished a refresh just before.
       const connection = await store.find(person, server);
       const secrets = connection && this.#secretsOf(person, server, connection);
       const isFresh = secrets && secrets.access !== refused && !endsSoon(connection);
@@ -135,8 +136,8 @@ export class CurrentTokens {
 }
 
 /**
- * Returns whether a token expires before it may be used: within a minute, or, if it lives for less than two minutes, within half of that
- * time.
+ * Returns whether a token expires so soon that it must be refreshed before it is used. That is within a minute, or within half of its
+ * lifetime if that is shorter than two minutes.
  */
 function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredMcpAccountLink): boolean {
   const left = expiresAt - Date.now();

@@ -16,7 +16,7 @@ export interface TokenSource {
   /** The issuer name of the authorization server. */
   issuer: string;
   metadata: AuthorizationServerMetadata;
-  /** The resource that tokens are requested for: the name that the server gives itself (RFC 8707). */
+  /** The resource for which tokens are requested. It is the name that the server gives itself (RFC 8707). */
   resource: string;
   /** The scopes that the server names; undefined if it names none. */
   scope: string | undefined;
@@ -26,9 +26,9 @@ const method = 'S256';
 
 /**
  * Finds the authorization server of an MCP server, as the Model Context Protocol describes ("Authorization"). The server answers a request
- * without a token with the address of its metadata (RFC 9728). These name its authorization server, whose own metadata (RFC 8414, OpenID
+ * without a token with the URL of its metadata (RFC 9728). These name its authorization server, whose own metadata (RFC 8414, OpenID
  * Connect Discovery) describe how to request tokens.
- * @throws ConnectError when one of these is missing, names another server than it is for, or lacks PKCE; as `fetch` does
+ * @throws ConnectError when metadata are missing, are those of another server, or lack PKCE; as `fetch` does
  */
 export async function discoverServer(url: string, fetch: GuardedFetch): Promise<TokenSource> {
   const challenge = extractWWWAuthenticateParams(await askWithoutToken(url, fetch));
@@ -65,7 +65,7 @@ function askWithoutToken(url: string, fetch: GuardedFetch): Promise<Response> {
   });
 }
 
-/** Requires TLS for addresses that people are sent to, and that get secrets, except on this machine (RFC 8252, 7.3). */
+/** Requires TLS for URLs to which people and secrets are sent, except on this machine (RFC 8252, 7.3). */
 function requireSecure(address: string): void {
   const { protocol, hostname } = new URL(address);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -16,8 +16,8 @@ import { discoverServer } from './discover-server.ts';
 const clientName = 'Model Router';
 
 /**
- * An authorization server, and the router as its client: everything that a request for tokens needs. Unknown fields of the metadata are
- * kept.
+ * An authorization server, and the router as its client. It has everything that a request for tokens needs. Unknown fields of the metadata
+ * are kept.
  */
 export const grantorSchema = z.object({
   metadata: z.custom<AuthorizationServerMetadata>((value) => typeof Object(value).token_endpoint === 'string'),
@@ -28,18 +28,18 @@ export const grantorSchema = z.object({
 
 export type AuthorizationClient = z.output<typeof grantorSchema>;
 
-/** The fields on revocation in metadata of either kind (RFC 8414, 2). */
+/** The fields on revocation in the metadata of an authorization server (RFC 8414, 2). */
 const revocation = z.object({
   revocation_endpoint: z.url({ protocol: /^https?$/ }).optional(),
   revocation_endpoint_auth_methods_supported: z.array(z.string()).optional(),
 });
 
-/** The state of a person on the way to the authorization server. */
+/** What is stored while a person is at the authorization server. */
 export const pendingGrantSchema = z.object({ grantor: grantorSchema, verifier: z.string() });
 
 export type PendingGrant = z.output<typeof pendingGrantSchema>;
 
-/** Returns the address at which a person grants access, and what is needed when they come back. */
+/** Returns the URL at which a person grants access, and what is needed when they return from it. */
 export async function beginGrant(
   { url, client: { clientId, clientSecret, scopes } }: OauthServer,
   redirectUrl: string,
@@ -63,7 +63,10 @@ export async function beginGrant(
   return { grantor: { metadata, client, resource, redirectUrl }, verifier, authorizationUrl };
 }
 
-/** Exchanges a code for tokens. @param iss the issuer that the answer names (RFC 9207); undefined if it names none */
+/**
+ * Exchanges a code for tokens.
+ * @param iss the issuer that the answer names (RFC 9207); undefined if it names none
+ */
 export function redeemCode(
   { grantor: { metadata, client, resource, redirectUrl }, verifier }: PendingGrant,
   { code, iss }: { code: string; iss: string | undefined },
@@ -97,7 +100,7 @@ export function refreshGrant(
   });
 }
 
-/** Makes the authorization server revoke a token, and those that were made with it (RFC 7009). Returns false if it offers no way. */
+/** Makes the authorization server revoke a token, and tokens made with it (RFC 7009). Returns false if the server cannot revoke tokens. */
 export async function revokeGrant(
   { metadata, client }: AuthorizationClient,
   [token, hint]: readonly [string, 'refresh_token' | 'access_token'],
@@ -140,7 +143,7 @@ async function register(
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: method ?? 'none',
-      // Without TLS, only the machine of the person can be meant (RFC 8252, 7.3).
+      // A URL without TLS can only be one of the person's machine (RFC 8252, 7.3).
       application_type: isLocal ? 'native' : 'web',
     },
     fetchFn: fetch,

@@ -22,7 +22,7 @@ const storedAttempt = pendingGrantSchema.extend({ server: z.string(), url: z.str
 
 export type McpAccountLinkState = 'connected' | 'expired' | 'none';
 
-/** A server that people connect to, with the state of one person's MCP account link. Times in ms since 1970. */
+/** A server to which people connect, with the state of one person's MCP account link. Times in ms since 1970. */
 export interface ServerForPerson {
   server: string;
   url: string;
@@ -46,12 +46,15 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Returns all servers, each with the state of the person's MCP account link. @throws RouterError `store_unavailable` */
+  /**
+   * Returns all servers, each with the state of the person's MCP account link.
+   * @throws RouterError `store_unavailable`
+   */
   async list(person: string): Promise<ServerForPerson[]> {
     const stored = await this.#options.store.list(person);
     return this.#options.servers().map(({ name: server, url }) => {
       const connection = stored.get(server);
-      // A link to the server's former address has no token for this address.
+      // A link to the server's former URL has no token for this URL.
       if (connection?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
       const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = connection;
       const isOver = sealed === undefined || (expiresAt <= Date.now() && !canRefresh);
@@ -61,10 +64,10 @@ export class Connections {
 
   /**
    * Begins to connect a person.
-   * @param session id of their sign-in session: they can come back only in this one
-   * @param redirectUrl the address to which they come back
-   * @returns the address at which they grant access; undefined if there is no such server
-   * @throws ConnectError, RouterError `store_unavailable`
+   * @param session id of their sign-in session; `complete` accepts only the same one
+   * @param redirectUrl the URL to which the authorization server sends them
+   * @returns the URL at which they grant access; undefined if there is no such server
+   * @throws ConnectError; RouterError `store_unavailable`
    */
   async begin(person: string, session: string, server: string, redirectUrl: string): Promise<URL | undefined> {
     const found = this.#options.servers().find(({ name }) => name === server);
@@ -84,9 +87,9 @@ export class Connections {
   }
 
   /**
-   * Connects a person who comes back from the authorization server.
-   * @returns the server
-   * @throws ConnectError, RouterError `store_unavailable`
+   * Connects a person whom the authorization server has sent back.
+   * @returns the name of the server
+   * @throws ConnectError; RouterError `store_unavailable`
    */
   async complete(
     person: string,
@@ -106,8 +109,8 @@ export class Connections {
   }
 
   /**
-   * Disconnects a person. Revokes the token at the authorization server if that offers a way; its answer changes nothing.
-   * @returns false when there is nothing to disconnect
+   * Disconnects a person. Also revokes the token at the authorization server if that can revoke tokens; its answer makes no difference.
+   * @returns false if the person had no link to the server
    */
   async disconnect(person: string, server: string): Promise<boolean> {
     const { store, fetch, log } = this.#options;
@@ -123,7 +126,10 @@ export class Connections {
     return removed;
   }
 
-  /** Replaces errors of other servers. @throws ConnectError with a sentence for the person, without texts of the server */
+  /**
+   * Calls `ask`, and replaces errors of other servers.
+   * @throws ConnectError with a sentence for the person, without texts of the server
+   */
   async #replaceErrors<T>(server: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();

@@ -10,16 +10,17 @@ import { Connections } from './mcp-account-links.ts';
 import { CurrentTokens } from './current-tokens.ts';
 import { ToolAccountLinks } from './tool-account-links.ts';
 
-/** Milliseconds for one answer of a server or an authorization server, and maximum bytes of it. */
+/** Maximum of milliseconds for one exchange with a server or an authorization server. */
 const answerMs = 5_000;
+/** Maximum bytes of one answer of such a server. */
 const answerBytes = 256 * 1024;
 
 export interface OpenConnectionsOptions {
   store: McpAccountLinkStore;
   registry: () => Registry;
-  /** Variables that entries of the registry name. */
+  /** The variables that entries of the registry may name. */
   environment: Environment;
-  /** Networks whose addresses may be connected to although they are not public. */
+  /** Networks to whose addresses the router may connect although they are not public. */
   networks: readonly string[];
   publicUrl: string | undefined;
   log: Logger;

@@ -8,7 +8,7 @@ export interface ServedConnectionsOptions {
   tokens: CurrentTokens;
   /** Returns the servers of the registry in use. */
   servers: () => readonly OauthServer[];
-  /** Address at which people reach the console; undefined if it is not known. */
+  /** URL at which people reach the console; undefined if it is not known. */
   publicUrl: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export class ToolAccountLinks {
     return this.#options.servers();
   }
 
-  /** Returns, for each server that the person is connected to now, a text that changes when they connect again. */
+  /** Returns, for each server to which the person is connected now, a text that changes when they connect again. */
   async versionsOf(person: string): Promise<ReadonlyMap<string, string>> {
     const listed = await this.#options.connections.list(person);
     const connected = listed.filter(({ state }) => state === 'connected');
@@ -44,7 +44,7 @@ export class ToolAccountLinks {
     return current.token;
   }
 
-  /** Returns the error for a call of a tool of a server without an MCP account link. */
+  /** Returns the error for a call of a server's tool by somebody without a valid MCP account link to the server. */
   required(server: string, why: 'no person' | 'none' | 'expired'): RouterError {
     return new RouterError('connection_required', this.#sentence(server, why));
   }

@@ -19,7 +19,7 @@ const byEnding: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
-/** Media types by the beginning of a file, as Latin-1. PNG has control characters behind its name. */
+/** Media types by the beginning of a file, read as Latin-1. In a PNG, control characters follow the name of the format. */
 const byStart: readonly [RegExp, string][] = [
   [/^%PDF-/, 'application/pdf'],
   [/^\x89PNG\r\n/, 'image/png'],
@@ -34,8 +34,8 @@ export const startBytes = 16;
 export const unknownType = 'application/octet-stream';
 
 /**
- * Returns the media type of a file: by its first bytes, else the one that its sender names, else by its name.
- * @param declared the type that the sender names; undefined for none
+ * Returns the media type of a file. Its first bytes decide, else the type that its sender names, else the ending of its name.
+ * @param declared the type that the sender names; undefined if it names none
  * @param start the first bytes
  */
 export function detectMimeType(name: string, declared: string | undefined, start: Uint8Array): string {

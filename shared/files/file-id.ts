@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** The start of ids of this router. Ids of vendors, which may pass on to an upstream, do not begin so. */
+/** The start of ids of this router. Ids of vendors, which may be passed on to an upstream, begin differently. */
 const mark = 'rtr';
 
 const shownId = /^file[-_](rtr[0-9a-f]{24})$/;
 
-/** Creates the id of a file, as it is stored. Each format shows it with a prefix of its own. */
+/** Creates the stored id of a file. Each format shows it with a different prefix. */
 export function createFileId(): string {
   return `${mark}${randomBytes(12).toString('hex')}`;
 }

@@ -4,7 +4,7 @@ import { ConfigError, setting } from '#shared/core/load-config.ts';
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
 
-/** The settings of files: the same in all components that store or read them. */
+/** The settings of files. They must be the same in all components that store or read files. */
 export const fileSettings = {
   FILE_MAX_BYTES: setting.integer('Most bytes of one file', 512 * mebibyte, 1_024, 64 * gibibyte),
   FILE_MAX_LINES: setting.integer('Most lines of a file for a batch', 50_000, 1, 10_000_000),
@@ -41,7 +41,10 @@ export const fileSettings = {
 
 export type FileSettings = z.output<z.ZodObject<typeof fileSettings>>;
 
-/** Returns the credentials for the S3 store; undefined if none are set. @throws ConfigError if only one of the two variables is set */
+/**
+ * Returns the credentials for the S3 store; undefined if none are set.
+ * @throws ConfigError if only one of their two variables is set
+ */
 export function readS3Credentials({
   FILES_S3_ACCESS_KEY_ID: accessKeyId,
   FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,

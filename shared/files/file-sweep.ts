@@ -4,7 +4,7 @@ import type { Files } from './files.ts';
 /** Mean interval between two sweeps of a process, in milliseconds. */
 const intervalMs = 60_000;
 
-/** Sweeps files about once a minute. Every process does; each object is given to one of them. */
+/** Sweeps files about once a minute. Every process sweeps, but each object is removed by only one of them. */
 export class FileSweep {
   readonly #files: Pick<Files, 'sweep'>;
   readonly #log: Logger;
@@ -14,7 +14,7 @@ export class FileSweep {
   constructor(files: Pick<Files, 'sweep'>, log: Logger) {
     this.#files = files;
     this.#log = log;
-    // Processes that start together do not sweep together.
+    // The interval is random, so that processes that start together do not sweep together.
     this.#timer = setInterval(() => this.#sweep(), intervalMs * (0.75 + Math.random() / 2)).unref();
   }
 

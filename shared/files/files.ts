@@ -18,7 +18,7 @@ import { UploadMeter } from './upload-meter.ts';
 /** The purpose of files whose lines are requests of a batch. */
 export const batchPurpose = 'batch';
 
-/** Bytes of a form besides its file. */
+/** Maximum bytes of a form in addition to those of its file. */
 const formBytes = 64 * 1024;
 
 const removedAtOnce = 100;
@@ -28,7 +28,7 @@ export interface FileDescription {
   name: string;
   /** The media type that the sender names. */
   mimeType?: string | undefined;
-  /** Milliseconds from now until the file expires; undefined: never. */
+  /** Milliseconds from now until the file expires; undefined if it does not expire. */
   expiresAfterMs?: number | undefined;
 }
 
@@ -36,9 +36,9 @@ export interface AddOptions {
   signal?: AbortSignal | undefined;
   /** Bytes of the file and of the form around it, if they are known in advance. */
   expectedBytes?: number | undefined;
-  /** Whether the content is a result of finished work: it counts, but is stored beyond the bounds of its owner. */
+  /** Whether the content is a result of finished work. It counts for its owner, but may exceed the owner's bounds. */
   isResult?: boolean;
-  /** Whether the file joins such results: it takes the room that is left for it, and counts for its owner once it is a file. */
+  /** Whether the file joins results of finished work. It uses the room that is left for it, and counts for its owner once it is a file. */
   isJoin?: boolean;
 }
 
@@ -46,11 +46,14 @@ export interface AddOptions {
 export interface Upload {
   object: string;
   bytes: number;
-  /** Turns the upload into a file. @throws RouterError `invalid_value` for more lines than a batch may have, `store_unavailable` */
+  /**
+   * Turns the upload into a file.
+   * @throws RouterError `invalid_value` for more lines than a batch may have; `store_unavailable`
+   */
   keep: (description: FileDescription) => Promise<FileRecord>;
   /** Returns the record of the future file, for a script that makes the file together with something else. */
   describe: (description: FileDescription) => FileRecord;
-  /** Counts the upload as stored. Call it when such a script has made the file. */
+  /** Counts the upload as stored. To be called after a script has made the file. */
   noteKept: () => void;
   /** Removes the content, unless it has become a file or a batch holds it. Never rejects. */
   discard: () => Promise<void>;
@@ -68,27 +71,30 @@ export interface FilesDependencies {
   fileBytes: number;
   /** Maximum lines of a file for a batch. */
   fileLines: number;
-  /** Maximum milliseconds for which files are kept; undefined: no maximum. */
+  /** Maximum milliseconds for which files are kept; undefined if there is no maximum. */
   keepMs?: number | undefined;
   log: Logger;
 }
 
-/** How uploads end: `refused` for content that is too large or has no room; `failed` when the sender or a component went away. */
+/** How uploads end. `refused`: the content is too large, or there is no room for it. `failed`: the sender or a component failed. */
 export const uploadOutcomes = ['stored', 'refused', 'failed'] as const;
 export type UploadOutcome = (typeof uploadOutcomes)[number];
 
-/** The files of owners: their records, their content, and the bounds of both. No content is held in memory as a whole. */
+/** The files of owners: their records, their content, and the bounds of both. No content is in memory as a whole. */
 export class Files {
   readonly #parts: FilesDependencies;
   readonly uploads: Record<UploadOutcome, number> = { stored: 0, refused: 0, failed: 0 };
-  /** Bytes of the uploads that became files. */
+  /** Bytes of all uploads that have become files. */
   storedBytes = 0;
 
   constructor(parts: FilesDependencies) {
     this.#parts = parts;
   }
 
-  /** Receives a body and makes a file of it. @throws as `receive` and `Upload.keep` do */
+  /**
+   * Receives a body and makes a file of it.
+   * @throws as `receive` and `Upload.keep` do
+   */
   async add(
     owner: string,
     body: AsyncIterable<Uint8Array>,
@@ -100,9 +106,9 @@ export class Files {
   }
 
   /**
-   * Stores the content of a file before its description is complete. The bytes count for the owner from the first one on. When it throws,
-   * nothing is left.
-   * @throws RouterError `body_too_large`, `storage_quota_exceeded`, `storage_full`, `store_unavailable`, or what the body throws, or the
+   * Stores the content of a file before its description is complete. The bytes count for the owner from the first one on. When this method
+   * throws, the content is removed.
+   * @throws RouterError `body_too_large`, `storage_quota_exceeded`, `storage_full` or `store_unavailable`; the error of the body; the
    * reason of the signal
    */
   receive(owner: string, body: AsyncIterable<Uint8Array>, options: AddOptions = {}): Promise<Upload> {
@@ -113,7 +119,10 @@ export class Files {
     return this.#parts.records.totalBytes();
   }
 
-  /** Returns one file; undefined if the owner has none with this id. @throws RouterError `store_unavailable`, as do all methods below */
+  /**
+   * Returns one file; undefined if the owner has none with this id.
+   * @throws RouterError `store_unavailable`, as do all methods below
+   */
   find(owner: string, id: string): Promise<FileRecord | undefined> {
     return this.#parts.records.find(owner, id);
   }
@@ -128,7 +137,7 @@ export class Files {
     return this.#parts.records.assertRoom(owner);
   }
 
-  /** Returns what the owner's files take, and the maxima. */
+  /** Returns the room that the owner's files use, and the maxima. */
   use(owner: string): Promise<FileUse> {
     return this.#parts.records.use(owner);
   }
@@ -154,17 +163,17 @@ export class Files {
   async delete(owner: string, id: string): Promise<boolean> {
     const object = await this.#parts.records.delete(owner, id);
     if (object === undefined) return false;
-    // Not awaited: the store may be away for long. The sweep removes what is left.
+    // This is not awaited, because the store may be unavailable for long. If it fails, the sweep removes the content.
     if (object !== '') void this.#removeObject(object);
     return true;
   }
 
-  /** Removes content that nobody holds any more. What the store does not remove now, the sweep removes. */
+  /** Removes content that no batch holds any more. If the store fails, the sweep removes it later. */
   async removeReleased(objects: readonly string[]): Promise<void> {
     for (const object of objects) if (!(await this.#removeObject(object))) return;
   }
 
-  /** Removes expired files, and the content of deleted files and of uploads that ended early. Call it from time to time. */
+  /** Removes expired files, and the content of deleted files and of uploads that ended early. To be called regularly. */
   async sweep(): Promise<void> {
     const { records } = this.#parts;
     let objects = await records.takeRemovals(removedAtOnce);
@@ -184,7 +193,7 @@ export class Files {
     const kind = isJoin ? 'join' : isResult ? 'part' : 'file';
     const reserve = (bytes: number, begins: boolean): Promise<void> =>
       records.reserve({ owner, object, bytes, begins, kind });
-    // As far as the size is known, an upload is refused before it is sent.
+    // If its size is known, an upload for which there is no room is refused before it is sent.
     const known = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - formBytes));
     await reserve(known, true);
     const goesOn = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
@@ -196,7 +205,7 @@ export class Files {
     });
     try {
       const measured = await store.put(object, meter.pass(body), signal);
-      // Throws for an upload that counted as dead meanwhile: it was removed before it was complete.
+      // Throws for an upload that counted as dead meanwhile, because it was removed before it was complete.
       await reserve(0, false);
       return {
         object,
@@ -258,17 +267,20 @@ export class Files {
 
   /**
    * Releases what an upload has reserved, and removes its content.
-   * @param isNoFile whether it is certain that no file was made of it
+   * @param isNoFile whether it is certain that the upload did not become a file
    */
   async #discard(object: string, isNoFile = false): Promise<void> {
     try {
       if (await this.#parts.records.abandon(object, isNoFile)) await this.#removeObject(object);
     } catch {
-      // Redis is away: the sweep removes the content when the upload counts as dead.
+      // If Redis is unavailable, the sweep removes the content when the upload counts as dead.
     }
   }
 
-  /** Removes the content of a file. @returns false if the store did not: the sweep tries again */
+  /**
+   * Removes the content of a file.
+   * @returns false if the content was not removed; the sweep then tries again
+   */
   async #removeObject(object: string): Promise<boolean> {
     const { records, store, log } = this.#parts;
     try {

@@ -8,13 +8,13 @@ export interface ByteRange {
 
 /**
  * The store of the content of files. Names have up to 128 letters, digits, `-` and `_`. Whatever the size of an object, at most a few
- * mebibytes of it are in memory. Every method throws RouterError `store_unavailable` while the store is away.
+ * mebibytes of it are in memory. Every method throws RouterError `store_unavailable` while the store is unavailable.
  */
 export interface ObjectStore {
   /**
    * Stores a body under a new name. The object is not visible before it is complete.
-   * @throws RouterError `storage_full`, or what the body throws, or the signal's reason. It tries to leave nothing then; `delete` removes
-   * what is left
+   * @throws RouterError `storage_full`; the error of the body; the signal's reason. The store then tries to remove what was stored;
+   * `delete` removes the rest
    */
   put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured>;
   /** Returns the bytes of an object; undefined if there is no such object. Reading them throws as the methods do. */

@@ -15,7 +15,7 @@ export interface OpenFilesOptions {
   openRecords: (bounds: FileBounds) => FileRecords;
   /** The store of a cluster without S3; undefined if the settings name a bucket. */
   objects: ObjectStore | undefined;
-  /** Secrets that the operator has set, 32 bytes each: the first one seals, all open. Undefined: content is stored in plain text. */
+  /** Secrets that the operator has set, 32 bytes each. The first one seals, all of them open. Undefined: content is not sealed. */
   secrets: readonly Uint8Array[] | undefined;
   log: Logger;
 }
@@ -29,7 +29,7 @@ export interface OpenedFiles {
 export async function openFiles(options: OpenFilesOptions): Promise<OpenedFiles> {
   const { settings, openRecords, secrets = [], log } = options;
   const { FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
-  // One owner alone cannot fill the store that all share.
+  // So one owner alone cannot fill the store of all.
   const ownerBytes = Math.min(settings.FILES_OWNER_BYTES, Math.floor(totalBytes / 2));
   const [newest, ...older] = secrets;
   const store = await openStore(options);
@@ -50,7 +50,7 @@ async function openStore({ settings, prefix, objects }: OpenFilesOptions): Promi
   const { FILES_S3_BUCKET: bucket, FILES_S3_REGION: region, FILES_S3_ENDPOINT: endpoint } = settings;
   if (objects) return objects;
   if (bucket === undefined) throw new ConfigError('FILES_S3_BUCKET must name a bucket where files are not in NATS');
-  // Loaded on demand: loading the S3 client takes a tenth of the time in which a process starts.
+  // The S3 client is loaded on demand, because loading it takes a tenth of the time in which a process starts.
   const { S3ObjectStore } = await import('./s3-object-store.ts');
   const folder = `${prefix}/`;
   return new S3ObjectStore({ bucket, folder, region, endpoint, credentials: readS3Credentials(settings) });

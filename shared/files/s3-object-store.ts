@@ -13,21 +13,22 @@ import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 
-/** Bytes of a part of an upload, and parts that are sent at once. S3 takes 10,000 parts of at least 5 MiB. */
+/** Bytes of a part of an upload. S3 accepts 10,000 parts of at least 5 MiB. */
 const partBytes = 8 * 1024 * 1024;
+/** Maximum of parts that are sent at once. */
 const partsAtOnce = 2;
 
 export interface S3Access {
   bucket: string;
   folder: string;
   region: string;
-  /** Address of a store other than Amazon's. */
+  /** URL of a store other than Amazon's. */
   endpoint?: string | undefined;
-  /** Undefined: uses what the environment of the process offers: its variables, files, or the identity of its machine or pod. */
+  /** If undefined, the client uses the variables or files of the process, or the identity of its machine or pod. */
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
-/** Objects in a bucket of a store that speaks the S3 protocol. An upload of several parts becomes visible as a whole. */
+/** Objects in a bucket of a store that speaks the S3 protocol. All parts of an upload become visible at the same time. */
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -39,7 +40,7 @@ export class S3ObjectStore implements ObjectStore {
     this.#client = new S3Client({
       region,
       maxAttempts: 4,
-      // Many stores lack the checksums that Amazon's has accepted since 2025.
+      // Many stores do not support the checksums that Amazon's store has accepted since 2025.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
@@ -88,7 +89,7 @@ export class S3ObjectStore implements ObjectStore {
       signal?.throwIfAborted();
       if (!(error instanceof S3ServiceException)) throw storeError(error);
       if (error.name === 'NoSuchKey' || error.$metadata.httpStatusCode === 404) return undefined;
-      // The range begins behind the last byte.
+      // With this status, the range begins behind the last byte.
       if (error.$metadata.httpStatusCode === 416) return emptyStream();
       throw storeError(error);
     }
@@ -106,7 +107,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /**
-   * Returns uploads of an object that a process has left unfinished. Some stores cannot list them, and remove them by rules of their own.
+   * Returns uploads of an object that a process has left unfinished. Stores that cannot list such uploads remove them by themselves.
    */
   async #unfinished(Bucket: string, Prefix: string): Promise<MultipartUpload[]> {
     try {
@@ -127,8 +128,8 @@ export class S3ObjectStore implements ObjectStore {
 }
 
 /**
- * Passes a body on and notes the errors of the body, because the library replaces them by errors of its own. An error that a failed request
- * throws into the generator, to end it, is not noted.
+ * Passes a body on unchanged, and stores an error of the body in `caught`, because the library replaces such errors by other ones. An error
+ * that a failed request throws into the generator, to end it, is not stored.
  */
 async function* noteErrors(body: AsyncIterable<Uint8Array>, caught: { error?: unknown }): AsyncGenerator<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]();
@@ -156,7 +157,7 @@ async function* wrapErrors(body: Readable): AsyncGenerator<Uint8Array> {
 
 async function* emptyStream(): AsyncGenerator<Uint8Array> {}
 
-/** The store's own message stays in the log: it may name the bucket. */
+/** Returns the error for an error of the store. The store's message goes only to the log, because it may name the bucket. */
 function storeError(cause: unknown): RouterError {
   const isFull = cause instanceof S3ServiceException && isFullStatus(cause);
   if (isFull) return new RouterError('storage_full', 'The storage for files is full.', { cause });
@@ -166,7 +167,7 @@ function storeError(cause: unknown): RouterError {
   });
 }
 
-/** 507 is HTTP's status for a full store; MinIO and Ceph have names of their own. */
+/** Returns whether an error means that the store is full: by HTTP's status 507, or by the names that MinIO and Ceph use. */
 function isFullStatus({ name, $metadata }: S3ServiceException): boolean {
   return $metadata.httpStatusCode === 507 || name === 'XMinioStorageFull' || name === 'QuotaExceeded';
 }

@@ -5,8 +5,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 
-/** Bytes of a chunk, and the bytes that sealing adds to each. */
+/** Bytes of a chunk. */
 const chunkBytes = 64 * 1024;
+/** Bytes that sealing adds to each chunk. */
 const tagBytes = 16;
 const sealedBytes = chunkBytes + tagBytes;
 
@@ -15,7 +16,7 @@ const saltBytes = 16;
 const checkBytes = 16;
 const headerBytes = saltBytes + checkBytes;
 
-/** End of the names of sealed objects. Objects that were stored before a secret was set are found by their plain names. */
+/** End of the names of sealed objects. Objects that were stored before a secret was set have names without it. */
 const suffix = '-sealed';
 
 /**
@@ -27,7 +28,7 @@ export class SealedObjectStore implements ObjectStore {
   readonly #store: ObjectStore;
   readonly #secrets: readonly Uint8Array[];
 
-  /** @param secrets of 32 bytes each: the first one seals, all open */
+  /** @param secrets secrets of 32 bytes each; the first one seals, all of them open */
   constructor(store: ObjectStore, secrets: readonly [Uint8Array, ...Uint8Array[]]) {
     this.#store = store;
     this.#secrets = secrets;
@@ -52,7 +53,7 @@ export class SealedObjectStore implements ObjectStore {
     if (!header) return this.#store.get(name, { from, to }, signal);
     const key = this.#keyFor(name, await buffer(header));
     const first = Math.floor(from / chunkBytes);
-    // Reads one byte beyond the last chunk that is wanted: if there is such a byte, that chunk is not the last of the object.
+    // Reads one byte beyond the last wanted chunk. If there is such a byte, that chunk is not the last one of the object.
     const end = to === undefined ? undefined : headerBytes + Math.ceil(to / chunkBytes) * sealedBytes + 1;
     const range = { from: headerBytes + first * sealedBytes, to: end };
     const sealed = await this.#store.get(sealedName, range, signal);
@@ -105,8 +106,8 @@ function sealChunk(key: Buffer, index: number, isLast: boolean, chunk: Uint8Arra
 
 /**
  * Opens chunks from number `first` on.
- * @param limit bytes of `sealed` if it may end before the object does. If `sealed` has as many, its last byte belongs to a chunk that is
- * not wanted
+ * @param limit bytes of `sealed` if it may end before the object does. If `sealed` has that many bytes, its last byte belongs to a chunk
+ * that is not wanted
  */
 async function* open(
   sealed: AsyncIterable<Uint8Array>,
@@ -124,7 +125,7 @@ async function* open(
   }
   if (limit !== undefined && bytes === limit) return;
   if (held) yield openChunk(key, index, true, held);
-  // Even an empty object has a chunk.
+  // This is an error, because even an empty object has a chunk.
   else if (first === 0) throw unreadable('it is cut off');
 }
 

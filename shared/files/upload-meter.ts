@@ -1,30 +1,33 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { startBytes } from './detect-mime-type.ts';
 
-/** Bytes that one step reserves: Redis is called once for each few mebibytes of an upload. */
+/** Maximum bytes that one step reserves. So Redis is called once for each few mebibytes of an upload. */
 const largestStep = 4 * 1024 * 1024;
 
-/** The first step of an upload that reserves sparingly. Steps grow to a quarter of what has arrived. */
+/** Minimum bytes of a step of an upload that reserves sparingly. Its steps are a quarter of what has arrived. */
 const smallestStep = 16 * 1024;
 
 const lineFeed = 0x0a;
 
-/** Reserves further bytes of an upload. @throws RouterError `storage_quota_exceeded`, `storage_full`, `store_unavailable` */
+/**
+ * Reserves room for further bytes of an upload.
+ * @throws RouterError `storage_quota_exceeded`, `storage_full`, `store_unavailable`
+ */
 export type ReserveBytes = (bytes: number) => Promise<void>;
 
 export interface UploadMeterOptions {
   maxBytes: number;
-  /** Bytes that are reserved before the first one arrives. */
+  /** Bytes that are reserved already before the first byte arrives. */
   reserved: number;
   /**
-   * Whether to reserve little more than has arrived. This is for results: many are stored at once, and most are small. Other uploads of
-   * unknown size reserve more, so that of several uploads that do not fit together, the first ones do.
+   * Whether to reserve little more than has arrived. This is for results, because many are stored at once, and most are small. Other
+   * uploads of unknown size reserve more. So if there is not enough room for several uploads, the first of them can still be completed.
    */
   isSparing: boolean;
   reserve: ReserveBytes;
 }
 
-/** Passes an upload on, within its maximum, and counts its bytes and lines. */
+/** Passes an upload on unchanged, within its maximum, and counts its bytes and lines. */
 export class UploadMeter {
   readonly #maxBytes: number;
   readonly #isSparing: boolean;
@@ -46,12 +49,15 @@ export class UploadMeter {
     return this.#start.subarray(0, Math.min(this.#bytes, startBytes));
   }
 
-  /** Lines so far. The last one need not end with a line feed. */
+  /** Number of lines so far. The last line need not end with a line feed. */
   get lines(): number {
     return this.#last === lineFeed ? this.#lines : this.#lines + 1;
   }
 
-  /** Passes on the pieces of a body and reserves room for them. @throws RouterError `body_too_large`, or as `ReserveBytes` does */
+  /**
+   * Passes on the pieces of a body and reserves room for them.
+   * @throws RouterError `body_too_large`, or as `ReserveBytes` does
+   */
   async *pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
       if (this.#bytes < startBytes) this.#start.set(piece.subarray(0, startBytes - this.#bytes), this.#bytes);
@@ -64,7 +70,7 @@ export class UploadMeter {
     }
   }
 
-  /** Reserves a step; if that is too much, just what has arrived. */
+  /** Reserves room for a step. If that is too much, reserves room only for what has arrived. */
   async #reserveMore(): Promise<void> {
     const missing = this.#bytes - this.#reserved;
     const growing = Math.min(largestStep, Math.max(smallestStep, Math.floor(this.#bytes / 4)));

@@ -6,9 +6,9 @@ import { PublicFetchError } from './public-fetch-error.ts';
 
 const connectTimeoutMs = 3000;
 
-/** The addresses that an exchange may connect to, and how host names are resolved to them. */
+/** The addresses to which an exchange may connect, and how host names are resolved to them. */
 export interface AddressGuard {
-  /** Returns whether an IP address may be connected to; default: `isPublicAddress`. */
+  /** Returns whether an exchange may connect to an IP address; default: `isPublicAddress`. */
   isAllowed?: ((address: string) => boolean) | undefined;
   /** Resolves host names; default: the system's resolver. */
   lookup?: typeof systemLookup | undefined;
@@ -16,7 +16,7 @@ export interface AddressGuard {
 
 /** An agent and a check that restrict one exchange to allowed addresses. */
 export interface GuardedAgent {
-  /** An agent for this exchange alone: it shares no connection and no resolved host with others. The caller destroys it. */
+  /** An agent for this exchange alone. It shares no connection and no resolved host with others. The caller must destroy it. */
   agent: Agent;
   /** @throws PublicFetchError if the URL's host is an IP address that is not allowed: the agent checks only names that are resolved */
   requireAllowed: (url: URL) => void;
@@ -24,7 +24,7 @@ export interface GuardedAgent {
 
 /**
  * Prepares one exchange with allowed addresses, so that no request can make this process read from its own network or write to it. The
- * agent checks addresses after name resolution, when it connects: a name that resolves differently the second time gains nothing. URL
+ * agent checks addresses after name resolution, when it connects. So a name that resolves differently the second time is refused, too. URL
  * parsing turns hosts in decimal, octal or hexadecimal into IP addresses before the check (WHATWG URL, 3.5).
  */
 export function guardedAgent({ isAllowed = isPublicAddress, lookup = systemLookup }: AddressGuard): GuardedAgent {

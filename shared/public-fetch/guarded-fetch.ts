@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { guardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
-/** Statuses of answers without a body (Fetch, "null body status"): `Response` throws if it gets a body with one of them. */
+/** Statuses of answers without a body (Fetch, "null body status"). `Response` throws if it gets a body with one of them. */
 const withoutBody = new Set([204, 205, 304]);
 
 export interface GuardedFetchOptions extends AddressGuard {
@@ -11,7 +11,7 @@ export interface GuardedFetchOptions extends AddressGuard {
   maxBytes: number;
 }
 
-/** A `fetch` for libraries that accept one. It follows no redirect: the library gets the redirect as the answer. */
+/** A `fetch` for libraries that accept one. It follows no redirect, so the library gets the redirect as the answer. */
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**

@@ -1,4 +1,4 @@
-/** A URL could not be fetched. The message is a clause that may be shown to the client, such as "its address is not public". */
+/** Thrown when a URL could not be fetched. The message is a clause that clients may see, such as "its address is not public". */
 export class PublicFetchError extends Error {
   override name = 'PublicFetchError';
   /** The URL that `allowsUrl` refused; undefined for other reasons. */

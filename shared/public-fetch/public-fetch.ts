@@ -14,7 +14,7 @@ export interface PublicAnswer {
 
 /**
  * Fetches a URL and calls `read` with the answer. Closes the connection when `read` settles.
- * @param allowsUrl is called with each URL, also that of each redirect, before a connection to it is opened; default: allows all
+ * @param allowsUrl is called with each URL, including those of redirects, before a connection to it is opened; default: allows every URL
  */
 export type PublicFetch = <T>(
   url: URL,

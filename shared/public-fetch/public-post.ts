@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { guardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
-/** Maximum bytes that are read of an answer: only its status counts. */
+/** Maximum bytes that are read of an answer, of which only the status counts. */
 const answerBytes = 16 * 1024;
 
 export interface PublicPostOptions extends AddressGuard {
@@ -10,7 +10,10 @@ export interface PublicPostOptions extends AddressGuard {
   timeoutMs: number;
 }
 
-/** Posts a text to a URL. @returns the status of the answer; redirects are not followed, so this may be the status of one */
+/**
+ * Posts a text to a URL.
+ * @returns the status of the answer; redirects are not followed, so it may be that of a redirect
+ */
 export type PublicPost = (
   url: URL,
   message: { headers: Record<string, string>; body: string },
@@ -35,7 +38,7 @@ export function createPublicPost({ timeoutMs, ...guard }: PublicPostOptions): Pu
         body,
         signal: inTime,
       });
-      // Reading the body lets the other side end in good order. Whether that works says nothing about the message, which has its status.
+      // The body is read so that the other side can end the exchange in good order. If that fails, the message still has its status.
       await answer.body.dump({ limit: answerBytes, signal: inTime }).catch(() => undefined);
       return answer.statusCode;
     } catch (error) {

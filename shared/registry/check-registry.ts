@@ -5,10 +5,10 @@ import { findLine, type RegistryProblem } from './registry-problem.ts';
 import { noProtoFields, toPlainValue, findProtoFields } from './plain-value.ts';
 import { registrySchema } from './registry.ts';
 
-/** A proposed registry: the text of a file, or the same as JSON. */
+/** A proposed registry: the text of a file, or its content as JSON. */
 export type RegistryInput = { text: string } | { config: Readonly<Record<string, unknown>> };
 
-/** A registry that can be stored, as text and parsed; or its mistakes. */
+/** A registry that can be stored, as text and parsed, or the problems of one that cannot. */
 export type CheckedRegistry = { text: string; config: Record<string, unknown> } | { problems: RegistryProblem[] };
 
 const editable: readonly string[] = editableSections;
@@ -17,8 +17,8 @@ const sections: readonly string[] = Object.keys(registrySchema.shape);
 const maxProblems = 50;
 
 /**
- * Checks a registry that is edited at run time, with the same rules as a file. The largest one takes a second: in a process with other
- * work, call `checkInThread`.
+ * Checks a registry that is edited at run time, with the same rules as a file. The largest registry takes a second, so a process with other
+ * work should call `checkInThread`.
  */
 export function checkRegistry(input: RegistryInput): CheckedRegistry {
   const text = 'text' in input ? input.text : stringify(input.config);
@@ -36,7 +36,7 @@ function check(text: string): CheckedRegistry {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(syntaxProblem) };
-  // The JSON form, which is what gets stored.
+  // The JSON form is checked, because it is stored.
   const said = toPlainValue(document);
   const unnameable = findProtoFields(said).map((path): Mistake => ({ path, message: noProtoFields }));
   const problems = [...foreignSections(said), ...unnameable, ...mistakesOf(said)].map(({ path, message }) =>

@@ -1,11 +1,11 @@
 /**
  * The sections that can be edited at run time. All others are allowed only in the file that `ROUTER_CONFIG` names: access (`sign_in`,
- * `token_issuers`), the start of processes (`engines`, `providers`, `clis`, `mcpServers`), and `prices`, which have a page of their own.
+ * `token_issuers`), the start of processes (`engines`, `providers`, `clis`, `mcpServers`), and `prices`, which have a separate page.
  * See docs/decisions/0035-stored-registry.md.
  */
 export const editableSections = ['models', 'auto', 'hosted_tools', 'credentials'] as const;
 
-/** The sections of a file that the console shows. The rest may contain keys of providers and addresses with passwords. */
+/** The sections of a file that the console shows. Other sections may contain keys of providers and URLs with passwords. */
 export const shownSections: readonly string[] = [...editableSections, 'prices'];
 
 /** Maximum bytes of a registry that is edited at run time, as text and as JSON. */

@@ -9,7 +9,7 @@ const pollMs = 1_000;
 
 export interface LiveRegistry {
   current(): Registry;
-  /** The shown sections of the registry in use, as they are written. */
+  /** The `shownSections` of the registry in use, as they are written. */
   shown(): Readonly<Record<string, unknown>>;
   /** Calls the listener after each change of the registry in use. */
   onChange(listener: () => void): void;
@@ -17,8 +17,8 @@ export interface LiveRegistry {
 }
 
 /**
- * Reads the registry file, and reads it again when it changes. After an invalid edit the previous registry stays in use, and the log
- * names the mistake.
+ * Reads the registry file, and reads it again when it changes. If the changed file is invalid, the previous registry stays in use, and the
+ * log names the mistake.
  * @throws ConfigError if the file is missing or invalid at the start
  */
 export function followRegistry(file: string, log: Logger): LiveRegistry {

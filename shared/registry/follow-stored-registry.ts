@@ -2,12 +2,12 @@ import type { Logger } from '#shared/core/log.ts';
 import type { LiveRegistry } from './follow-registry.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
-/** Milliseconds between two looks for a new version, in case an announcement is lost. */
+/** Milliseconds between two checks for a new version, which are made because the notice of a version may be lost. */
 const pollMs = 3_000;
 
 /**
- * A stored version: its number, and the digest of its text, which distinguishes it from a version with the same number in a store that
- * was replaced.
+ * A stored version: its number, and the digest of its text. If the store is replaced, the digest distinguishes two versions with the same
+ * number.
  */
 export interface StoredVersion {
   number: number;
@@ -20,28 +20,28 @@ export interface VersionSource {
   newest: () => Promise<StoredVersion | undefined>;
   /** Returns the newest version before this number; undefined if there is none. */
   before: (number: number) => Promise<StoredVersion | undefined>;
-  /** Returns the content of a version; undefined if it is gone. */
+  /** Returns the content of a version; undefined if it was removed. */
   configOf: (number: number) => Promise<unknown>;
 }
 
 export interface StoredRegistry extends LiveRegistry {
   /** The version in use; undefined while it is the empty registry. */
   version(): StoredVersion | undefined;
-  /** Looks for a new version now. Never throws. */
+  /** Checks for a new version now. Never rejects. */
   refresh(): Promise<void>;
 }
 
 /**
- * Reads the newest stored version of the registry, and follows it. The version in use stays while the store is away, after it was
- * emptied, and if the newest version is not valid for this release. A process that has none yet uses the newest version that it can
- * read.
+ * Reads the newest stored version of the registry, and follows it. The version in use stays while the store is unavailable, and after the
+ * store was emptied. It also stays if the newest version is not valid for this release. A process that has no version yet uses the newest
+ * one that it can read.
  */
 export async function followStoredRegistry(source: VersionSource, log: Logger): Promise<StoredRegistry> {
   let inUse: { version?: StoredVersion; registry: Registry; shown: Record<string, unknown> } = {
     registry: emptyRegistry,
     shown: {},
   };
-  /** The last version that was looked at, readable or not. */
+  /** The last version that was read, whether or not it was valid. */
   let seen: StoredVersion | undefined;
   let isAway = false;
   const listeners: (() => void)[] = [];
@@ -69,7 +69,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     const newest = await source.newest();
     if (newest === undefined || isSame(newest, seen)) return;
     const outcome = await take(newest);
-    // It was deleted meanwhile, so there is a newer one.
+    // The version was removed meanwhile, so there is a newer one.
     if (outcome === 'gone') return;
     let earlier = outcome === 'invalid' && inUse.version === undefined ? await source.before(newest.number) : undefined;
     while (earlier && (await take(earlier)) !== 'taken') earlier = await source.before(earlier.number);
@@ -87,7 +87,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     }
   };
 
-  /** Runs one look after the other: the next look finds a change that is announced during one. */
+  /** The end of the last check. Checks run one after the other, so a check finds every change that was published during the one before. */
   let looking = Promise.resolve();
   const refresh = (): Promise<void> => (looking = looking.then(tryToLook));
   await refresh();

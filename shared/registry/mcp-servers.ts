@@ -34,13 +34,13 @@ const oauthServer = z.object({ url: httpServer.shape.url, oauth: oauthClient.def
 
 const file = z.looseObject({ mcpServers: z.record(z.string().min(1), z.looseObject({})) });
 
-/** How to reach one MCP server. An `oauth` server is reached like an `http` one, for one person at a time. */
+/** How to reach one MCP server. An `oauth` server is reached like an `http` server, for one person at a time. */
 export type McpServerEntry = { name: string } & (
   | { kind: 'stdio'; server: z.output<typeof stdioServer> }
   | { kind: 'http' | 'oauth'; server: z.output<typeof httpServer> }
 );
 
-/** An MCP server with account links, as the ingress sees it. */
+/** What the ingress knows of an MCP server with account links. */
 export interface OauthServer {
   name: string;
   url: string;

@@ -2,7 +2,7 @@ import type { Document } from 'yaml';
 
 /**
  * Converts a YAML document to plain JSON values.
- * @throws Error with a sentence, for aliases that expand to too much, or for an alias of something that contains it
+ * @throws Error with a sentence as message, for aliases that expand to too much, or for an alias of something that contains it
  */
 export function toPlainValue(document: Document): unknown {
   const said: unknown = document.toJS() ?? {};
@@ -16,8 +16,8 @@ export function toPlainValue(document: Document): unknown {
 }
 
 /**
- * Finds the paths of fields that are named `__proto__`. A JavaScript object has no such field of its own, so schemas drop these fields
- * silently.
+ * Finds the paths of fields that are named `__proto__`. Schemas drop these fields silently, because a JavaScript object cannot have a field
+ * of that name.
  */
 export function findProtoFields(said: unknown, path: readonly string[] = []): string[][] {
   if (typeof said !== 'object' || said === null) return [];

@@ -14,7 +14,10 @@ export function readRegistry(file: string | undefined): Registry {
   return file === undefined ? emptyRegistry : parseRegistry(readRegistryText(file), file);
 }
 
-/** Reads the text of a registry file. @throws ConfigError if it cannot be read */
+/**
+ * Reads the text of a registry file.
+ * @throws ConfigError if it cannot be read
+ */
 export function readRegistryText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -40,7 +43,7 @@ export function parseRegistry(text: string, file: string): Registry {
   return parseRegistryFile(text, file).registry;
 }
 
-/** Parses like `parseRegistry`, and also returns the shown sections. */
+/** Does the same as `parseRegistry`, and also returns the shown sections. */
 export function parseRegistryFile(text: string, file: string): ReadRegistry {
   const document = parseDocument(text);
   if (document.errors.length > 0)

@@ -1,7 +1,7 @@
 import { isMap, isPair, isScalar, isSeq, type Document, type LineCounter } from 'yaml';
 
 export interface RegistryProblem {
-  /** The field, such as `models.fast.targets.0.model`; absent if the mistake is not in one field. */
+  /** The field with the mistake, such as `models.fast.targets.0.model`; absent if the mistake is not in one field. */
   field?: string;
   /** The line of the mistake, from 1. */
   line?: number;

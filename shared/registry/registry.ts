@@ -9,7 +9,7 @@ const tier = z.enum(modelTiers);
 const milliseconds = z.number().int().min(0).max(3_600_000);
 
 const target = z.strictObject({
-  /** Id of a model, as its worker announces it. */
+  /** Id of a model, in the form in which its worker announces it. */
   model: z.string().min(1),
   /** Restricts the target to workers of this tier. */
   tier: tier.optional(),
@@ -32,7 +32,7 @@ const rule = z.strictObject({
 /** Rules by purpose and agent type. A rule for the agent type takes precedence over a rule for the purpose. */
 const rules = {
   purposes: z.partialRecord(z.enum(purposes), rule).default({}),
-  /** By the type of the agent that sends the request, in the program's own words. */
+  /** Rules by the type of the agent that sends the request, as its program names the type. */
   agents: z.record(z.string(), rule).superRefine(checkNames).default({}),
 };
 
@@ -42,7 +42,7 @@ const entry = z.strictObject({
   ...rules,
   /** Default fields of requests for this name. */
   defaults: z.record(z.string(), z.json()).default({}),
-  /** The classes whose streamed requests for this name also go to a second worker if the first one is slow; default: none. */
+  /** The classes whose streamed requests for this name are hedged: they also go to a second worker if the first is slow; default: none. */
   hedge: z.array(z.enum(priorityClasses)).default([]),
 });
 
@@ -58,7 +58,7 @@ const auto = z.strictObject({
   except: z.array(z.string()).default([]),
   /** Milliseconds that a request waits for a busy tier before it may go to the next one; default: 0. */
   max_wait_ms: z.partialRecord(tier, milliseconds).default({}),
-  /** Highest price in US dollars per million output tokens; models known to cost more are not used. */
+  /** Highest price in US dollars per million output tokens. Models that are known to cost more are not used. */
   max_cost: z.number().nonnegative().optional(),
   ...rules,
 });
@@ -67,18 +67,18 @@ const fieldName = z.string().min(1);
 
 /** The tool of the tools tier behind a hosted tool. */
 const hostedTool = z.strictObject({
-  /** Its name on the tools tier. */
+  /** The tool's name on the tools tier. */
   tool: z.string().min(1),
-  /** The field of its input for the query or the address; default: a field with a usual name, otherwise the only required text field. */
+  /** The field of the tool's input for the query or the URL; default: a field with a usual name, else the only required text field. */
   field: fieldName.optional(),
-  /** Further fields of its input, the same for all calls. */
+  /** Further fields of the tool's input, with the same values in all calls. */
   input: z.record(z.string(), z.json()).default({}),
 });
 
 const hostedTools = z.strictObject({
   web_search: hostedTool
     .extend({
-      /** Names of the fields in its results; default: the usual names. */
+      /** Names of the fields in the tool's results; default: the usual names. */
       results: z
         .strictObject({
           list: fieldName.optional(),
@@ -91,11 +91,11 @@ const hostedTools = z.strictObject({
     })
     .optional(),
   web_fetch: hostedTool.optional(),
-  /** MCP servers of the tools workers by the labels that clients use; a label that is not listed is the server's name. */
+  /** MCP servers of the tools workers by the labels that clients use. A label that is not listed is taken as the name of a server. */
   mcp: z.record(z.string(), z.string().min(1)).default({}),
-  /** Maximum calls of one answer; a client may request fewer. */
+  /** Maximum of calls in one answer. A client may request fewer. */
   max_uses: z.number().int().min(1).max(100).default(10),
-  /** Milliseconds after which an answer begins no further call. */
+  /** Milliseconds after its beginning until an answer begins no further call. */
   max_ms: milliseconds.default(300_000),
   /** Maximum bytes that one call adds to the model's input. */
   max_result_bytes: z.number().int().min(1_000).max(10_000_000).default(65_536),
@@ -103,22 +103,23 @@ const hostedTools = z.strictObject({
 
 const dollars = z.number().nonnegative();
 
-/** US dollars per million tokens, image, second of sound, million characters, or web search. */
+/** The price of a model in US dollars: for a million tokens, an image, a second of sound, a million characters, or a web search. */
 const price = z
   .strictObject({
     input: dollars,
-    /** Input read from, and written to, a cache; default: the price of other input. */
+    /** Price of input that is read from a cache; default: the price of other input. */
     cached_input: dollars.optional(),
+    /** Price of input that is written to a cache; default: the price of other input. */
     cache_write: dollars.optional(),
-    /** Input written to a cache that keeps it for an hour; default: the price of `cache_write`. */
+    /** Price of input that is written to a cache which keeps it for an hour; default: `cache_write`. */
     hour_cache_write: dollars.optional(),
     output: dollars,
     image: dollars.optional(),
     second: dollars.optional(),
     characters: dollars.optional(),
-    /** A web search by the upstream. */
+    /** Price of a web search by the upstream. */
     search: dollars.optional(),
-    /** Date of the price. */
+    /** The date at which the price was valid. */
     as_of: z.iso.date().optional(),
   })
   .transform(({ cached_input: cachedInput, cache_write: cacheWrite, hour_cache_write: hourCacheWrite, ...rest }) => {
@@ -126,14 +127,14 @@ const price = z
     return { ...others, cachedInput, cacheWrite, hourCacheWrite, asOf };
   });
 
-/** Refuses the name `auto`, which an operator cannot define. */
+/** Refuses the name `auto`, because it is reserved. */
 function checkReserved(models: object, context: z.RefinementCtx): void {
   if (Object.hasOwn(models, 'auto')) {
     context.addIssue({ code: 'custom', path: ['auto'], message: 'this name is reserved' });
   }
 }
 
-/** Gives names without targets the model of the same name as target. */
+/** Adds the model of the same name as a target to names without targets. */
 function withTargets(models: Record<string, z.output<typeof entry>>) {
   return Object.fromEntries(
     Object.entries(models).map(([name, { targets = [{ model: name }], ...rest }]) => [name, { ...rest, targets }]),
@@ -164,7 +165,7 @@ export const registrySchema = z.strictObject({
       z.strictObject({ models: announcedNames.optional(), tools: announcedNames.optional() }),
     )
     .default({}),
-  /** Addresses of engines for which `rtr up` starts workers, in addition to the engines that it finds. */
+  /** URLs of engines for which `rtr up` starts workers, in addition to the engines that it finds. */
   engines: z.array(z.url({ protocol: /^https?$/ })).default([]),
   /** Environments of the cloud workers that `rtr up` starts, by provider, in addition to providers whose key is set. */
   providers: z.record(z.string(), z.record(z.string(), z.string())).default({}),
@@ -179,5 +180,5 @@ export type Registry = z.output<typeof registrySchema>;
 export type RegistryTarget = z.output<typeof target>;
 export type RegistryRules = z.output<z.ZodObject<typeof rules>>;
 
-/** The registry without a file. */
+/** The registry that is used if there is no file. */
 export const emptyRegistry: Registry = registrySchema.parse({});

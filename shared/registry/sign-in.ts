@@ -3,22 +3,22 @@ import { z } from 'zod';
 const groupRule = z.strictObject({
   /** Value of the groups claim. */
   group: z.string().min(1),
-  /** The role of its members in the console. */
+  /** The role of the group's members in the console. */
   role: z.enum(['admin', 'member']).optional(),
-  /** Names of the teams of its members. */
+  /** Names of the teams of the group's members. */
   teams: z.array(z.string().min(1)).default([]),
 });
 
 /** An identity provider at which people sign in to the console (OpenID Connect). */
 const provider = z
   .strictObject({
-    /** Part of paths: `/console/api/oidc/<name>/callback`. */
+    /** The name of the provider in paths such as `/console/api/oidc/<name>/callback`. */
     name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a name is made of small letters, digits and -'),
     /** The text of the sign-in button; default: the name. */
     label: z.string().min(1).max(60).optional(),
     issuer: z.url({ protocol: /^https?$/ }),
     client_id: z.string().min(1),
-    /** The ingress's variable with the client's secret; absent for a public client. */
+    /** Name of the variable of the ingress that has the client's secret; absent for a public client. */
     client_secret_env: z.string().min(1).optional(),
     client_secret: z
       .never('a secret does not stand here: name the variable that has it, as `client_secret_env`')
@@ -30,15 +30,15 @@ const provider = z
         'name `openid`: without it, a provider does not say who somebody is',
       )
       .default(['openid', 'email', 'profile']),
-    /** Whether addresses count as verified even if the provider does not state it. */
+    /** Whether e-mail addresses count as verified even if the provider does not state whether they are. */
     trust_email: z.boolean().default(false),
-    /** Domains of the addresses that may sign in; `*`: all. */
+    /** Domains of the e-mail addresses that may sign in; `*` stands for all domains. */
     domains: z.array(z.string().toLowerCase().min(1)).default([]),
     /** The claim that contains a person's groups. */
     groups_claim: z.string().min(1).default('groups'),
     /** Groups whose members may sign in. */
     groups: z.array(groupRule).default([]),
-    /** Hours after which a person must sign in again, if the provider issues no refresh token. */
+    /** Hours after a sign-in until a person must sign in again, if the provider issues no refresh token. */
     session_hours: z.number().min(0.01).max(720).default(12),
   })
   .refine(({ domains, groups }) => domains.length + groups.length > 0, {
@@ -61,7 +61,7 @@ export const signInSchema = z
 export type SignInSettings = z.output<typeof signInSchema>;
 export type SignInProvider = z.output<typeof provider>;
 
-/** Whether the issuer's address is safe: without TLS, only a provider on this machine is allowed. */
+/** Returns whether the issuer's URL is safe, because it uses TLS, or the provider is on this machine. */
 function isSafe({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

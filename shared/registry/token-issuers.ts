@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** Algorithms with a pair of keys. With a shared secret, everybody who can verify a token could make one. */
+/** The permitted algorithms. All use a pair of keys, because with a shared secret, everybody who can verify a token could make one. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -21,7 +21,7 @@ const text = z.string().min(1).max(500);
 const count = z.number().int().positive();
 const dollars = z.number().positive();
 
-/** Whether keys may be fetched from an address: over TLS, or from this machine. */
+/** Returns whether keys may be fetched from a URL, because it uses TLS, or is of this machine. */
 export function isSafeAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol === 'https:') return true;
@@ -48,7 +48,7 @@ const limits = z
     concurrent_requests: count.optional(),
     tokens_per_day: count.optional(),
     tokens_per_month: count.optional(),
-    /** US dollars. */
+    /** In US dollars. */
     cost_per_day: dollars.optional(),
     cost_per_month: dollars.optional(),
   })
@@ -65,7 +65,7 @@ const serviceAccount = z.strictObject({
   /** Names of models that the account may request; default: all. */
   models: z.array(text).min(1).optional(),
   tiers: z.array(z.enum(tiers)).min(1).optional(),
-  /** Tools that the account may list and call: names, and `<server>/*`; default: all. */
+  /** Tools that the account may list and call: names, and `<server>/*` for all tools of an MCP server; default: all. */
   tools: z.array(text).min(1).optional(),
   limits: limits.prefault({}),
 });
@@ -78,7 +78,7 @@ const rule = z
     match: z.record(text, z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)])).default({}),
     /**
      * `account`: the person who signs in to the console with the token's subject; `email`: the person with the token's verified address;
-     * otherwise the address of a person.
+     * otherwise the e-mail address of the person.
      */
     person: text.optional(),
     /** Name or id of a team. */
@@ -95,18 +95,18 @@ const rule = z
       add('`person` is `account`, `email`, or the address of a person');
   });
 
-/** Converts the claims of a rule to a list, which is checked for every new token. */
+/** Converts a rule to its form in the router, in which the claims are a list. */
 function toRule({ match, service_account: serviceAccount, ...target }: z.output<typeof rule>) {
   return { ...target, match: Object.entries(match), serviceAccount };
 }
 
-/** What Claude Desktop needs to sign people in at the issuer. */
+/** The settings with which Claude Desktop signs people in at the issuer. */
 const claudeDesktop = z.strictObject({
   client_id: text,
   scopes: z.array(text).optional(),
   redirect_port: z.number().int().min(1).max(65_535).optional(),
   bearer_token_type: z.enum(['id_token', 'access_token']).optional(),
-  /** Further keys of its configuration. */
+  /** Further keys of Claude Desktop's configuration. */
   settings: z.record(z.string(), z.json()).default({}),
 });
 
@@ -114,19 +114,19 @@ const tokenIssuer = z
   .strictObject({
     /** The exact value of the claim `iss`. */
     issuer: text,
-    /** The accepted audiences: a token must be issued for one of these. */
+    /** The accepted audiences. A token must be issued for one of these. */
     audiences: z.array(text).min(1),
     algorithms: z.array(z.enum(algorithms)).min(1).default(['RS256', 'ES256', 'EdDSA', 'Ed25519']),
-    /** The address of its keys; default: the address in its `/.well-known/openid-configuration`. */
+    /** The URL of the issuer's keys; default: the URL in its `/.well-known/openid-configuration`. */
     jwks_uri: z.string().refine(isSafeAddress, 'must be an https address').optional(),
     jwks_file: z.string().min(1).optional(),
     jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).min(1) }).optional(),
-    /** A PEM file with the CA of its certificate, in addition to the public ones. */
+    /** A PEM file with the CA of the issuer's certificate, in addition to the public CAs. */
     ca: z.string().min(1).optional(),
-    /** Whether an address counts as verified even if the token does not state it. */
+    /** Whether an e-mail address counts as verified even if the token does not state whether it is. */
     trust_email: z.boolean().default(false),
     claude_desktop: claudeDesktop.optional(),
-    /** The first rule that matches a token decides whose token it is. */
+    /** The rules for the issuer's tokens. The first rule that matches a token decides whose token it is. */
     rules: z.array(rule).min(1),
   })
   .superRefine(({ issuer, jwks_uri: uri, jwks_file: file, jwks }, context) => {
@@ -140,7 +140,7 @@ const tokenIssuer = z
     return { ...rest, jwksUri, jwksFile, trustsEmail, desktop, rules: rules.map(toRule) };
   });
 
-/** The issuers whose tokens are accepted as credentials, with the accounts that the tokens stand for. */
+/** The issuers whose tokens are accepted as credentials, with the accounts for which the tokens stand. */
 export const tokenIssuersSchema = z.array(tokenIssuer).superRefine((issuers, context) => {
   const add = (message: string): void => context.addIssue({ code: 'custom', message });
   const names = issuers.map(({ issuer }) => issuer);

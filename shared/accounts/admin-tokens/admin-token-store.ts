@@ -17,10 +17,10 @@ import {
 
 const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', import.meta.url));
 
-/** Maximum of unexpired tokens per person. All tokens of the command line together have the same maximum. */
+/** Maximum of unexpired tokens per person. It also bounds the tokens that the command line made, all together. */
 const maxPerOwner = 100;
 
-/** Precision of the time of last use, in milliseconds. */
+/** Milliseconds to a multiple of which the time of last use is rounded down. */
 const useMs = 60_000;
 
 export interface NewAdminToken extends Pick<
@@ -30,7 +30,7 @@ export interface NewAdminToken extends Pick<
   scopes: readonly AdminScope[];
 }
 
-/** Why no token was made: its person does not exist, has too many tokens, or the token that makes it is revoked. */
+/** Why no token was made: its person does not exist, its person has too many tokens, or the token that was to make it is revoked. */
 export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 
 /** A token with the time of its last use in ms since 1970, to the minute; undefined if it was not used yet. */
@@ -51,7 +51,7 @@ export class AdminTokenStore {
   }
 
   /**
-   * Creates a token, unless its person or the token that makes it is gone. Only this call returns the raw token: the store keeps a hash.
+   * Creates a token, or returns why it was not created. Only this call returns the raw token, because the store keeps only a hash.
    */
   async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = generateToken();
@@ -82,8 +82,8 @@ export class AdminTokenStore {
   }
 
   /**
-   * Returns the unexpired token with this raw form and stores the time of its use. Undefined if there is none, or if a token that made it
-   * is gone.
+   * Returns the unexpired token with this raw form and stores the time of its use. Undefined if there is none, or if a token in the chain
+   * of its makers was removed.
    */
   async verify(raw: string, now: number): Promise<AdminTokenRecord | undefined> {
     const parsed = parseAdminToken(raw);
@@ -100,7 +100,7 @@ export class AdminTokenStore {
     return this.#records.find(id);
   }
 
-  /** Returns the unexpired tokens of a person, or of everybody without `ownerId`, oldest first. */
+  /** Returns the unexpired tokens of a person, oldest first; without `ownerId` the tokens of everybody. */
   async list(ownerId?: string): Promise<ListedAdminToken[]> {
     const { adminTokens, adminTokensOf, adminTokenUse } = this.#names;
     const index = ownerId === undefined ? adminTokens : adminTokensOf(ownerId);

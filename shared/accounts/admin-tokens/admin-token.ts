@@ -3,8 +3,8 @@ import { keyAlphabet } from '../keys/key-format.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
 /**
- * What a program may do with an admin token: `read` everything that its person may see, make and change `keys`, or do everything that its
- * person may do (`admin`).
+ * What a program may do with an admin token. `read`: read everything that the token's person may see. `keys`: make and change keys.
+ * `admin`: everything that the person may do.
  */
 export const adminScopes = ['read', 'keys', 'admin'] as const;
 export type AdminScope = (typeof adminScopes)[number];
@@ -13,24 +13,24 @@ export type AdminScope = (typeof adminScopes)[number];
 export const adminTokenSchema = z.object({
   id: z.string(),
   name: z.string(),
-  /** Scopes that this release does not define are dropped: they permit nothing. */
+  /** Scopes that this release does not define are dropped, so they permit nothing. */
   scopes: storedJson(z.array(z.string()).transform((given) => adminScopes.filter((scope) => given.includes(scope)))),
   /** SHA-256 of the secret. */
   hash: z.string(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
   /**
-   * The person who made the token, and whose rights it has. Absent when the command line made it: then it has the rights of an
+   * The person who made the token, and whose rights it has. Absent if the command line made it. Such a token has the rights of an
    * administrator.
    */
   ownerId: z.string().optional(),
-  /** User and host of the command line that made it, as `ada@workstation`. */
+  /** User and host of the command line that made the token, such as `ada@workstation`. */
   madeAt: z.string().optional(),
-  /** The `tokenEpoch` of the person at creation. The token is valid as long as the person has the same one. Absent: 0. */
+  /** The `tokenEpoch` of the person when the token was made. The token is valid while the person has the same `tokenEpoch`. Absent: 0. */
   epoch: z.coerce.number().optional(),
   /** Id of the token that made this one. When that token is removed, this one is refused. */
   madeWith: z.string().optional(),
-  /** Made for a single command of `rtr` with access to the account store. Tokens that it makes are not bound to it. */
+  /** Whether the token was made for a single command of `rtr` with access to the account store. Tokens that it makes outlive it. */
   isForCommand: z.stringbool().optional().catch(undefined),
 });
 

@@ -26,8 +26,8 @@ import {
 const entrySchema = storedJson(usageRecordSchema);
 
 /**
- * Additional sessions that a later page reads: it begins at the time of the last session before it, and skips those of this millisecond
- * that were returned already.
+ * Additional sessions that every page but the first reads. A page begins at the time of the last session of the page before it, and skips
+ * the sessions of this millisecond that were returned already.
  */
 const maxAtOnce = 20;
 
@@ -42,13 +42,13 @@ export interface SessionPlace {
 export interface OwnerSums {
   owner: SessionOwner;
   sums: SessionSums;
-  /** The most expensive first. */
+  /** Ordered by cost, the most expensive first. */
   models: ModelSums[];
-  /** By the id of the key, the most expensive first. The id is empty for the keys beyond the number that is counted separately. */
+  /** Sums by the id of the key, the most expensive first. The id is empty for all keys beyond the number that is counted separately. */
   keys: { key: string; sums: SessionSums }[];
 }
 
-/** Reads the agent sessions that `writeSessions` writes. Every method throws RouterError `store_unavailable` while Redis is away. */
+/** Reads the agent sessions that `writeSessions` writes. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
 export class AgentSessionReader {
   readonly #redis: Redis;
   readonly #requests: string;
@@ -97,7 +97,7 @@ export class AgentSessionReader {
     return session && maySee(viewer, partyOfOwner(session.owner, session.key)) ? session : undefined;
   }
 
-  /** Returns a session with its agents, which take a hundred times as long to read. */
+  /** Returns a session with its agents. Reading the agents takes a hundred times as long as reading the session. */
   async findTree(viewer: UsageViewer, id: string): Promise<AgentSessionTree | undefined> {
     const session = await this.find(viewer, id);
     return session && { ...session, ...readTree(await callRedis(this.#redis.hgetall(this.#names.agents(id)))) };
@@ -130,12 +130,12 @@ export class AgentSessionReader {
       return [];
     });
     const last = page.at(-1);
-    // The ledger drops the oldest turns first: after a page without turns there are none.
+    // The ledger drops the oldest turns first, so no page after one without turns has any.
     const goesOn = earlier.length > page.length && turns.length > 0;
     return { turns, next: goesOn ? last : undefined };
   }
 
-  /** Returns the sums of each owner's sessions over the days that are kept. */
+  /** Returns the sums of each owner's sessions over all days whose sums are stored. */
   async sums(owners: readonly SessionOwner[]): Promise<OwnerSums[]> {
     const days = keptDays(this.#keptMs);
     const commands = this.#redis.multi();

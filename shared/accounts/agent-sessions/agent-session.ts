@@ -13,8 +13,8 @@ import {
 } from './session-sums.ts';
 
 /**
- * Sums by model, and by the rule and tier that served. Rule and tier are empty where there was none. The model is empty for all models
- * beyond the number that is counted separately.
+ * Sums of the turns with the same model, rule and tier. Rule and tier are empty for turns without a rule or a tier. The model is empty for
+ * all models beyond the number that is counted separately.
  */
 export interface ModelSums {
   model: string;
@@ -25,7 +25,7 @@ export interface ModelSums {
 
 /** An agent of a session. Times in ms since 1970. */
 export interface SessionAgent {
-  /** Undefined for the entry that sums all agents beyond the number that is kept separately. */
+  /** Undefined for the entry that sums all agents beyond the number that is counted separately. */
   id: string | undefined;
   /** Id of the agent that started this one; undefined if that is the main agent, which talks to the person. */
   parent?: string | undefined;
@@ -39,7 +39,7 @@ export interface SessionAgent {
 export interface AgentSession {
   id: string;
   owner: SessionOwner;
-  /** The name that its client gives it. */
+  /** The name that the client gives the session. */
   name: string;
   program: AgentProgram;
   /** Id of the key of its last turn. */
@@ -49,7 +49,7 @@ export interface AgentSession {
   lastAt: number;
   /** Includes the number of agents that were started in the session. */
   sums: SessionSums;
-  /** The most expensive first. */
+  /** Ordered by cost, the most expensive first. */
   models: ModelSums[];
 }
 

@@ -8,7 +8,7 @@ const removeOwner = new RedisScript(sessionScript, new URL('lua/remove-owner.lua
 
 const atOnce = 100;
 
-/** The longest time that any setting keeps the sums of a day: a year and a day. */
+/** The longest time for which any setting keeps the sums of a day: a year and a day. */
 const longestMs = 366 * 86_400_000;
 
 /**

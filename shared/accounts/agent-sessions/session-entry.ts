@@ -19,7 +19,8 @@ import {
 export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
 
 /**
- * Maximum numbers of sessions of one owner, of all sessions, and of one session's turns, agents with sums of their own, and fields of sums.
+ * Maximum numbers: sessions of one owner, all sessions, turns of one session, its agents that are counted separately, the fields of its
+ * sums, and the fields of the sums of a day.
  */
 const most = { ofOwner: 500, all: 10_000, turns: 500, agents: 100, fields: 300, dayFields: 2_000 };
 
@@ -32,7 +33,7 @@ interface Row {
 
 type Rows = Map<string, Row>;
 
-/** Facts about an agent of a session, stored beside its sums. */
+/** The description of an agent of a session, stored beside its sums. */
 export interface StoredAgent {
   parent?: string | undefined;
   type?: string | undefined;
@@ -40,7 +41,7 @@ export interface StoredAgent {
   at: number;
 }
 
-/** What turns add to an agent: facts (undefined for the main agent), the time of its last turn, and sums. */
+/** What turns add to an agent: its description (undefined for the main agent), the time of its last turn, and sums. */
 interface AgentChange {
   facts: StoredAgent | undefined;
   /** In ms since 1970. */
@@ -59,7 +60,7 @@ interface Entry {
   rows: Rows;
   /** By agent id; the id of the main agent is empty. */
   agents: Map<string, AgentChange>;
-  /** Positions of the turns among the records, from 1. */
+  /** Positions of the turns among the records; the first record has position 1. */
   turns: number[];
 }
 
@@ -70,7 +71,7 @@ interface Day {
 }
 
 /**
- * Returns the arguments with which `writeSessions` writes the turns among finished requests; undefined where there are none.
+ * Returns the arguments with which `writeSessions` writes the turns among finished requests; undefined if there are no turns.
  * @param keptMs milliseconds for which a session is kept after its last turn; 0 keeps none
  */
 export function agentSessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
@@ -83,7 +84,7 @@ export function agentSessionArgs(records: readonly UsageRecord[], keptMs: number
   return {
     most,
     keptMs,
-    // One day longer: the sums of a day are kept until its end is `keptMs` ago.
+    // One day longer, because the sums of a day are kept until the end of the day is `keptMs` ago.
     dayKeptMs: keptMs + dayMs,
     oldest: Date.now() - keptMs,
     letters: sumNames.map((name) => sumLetters[name]),

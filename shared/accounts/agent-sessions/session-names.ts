@@ -4,7 +4,7 @@ import type { UsageRecord } from '../ledger/usage-record.ts';
 /** The owner of agent sessions: the person or the team of their key, or the key itself if it belongs to nobody. */
 export type SessionOwner = `user:${string}` | `team:${string}` | `key:${string}`;
 
-/** A key and its owner; `user` and `team` are empty where the key belongs to no person or no team. */
+/** A key and its owner; `user` is empty if the key belongs to no person, `team` if it belongs to no team. */
 export interface KeyParty {
   key: string;
   user: string;
@@ -34,8 +34,8 @@ export function partyOfOwner(owner: string, key = ''): KeyParty {
 }
 
 /**
- * Returns the id that the router uses for a session. The owner is part of the hash, because clients name their sessions themselves: a
- * client that sends the name of somebody else's session writes into a session of its own.
+ * Returns the id that the router uses for a session. The owner is part of the hash, because clients name their sessions themselves. A
+ * client that sends the name of somebody else's session therefore writes into a separate session.
  */
 export function computeSessionId(owner: SessionOwner, name: string): string {
   return hash('sha256', JSON.stringify([owner, name])).slice(0, 32);

@@ -15,15 +15,15 @@ export interface SessionSums {
   queueMs: number;
   /** Time with a worker. */
   modelMs: number;
-  /** Time in the client's own tools before the turns; tools that ran at the same time count each. */
+  /** Time in the client's own tools before the turns; the times of tools that ran at once are added up. */
   toolMs: number;
-  /** Sessions that began on the day; only in the sums of a day. */
+  /** Sessions that began on the day; 0 except in the sums of a day. */
   sessions: number;
   /** Agents that were started in the session, or in the sessions of the day. */
   agents: number;
 }
 
-/** One letter for each sum. The name of a field in Redis is the letter and the row's text: `n["model","qwen3","","gpu"]`. */
+/** One letter for each sum. A field in Redis is named by the letter and the row's text, such as `n["model","qwen3","","gpu"]`. */
 export const sumLetters = {
   requests: 'n',
   failed: 'f',
@@ -42,8 +42,8 @@ export const sumLetters = {
 export const sumNames = Object.keys(sumLetters) as readonly (keyof SessionSums)[];
 
 /**
- * What sums are counted for: a model with its rule and tier, or a key. The row `all` has all sums of a session. Of a day it has only the
- * counts of sessions and agents, because the other sums are those of the day's keys.
+ * What sums are counted for: a model with its rule and tier, or a key. The row `all` of a session has all its sums. The row `all` of a day
+ * has only the counts of sessions and agents, because the other sums are in the rows of the keys.
  */
 export type SumsRow =
   | { kind: 'all' }
@@ -83,7 +83,7 @@ export function addAllSums(all: Iterable<SessionSums>): SessionSums {
 
 export function computeSums(record: UsageRecord): SessionSums {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost, turn, totalMs } = record;
-  // A request without a worker was in the queue until its end.
+  // A request that no worker got was in the queue until its end.
   const queueMs = Math.round(Math.min(totalMs, record.queueMs ?? totalMs));
   return {
     ...zeroSums(),
@@ -100,7 +100,7 @@ export function computeSums(record: UsageRecord): SessionSums {
   };
 }
 
-/** Returns only the sums that are kept by model; the others are 0. */
+/** Returns only the sums that are counted by model; the others are 0. */
 export function pickModelSums(sums: SessionSums): SessionSums {
   const { requests, promptTokens, cachedTokens, completionTokens, cost } = sums;
   return { ...zeroSums(), requests, promptTokens, cachedTokens, completionTokens, cost };

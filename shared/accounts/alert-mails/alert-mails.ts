@@ -15,7 +15,10 @@ const takeDue = new RedisScript(emitScript, mailsScript, new URL('lua/take-due.l
 const beginAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/begin-attempt.lua', import.meta.url));
 const endAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/end-attempt.lua', import.meta.url));
 
-/** Milliseconds until a taken mail is due again unless its try has begun; so long because a queue may be long. */
+/**
+ * Milliseconds after a process has taken a mail until the mail is due again, unless its try has begun. The mail may wait that long in the
+ * process, because other mails are sent before it.
+ */
 const takenForMs = 300_000;
 
 const number = z.coerce.number();
@@ -33,7 +36,7 @@ const runningSchema = z.object({
   attempts: number,
   createdAt: number,
   elapsedMs: number,
-  /** Until then the recipient gets no further mails: the maximum per hour is reached. */
+  /** The recipient gets no further mails until this time, because the maximum per hour is reached. */
   pausedUntil: number.optional(),
 });
 
@@ -45,7 +48,7 @@ export interface DueMail {
   attempts: number;
 }
 
-/** Alert mails that are still to be sent, in Redis. A mail is removed when it is over. Every method throws `store_unavailable`. */
+/** Alert mails that are still to be sent, in Redis. Once sent or given up, a mail is removed. Every method throws `store_unavailable`. */
 export class AlertMails {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -69,8 +72,8 @@ export class AlertMails {
   /**
    * Begins a try.
    * @param leaseMs milliseconds after which the try counts as lost with its process
-   * @returns undefined where there is nothing to do: another process has begun the try, the mail is over, or its recipient no longer
-   * wants alerts
+   * @returns undefined if there is nothing to send, because another process has begun the try, the mail is over, or its recipient no
+   * longer wants alerts
    */
   async beginTry({ id, attempts }: DueMail, leaseMs: number): Promise<RunningMail | undefined> {
     const reply = await beginAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, leaseMs } });
@@ -86,7 +89,7 @@ export class AlertMails {
   /**
    * Ends a try. Returns false if it had ended already.
    * @param delayMs milliseconds until the next try; undefined if the mail is over
-   * @param counts whether to count this try; false if the mail was given back untried
+   * @param counts whether to count this try; false if the process returned the mail without a try
    */
   async end(
     { id, attempts }: DueMail,

@@ -10,7 +10,7 @@ const changeState = new RedisScript(emitScript, mailsScript, new URL('lua/change
 
 export interface FieldChange {
   field: string;
-  /** The state that the field must have; undefined: it must have none. */
+  /** The state that the field must have; undefined if it must have no state. */
   from?: string | undefined;
   /** The state that the field gets; undefined removes its state. */
   to?: string | undefined;
@@ -18,10 +18,10 @@ export interface FieldChange {
 
 /** States that change together, and the event that reports the change. */
 export interface StateChanges {
-  /** The group of the states: all states of a kind are read at once. */
+  /** The group of the states. All states of one kind are read at once. */
   kind: string;
   changes: readonly FieldChange[];
-  /** When all states of the kind expire, in ms since 1970; undefined: never. */
+  /** When all states of the kind expire, in ms since 1970; undefined if this call sets no expiry. */
   expiresAt?: number | undefined;
   event?: WebhookEvent | undefined;
   /** Whether to mail the event, if its type is a mailed one; default: true. */
@@ -31,8 +31,8 @@ export interface StateChanges {
 export type StateChange = Omit<StateChanges, 'changes'> & FieldChange;
 
 /**
- * The last reported states of things that runners check from time to time, in Redis. A change, its event and its mails are one operation,
- * so each change is reported once, however many runners check. Every method throws `store_unavailable`.
+ * The last reported states of things that runners check from time to time, in Redis. A change is stored together with its event and its
+ * mails, so it is reported once, however many runners check. Every method throws `store_unavailable`.
  */
 export class AlertStates {
   readonly #redis: Redis;
@@ -41,7 +41,7 @@ export class AlertStates {
 
   /**
    * @param prefix start of all names in Redis
-   * @param isMailed whether some process sends mails
+   * @param isMailed whether some process of the cluster sends mails
    */
   constructor(redis: Redis, prefix: string, isMailed = false) {
     this.#redis = redis;
@@ -53,12 +53,18 @@ export class AlertStates {
     return new Map(Object.entries(await callRedis(this.#redis.hgetall(`${this.#prefix}alerts:${kind}`))));
   }
 
-  /** Changes a state and emits its event. @returns false, with nothing changed or emitted, if the state is not `from` */
+  /**
+   * Changes a state and emits its event.
+   * @returns false, with nothing changed or emitted, if the state is not `from`
+   */
   change({ field, from, to, ...more }: StateChange): Promise<boolean> {
     return this.changeAll({ ...more, changes: [{ field, from, to }] });
   }
 
-  /** Changes states and emits their event. @returns false, with nothing changed or emitted, if any state is not its `from` */
+  /**
+   * Changes states and emits their event.
+   * @returns false, with nothing changed or emitted, if any state is not its `from`
+   */
   async changeAll({ event, isMailed = true, ...change }: StateChanges): Promise<boolean> {
     const mailTo = event && isMailed && this.#isMailed ? mailOwners(event) : undefined;
     const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event), mailTo };

@@ -18,14 +18,15 @@ const readEvents = new RedisScript(...common, new URL('lua/read-events.lua', imp
 const cancel = new RedisScript(emitScript, ...common, close, new URL('lua/cancel.lua', import.meta.url));
 const remove = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
 
-/** The form of the ids that this router makes. Any other id is unknown. */
+/** The form of the ids that this router makes. An id of another form counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
-/** Maximum of stream entries in one read, and bytes after which a read ends. */
+/** Maximum of stream entries in one read. */
 const entriesAtOnce = 50;
+/** A read ends once it has this many bytes. */
 const bytesAtOnce = 256 * 1024;
 
-/** Milliseconds for which the use of a cancelled and removed response can be counted. */
+/** Milliseconds after the removal of a cancelled response until its use can no longer be counted. */
 const chargedMs = 3_600_000;
 
 export interface BackgroundTexts {
@@ -33,8 +34,9 @@ export interface BackgroundTexts {
   request: object;
   /** The response object before the first run. */
   queued: JsonObject;
-  /** The first events of the stream, and the number of the last of them. */
+  /** The first events of the stream. */
   events: string;
+  /** Number of the last of these events. */
   last: number;
 }
 
@@ -42,7 +44,7 @@ export interface ReadEvents {
   /** Whether the response has ended, so that no events from `next` on will follow. */
   isOver: boolean;
   isCancelled: boolean;
-  /** Number of the first event after the opening, the events that all runs have in common. */
+  /** Number of the first event after the opening. The opening is the events that all runs have in common. */
   opening: number;
   begun: number;
   next: number;
@@ -59,8 +61,8 @@ export interface BackgroundResponsesParts {
 }
 
 /**
- * Background responses as their owners see them. Requests and answers are sealed with a key of the owner. An id of another owner is
- * unknown. Every method throws RouterError `store_unavailable` when Redis does not answer.
+ * Background responses as their owners see them. Requests and answers are sealed with a key of the owner. A response of another owner
+ * counts as unknown. Every method throws RouterError `store_unavailable` when Redis does not answer.
  */
 export class BackgroundResponses {
   readonly #redis: Redis;
@@ -79,7 +81,7 @@ export class BackgroundResponses {
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
   }
 
-  /** Milliseconds after which an unfinished response fails. */
+  /** Milliseconds after its creation until an unfinished response fails. */
   get openMs(): number {
     return this.#parts.bounds.openMs;
   }
@@ -87,8 +89,8 @@ export class BackgroundResponses {
   /**
    * Stores a new response.
    * @returns how many unfinished responses its owner has then
-   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones, or there is no room for its request now;
-   * `body_too_large` if there never is
+   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished responses, or there is no room for its request now;
+   * `body_too_large` if its request is larger than all the room
    */
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
     const { id, owner, createdAt } = record;
@@ -128,7 +130,10 @@ export class BackgroundResponses {
     return found?.owner === owner && found.deletedAt === undefined ? found : undefined;
   }
 
-  /** Returns the response object: as created, or the final one once the response is over. Undefined if it is stored elsewhere. */
+  /**
+   * Returns the response object: the first one until the response is over, then the final one.
+   * @returns undefined if the final object is among the stored responses, or cannot be opened
+   */
   async readObject({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
     const [final, queued] = await callRedis(this.#redis.hmget(this.#textsOf(id), 'final', 'queued'));
     return this.#opened(owner, final ?? queued);
@@ -159,7 +164,7 @@ export class BackgroundResponses {
 
   /**
    * Cancels a response and emits the event for its owner's webhooks. A response that is over stays as it is.
-   * @param object the response object from then on
+   * @param object the final response object
    * @param isRemoved whether to remove the response at once
    * @returns whether it was unfinished
    */
@@ -169,7 +174,10 @@ export class BackgroundResponses {
     return (await cancel.run(this.#redis, { args, texts: [sealed] })) === 1;
   }
 
-  /** Removes a response that is over. @returns whether the owner had it */
+  /**
+   * Removes a response that is over.
+   * @returns whether the owner had it
+   */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!idPattern.test(id)) return false;
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id, owner, chargedMs } })) === 1;

@@ -31,14 +31,15 @@ export const backgroundSettings = {
 const hourMs = 3_600_000;
 
 export interface BackgroundBounds {
-  /** Unfinished responses of one owner. */
+  /** Maximum of unfinished responses of one owner. */
   maxOpen: number;
-  /** Milliseconds after which an unfinished response fails. */
+  /** Milliseconds after its creation until an unfinished response fails. */
   openMs: number;
   /** Milliseconds for which a response is kept after its end. */
   keepMs: number;
-  /** Bytes of requests and events: of one owner, and of all. */
+  /** Maximum bytes of the requests and events of one owner. */
   ownerBytes: number;
+  /** Maximum bytes of the requests and events of all owners. */
   totalBytes: number;
 }
 

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 /** `events`: there are further events. `over`: the response has ended. */
 export type ResponseChange = 'events' | 'over';
 
-/** Calls listeners when background responses change, whichever process makes them. A change may be missed while Redis is away. */
+/** Calls listeners when background responses change, whichever process changes them. While Redis is unavailable, changes may be missed. */
 export class ResponseChanges {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -19,14 +19,17 @@ export class ResponseChanges {
     redis.on('message', (channel: string, change: string) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(change === 'over' ? 'over' : 'events');
     });
-    // After a reconnect, the client itself repeats only those subscriptions that it has sent.
+    // After a reconnect, the Redis client itself repeats only those subscriptions that it has sent.
     redis.on('ready', () => {
       const channels = [...this.#listeners.keys()];
       if (channels.length > 0) redis.subscribe(...channels).catch(() => undefined);
     });
   }
 
-  /** Calls `listener` on each change of a response. @returns a function that stops the calls */
+  /**
+   * Calls `listener` on each change of a response.
+   * @returns a function that stops the calls
+   */
   watch(id: string, listener: (change: ResponseChange) => void): () => void {
     const channel = this.#prefix + id;
     const listeners = this.#listeners.get(channel) ?? new Set();

@@ -26,7 +26,7 @@ const end = new RedisScript(
   new URL('lua/end.lua', import.meta.url),
 );
 
-/** Maximum bytes of the sealed events of one response. The events of a longer one are not kept. */
+/** Maximum bytes of the sealed events of one response. The events of a response that has more are not kept. */
 const maxEventBytes = 16 * 1024 * 1024;
 
 export interface StartedRun {
@@ -44,17 +44,17 @@ export interface WrittenEvents {
 /** The result of a run, with its last events. */
 export interface ResponseEnd extends WrittenEvents {
   state: 'completed' | 'incomplete' | 'failed';
-  /** The response object, unless it is among the stored responses. */
+  /** The final response object; undefined if it is among the stored responses. */
   final: JsonObject | undefined;
-  /** What to write among the stored responses. */
+  /** The response to store among the stored responses, if any. */
   stored: StorableResponse | undefined;
-  /** The use of its requests. */
+  /** The use of the requests of the run. */
   ledger: LedgerEntry;
 }
 
 /**
- * Background responses as the processes that make them see them. Any number may work on the same one: only the run that began last can
- * write, and a response ends once. Every method throws RouterError `store_unavailable`.
+ * Background responses as seen by the processes that make them. Any number of processes may work on the same response, because only the
+ * run that began last can write, and a response ends once. Every method throws RouterError `store_unavailable`.
  */
 export class ResponseWork {
   readonly #redis: Redis;
@@ -78,7 +78,7 @@ export class ResponseWork {
     return this.#records.find(id);
   }
 
-  /** Returns up to `most` unfinished responses, the oldest first, without those that cannot be read. */
+  /** Returns up to `max` unfinished responses, the oldest first, without those that cannot be read. */
   async listOpen(max: number): Promise<BackgroundRecord[]> {
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}background-open`, '0', String(max - 1)));
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
@@ -105,21 +105,24 @@ export class ResponseWork {
 
   /**
    * Begins a run. Removes what earlier runs have written beyond the opening of the stream.
-   * @param opening the events that say that the response has begun, and the number of the last one; only the first run writes them
+   * @param opening the events that say that the response has begun, and the number of the last event; only the first run writes them
    * @returns undefined if the response is over or unknown
    */
   async beginRun(
     { id, owner }: BackgroundRecord,
     opening: { events: string; last: number },
   ): Promise<StartedRun | undefined> {
-    // Not a counter: after a failover of Redis that has lost its last change, two runs would have the same number.
+    // Not a counter, because a failover of Redis may lose its last change. Two runs would then have the same number.
     const runId = randomBytes(8).toString('hex');
     const args = { prefix: this.#prefix, id, attempt: runId, last: opening.last };
     const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
     return next === -1 ? undefined : { attempt: runId, next };
   }
 
-  /** Writes events to the stream. @returns false if this run can write no more */
+  /**
+   * Writes events to the stream.
+   * @returns false if the response is over or another run has begun
+   */
   async append(
     { id, owner }: BackgroundRecord,
     attempt: string,
@@ -134,7 +137,8 @@ export class ResponseWork {
 
   /**
    * Ends a response and emits the event for its owner's webhooks.
-   * @returns `ended` also when it is called again, `over` if this run can write no more, `too large` if the answer cannot be stored
+   * @returns `ended`, also when it is called again; `over` if the response is over or another run has begun; `too large` if the answer
+   * cannot be stored
    */
   async end(
     { id, owner }: BackgroundRecord,
@@ -157,12 +161,18 @@ export class ResponseWork {
     return outcome === 1 ? 'ended' : 'over';
   }
 
-  /** Writes the use of a response until its cancellation into the ledger. @returns false if it was not cancelled in this run */
+  /**
+   * Writes the use of a response until its cancellation into the ledger.
+   * @returns false if the response was not cancelled during this run
+   */
   async charge({ id }: BackgroundRecord, attempt: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
     return (await charge.run(this.#redis, { args: { prefix: this.#prefix, id, attempt, ledger }, texts })) === 1;
   }
 
-  /** Counts a run that ended with an error of its own. @returns how many such runs the response has had */
+  /**
+   * Counts a run that ended with an error which counts towards the maximum of runs.
+   * @returns how many such runs the response has had
+   */
   async noteFailure({ id }: BackgroundRecord): Promise<number> {
     return Number(await noteFailure.run(this.#redis, { args: { prefix: this.#prefix, id } }));
   }
@@ -173,7 +183,10 @@ export class ResponseWork {
     while (left > 0) left = Number(await sweep.run(this.#redis, { args: { prefix: this.#prefix, id: '' } }));
   }
 
-  /** Returns the sealer for texts of an owner. @throws RouterError `store_unavailable` while the secret of the cluster is not known */
+  /**
+   * Returns the sealer for texts of an owner.
+   * @throws RouterError `store_unavailable` while the secret of the cluster is not known
+   */
   sealerOf(owner: string): Sealer {
     const sealer = this.#parts.keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');

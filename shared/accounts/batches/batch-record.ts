@@ -7,20 +7,20 @@ import { storedJson } from '../redis/stored-value.ts';
  * - `validating`: its input is being read.
  * - `running`: runners work on its slices.
  * - `finishing`: every line has a result; the files are being written.
- * - `ended`: the files are there.
+ * - `ended`: the files are written.
  * - `failed`: its input is not valid, and no line was run.
  */
 export const batchStates = ['validating', 'running', 'finishing', 'ended', 'failed'] as const;
 export type BatchState = (typeof batchStates)[number];
 
-/** How a line ended: with an answer, with an error, or before it was run to its end (`cancelled`, `expired`). */
+/** How a line ended: with an answer, with an error, or unfinished because its batch was cancelled or has expired. */
 export const lineOutcomes = ['succeeded', 'errored', 'cancelled', 'expired'] as const;
 export type LineOutcome = (typeof lineOutcomes)[number];
 
 export const batchProblemSchema = z.object({
   code: z.string(),
   message: z.string(),
-  /** Number of the line, from 1; absent where the fault is in no single line. */
+  /** Number of the line, from 1; absent if the problem is in no single line. */
   line: z.number().optional(),
   /** Path of the field that is wrong. */
   param: z.string().optional(),
@@ -34,27 +34,27 @@ const count = z.coerce.number().int().nonnegative().default(0);
 /** The stored record of a batch, without its lines and their results. Times in ms since 1970. */
 export const batchRecordSchema = z.object({
   id: z.string(),
-  /** The person, team or key without owner that it belongs to. */
+  /** The person or team that the batch belongs to, or the key if that has no owner. */
   owner: z.string(),
-  /** Id of the key that created it, or of the person of a console session. Its lines are served as requests of this key. */
+  /** Id of the key that created the batch, or of the person of a console session. Its lines are served as requests of this key. */
   key: z.string(),
-  /** Segment of the API that it was created at. */
+  /** Segment of the API at which the batch was created. */
   api: z.string(),
   /** Path of its lines' requests below the API's prefixes, such as `/chat/completions`. */
   path: z.string(),
-  /** The endpoint as its creator named it; absent where the API has only one. */
+  /** The endpoint as its creator named it; absent if the API has only one endpoint. */
   endpoint: z.string().optional(),
   /** Id of the file with its input, one line of JSON for each request. */
   inputFile: z.string(),
-  /** Name of the input's object. The batch holds it from `validating` on, so that the file may be removed while the batch runs. */
+  /** Name of the object with the input. The batch holds it from `validating` on, so that the file may be removed while the batch runs. */
   input: z.string().optional(),
   createdAt: time,
-  /** Lines that are not done by then expire. */
+  /** Lines without a result at this time expire. */
   expiresAt: time,
   /** The time limit as its creator wrote it, such as `24h`. */
   window: z.string().optional(),
   metadata: storedJson(z.record(z.string(), z.string())).optional(),
-  /** Seconds for which its files are kept; absent: as long as other files. */
+  /** Seconds for which the batch's files are kept; absent if they are kept as long as other files. */
   outputSeconds: z.coerce.number().optional(),
   state: z.enum(batchStates),
   runningAt: time.optional(),
@@ -68,7 +68,7 @@ export const batchRecordSchema = z.object({
   total: count,
   slices: count,
   slicesLeft: count,
-  /** Unfinished batches of its owner when it began, itself included. */
+  /** How many unfinished batches its owner had when it began, including itself. */
   ofOwner: z.coerce.number().default(1),
   succeeded: count,
   errored: count,
@@ -81,14 +81,18 @@ export const batchRecordSchema = z.object({
   /** In nano-dollars. */
   cost: count,
   model: z.string().optional(),
-  /** The same, if a worker served it at that time: the model exists, whether or not a worker serves it now. */
+  /** The same as `model`, if a worker served it when that was stored: the model exists even if no worker serves it now. */
   knownModel: z.string().optional(),
-  /** While lines wait for a limit: when they are tried again, and a description of the limit. */
+  /** While lines wait: when they are tried again. */
   pausedUntil: time.optional(),
+  /** While lines wait: a description, for the user, of what they wait for. */
   pausedFor: z.string().optional(),
-  /** The same time as `pausedUntil` if no line is tried before it: a budget is used up, or there is no room for results. */
+  /**
+   * The same time as `pausedUntil`. Present only if no line is tried before it, because a budget is used up or there is no room for
+   * results.
+   */
   blockedUntil: time.optional(),
-  /** Whether lines wait for a worker instead; they are tried as soon as there is one. */
+  /** Whether lines wait for a worker. They are then tried as soon as there is one, also before `pausedUntil`. */
   lacksWorker: z.stringbool().optional(),
   problems: storedJson(z.array(batchProblemSchema)).optional(),
   /** Ids of the files with its results. Only APIs with two files have the one for errors. */
@@ -119,7 +123,7 @@ export function isOver({ state }: Pick<BatchRecord, 'state'>): boolean {
   return state === 'ended' || state === 'failed';
 }
 
-/** Returns when an unfinished batch last progressed: it left a state, or a line of it was recorded. */
+/** Returns when an unfinished batch last progressed, because it left a state, or the result of a line was recorded. */
 export function progressedAt({
   createdAt,
   runningAt,
@@ -129,15 +133,15 @@ export function progressedAt({
   return finishingAt ?? lineAt ?? runningAt ?? createdAt;
 }
 
-/** Milliseconds after the end of a pause within which its lines are tried again in any case. */
+/** Milliseconds after the end of a pause by which the waiting lines have been tried again, whatever happens. */
 const pauseGraceMs = 60_000;
 
-/** Returns whether lines of a batch wait for a limit or a worker. A pause counts until a minute after its end, unless it is renewed. */
+/** Returns whether lines of a batch wait for a limit or a worker. Unless a pause is renewed, it counts until a minute after its end. */
 export function isPaused({ pausedUntil }: Pick<BatchRecord, 'pausedUntil'>, now = Date.now()): boolean {
   return pausedUntil !== undefined && pausedUntil > now - pauseGraceMs;
 }
 
-/** Returns why a batch begins no further lines; undefined while it does. */
+/** Returns why a batch begins no further lines; undefined while it begins lines. */
 export function stopReason(
   { cancelledAt, expiresAt }: Pick<BatchRecord, 'cancelledAt' | 'expiresAt'>,
   now = Date.now(),

@@ -53,9 +53,9 @@ export type LineUsage = Pick<
 export interface BatchMove {
   from: BatchState;
   to: BatchState;
-  /** Other fields of the record that change with it. */
+  /** Other fields of the record that change with the state. */
   fields?: Partial<BatchRecord>;
-  /** The field that gets the time of the change. */
+  /** The field that gets the time of the change, as told by Redis. */
   timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
   /** Uploads of the batch's owner that become files with the change. */
   files?: readonly FileRecord[];
@@ -64,7 +64,7 @@ export interface BatchMove {
 export interface BatchPause {
   /** When the lines are tried again, in ms since 1970. */
   until: number;
-  /** A description for the user. */
+  /** A description, for the user, of what the lines wait for. */
   reason: string;
   /** Whether no line of the batch is tried before `until`. */
   isForAll: boolean;
@@ -73,8 +73,9 @@ export interface BatchPause {
 }
 
 /**
- * Batches as the processes that work on them see them. Any number may work on the same batch, also on the same slice: each result is
- * recorded once, each slice ends once, and each state is left once. Every method throws RouterError `store_unavailable`.
+ * Batches as seen by the processes that work on them. Any number of processes may work on the same batch, and even on the same slice,
+ * because each line's result is recorded once, each slice ends once, and each state is left once. Every method throws RouterError
+ * `store_unavailable`.
  */
 export class BatchWork {
   readonly #redis: Redis;
@@ -94,7 +95,7 @@ export class BatchWork {
     return this.#records.find(id);
   }
 
-  /** Returns the unfinished batches that can be read: all, or among the `most` that expire first. */
+  /** Returns the unfinished batches, without those that cannot be read. With `max`, only the `max` batches that expire first are read. */
   async listOpen(max?: number): Promise<BatchRecord[]> {
     const last = max === undefined ? '-1' : String(max - 1);
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', last));
@@ -106,14 +107,14 @@ export class BatchWork {
     return callRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
 
-  /** Counts the unfinished batches of an owner, including those that are still to be closed. */
+  /** Counts the batches of an owner that are unfinished, or over but not yet closed. */
   countOpen(owner: string): Promise<number> {
     return callRedis(this.#redis.zcard(`${this.#prefix}batches-open-of:${owner}`));
   }
 
   /**
-   * Returns ids of batches that have no record any more, but may still hold objects: each was removed, or its record expired before a
-   * runner had ended it. The oldest come first.
+   * Returns ids of batches that have no record any more, but may still hold objects. Each of them was removed, or its record expired before
+   * a runner had ended it. Those that expired first come first.
    */
   async listOrphans(most: number): Promise<string[]> {
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
@@ -124,7 +125,7 @@ export class BatchWork {
     return ids.filter((_, at) => found[at] === 0).slice(0, most);
   }
 
-  /** Removes from Redis what is left of a batch without a record. */
+  /** Removes from Redis all entries of a batch that has no record any more. */
   async drop(id: string): Promise<void> {
     const names = ['slices', 'done'].map((kind) => this.#name(kind, id));
     await callRedis(this.#redis.del(names));
@@ -132,9 +133,9 @@ export class BatchWork {
   }
 
   /**
-   * Moves a batch to another state. If it is over then, emits the event for its owner's webhooks.
+   * Moves a batch to another state. If the batch is over in that state, emits the event for its owner's webhooks.
    * @returns false if the batch is not in the state `from`
-   * @throws RouterError `store_unavailable` also if an upload among `files` counts as dead, or its owner is gone
+   * @throws RouterError `store_unavailable` also if an upload among `files` counts as dead, or its owner no longer exists
    */
   async move(id: string, { from, to, fields = {}, timed, files: made = [] }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
@@ -153,7 +154,10 @@ export class BatchWork {
     return reply === 1;
   }
 
-  /** Cancels a batch; for batches that nobody is permitted to run any more. @returns whether it was unfinished */
+  /**
+   * Cancels a batch that nobody is permitted to run any more.
+   * @returns whether it was unfinished
+   */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
@@ -204,9 +208,9 @@ export class BatchWork {
   }
 
   /**
-   * Records the result of a line, together with its requests in the usage ledger. The batch holds the result's object from then on. May be
-   * called again with the same result.
-   * @returns false if the line had another result or its slice was over: then nothing was written
+   * Records the result of a line, and in the same step its requests in the usage ledger. From then on, the batch holds the result's object.
+   * May be called again with the same result.
+   * @returns false, with nothing written, if the line had another result or its slice was over
    * @throws RouterError `store_unavailable` also if the upload of the object counts as dead
    */
   async recordLine(
@@ -221,17 +225,17 @@ export class BatchWork {
     return reply === 1;
   }
 
-  /** Returns the errors of the first lines that were recorded with one. */
+  /** Returns the errors of the first lines whose recorded result is an error. */
   async firstErrors(id: string): Promise<LineError[]> {
     const errors = await callRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
     return errors.flatMap((text) => lineErrorSchema.safeParse(text).data ?? []);
   }
 
   /**
-   * Ends a slice whose results are in objects, which the batch holds from then on.
-   * @param counts how many lines of the objects were run, and how many were not
-   * @param results the objects: uploads, and those of single lines, which the batch holds already
-   * @param problem the fault in the input, if the objects lack lines because of it
+   * Ends a slice whose results are in objects. From then on, the batch holds these objects.
+   * @param counts how many lines have a recorded result, and how many were cancelled or expired instead
+   * @param results the objects: uploads, and the objects of single lines, which the batch holds already
+   * @param problem the problem in the input, if the objects lack lines because of it
    * @returns `changed` if results were recorded that the objects lack, `lapsed` if an upload counts as dead
    */
   async endSlice(
@@ -253,7 +257,7 @@ export class BatchWork {
     return reply === 1 ? 'ended' : 'was over';
   }
 
-  /** Stores why lines of a batch wait, or with undefined that they no longer do. Does nothing for a batch that is over. */
+  /** Stores why lines of a batch wait; `pause` is undefined if they no longer wait. Does nothing for a batch that is over. */
   async pause(id: string, pause: BatchPause | undefined): Promise<void> {
     const blockedUntil = pause?.isForAll === true ? pause.until : undefined;
     const { until: pausedUntil, reason: pausedFor, lacksWorker } = pause ?? {};
@@ -262,8 +266,8 @@ export class BatchWork {
   }
 
   /**
-   * Lets a `validating` batch hold the content of its input file: the content stays, and counts for its owner, until the batch releases it,
-   * even if the file is removed.
+   * Lets a `validating` batch hold the content of its input file. Even if the file is removed, the content then stays, and counts for its
+   * owner, until the batch releases it.
    * @returns the object; undefined if the owner has no such file, or the batch is not `validating` any more
    */
   async holdInput(id: string): Promise<string | undefined> {
@@ -273,7 +277,7 @@ export class BatchWork {
 
   /**
    * Releases some of the objects that a batch holds, if the batch is over or unknown.
-   * @returns the objects that may be removed, and how many the batch still holds
+   * @returns the objects that may be removed, and how many objects the batch still holds
    */
   async release(id: string): Promise<{ objects: string[]; left: number }> {
     const reply = await release.run(this.#redis, { args: { prefix: this.#prefix, id, most: releasedAtOnce } });

@@ -12,12 +12,12 @@ const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url
 const list = new RedisScript(new URL('lua/list.lua', import.meta.url));
 const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
 
-/** The form of the ids that this router makes. Any other id is unknown. */
+/** The form of the ids that this router makes. An id of another form counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
 export interface BatchesBounds {
   maxOpen: number;
-  /** Milliseconds for which a batch is kept after its time has run out. */
+  /** Milliseconds for which a batch is kept after the time at which it expires. */
   keepMs: number;
 }
 
@@ -29,13 +29,14 @@ export interface BatchPage {
 
 export interface PageRequest {
   limit: number;
-  /** The batch that the page follows, in the list of the newest first. */
+  /** Id of the batch after which the page begins; the newest batch comes first. */
   after?: string | undefined;
+  /** Id of the batch before which the page ends. Without effect if there is `after`. */
   before?: string | undefined;
 }
 
 /**
- * The batches of all owners, as their owners see them: an id of another owner is unknown. Every method throws RouterError
+ * The batches of all owners, as their owners see them: a batch of another owner counts as unknown. Every method throws RouterError
  * `store_unavailable` when Redis does not answer.
  */
 export class Batches {
@@ -62,7 +63,10 @@ export class Batches {
     if (open >= maxOpen) throw tooMany(this.#bounds);
   }
 
-  /** Stores a new batch. @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones */
+  /**
+   * Stores a new batch.
+   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones
+   */
   async create(batch: NewBatch): Promise<BatchRecord> {
     const { id, owner, api, createdAt, expiresAt } = batch;
     const fields = toStoredFields({ ...batch, state: 'validating' });
@@ -78,8 +82,8 @@ export class Batches {
   }
 
   /**
-   * Returns one page of the owner's batches of an API; undefined if `after` or `before` is none of them. Both may be batches that were
-   * removed in the last day.
+   * Returns one page of the owner's batches of an API. `after` and `before` may be batches that were removed in the last day.
+   * @returns undefined if `after` or `before` is no batch of the owner and API
    */
   async list(owner: string, api: string, page: PageRequest): Promise<BatchPage | undefined> {
     const reply = await list.run(this.#redis, { args: { prefix: this.#prefix, owner, api, ...page } });
@@ -108,8 +112,8 @@ export class Batches {
   }
 
   /**
-   * Returns ids and creation times of batches after `after`, or of the first ones, newest first: at least `limit` + 1, if there are as
-   * many.
+   * Returns ids and creation times of the batches after `after`, or of the first ones, newest first. If there are enough, it returns more
+   * than `limit`.
    */
   async #idsAfter(
     name: string,
@@ -131,12 +135,18 @@ export class Batches {
     return callRedis(this.#redis.zcard(`${this.#prefix}batches-open`));
   }
 
-  /** Cancels a batch. A batch that is over stays as it is. @returns whether it was unfinished */
+  /**
+   * Cancels a batch. A batch that is over stays as it is.
+   * @returns whether it was unfinished
+   */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
 
-  /** Removes a batch that is over. @returns false for an unfinished one */
+  /**
+   * Removes a batch that is over.
+   * @returns false for an unfinished one
+   */
   async delete(id: string): Promise<boolean> {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
@@ -147,7 +157,7 @@ function tooMany({ maxOpen }: BatchesBounds): RouterError {
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
 }
 
-/** Returns a batch without its pause, if that counts no longer. */
+/** Returns a batch without the fields of its pause, if the pause no longer counts. */
 function withoutOldPause(batch: BatchRecord): BatchRecord {
   if (isPaused(batch)) return batch;
   const { pausedUntil: _, pausedFor: __, ...rest } = batch;

@@ -19,25 +19,25 @@ export interface LineResult {
 
 const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'errored']), object: z.string() }));
 
-/** A result whose text, with the end of its line, is in an object. */
+/** A result whose text, including the line break at its end, is in an object. */
 export type LineObject = z.infer<typeof lineObjectSchema>;
 
-/** A result in its stored form. `stored` is the same in all calls that record this result, and differs from that of any other runner. */
+/** A result in its stored form. `stored` is the same in all calls that record this result; the `stored` of any other runner differs. */
 export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
   stored: string;
-  /** The upload with the result's text; undefined where the text is in `stored`. */
+  /** The upload with the result's text; undefined if the text is in `stored`. */
   part?: SlicePart;
 }
 
 /** Seals a result with its text for Redis, for the batch's owner. */
 export async function sealResult(result: LineResult, sealer: Sealer): Promise<StorableResult> {
   const { outcome, error } = result;
-  // Without a token, equal texts would have equal seals.
+  // The token makes the stored form of each runner's result differ, even if the texts are equal.
   const text = JSON.stringify({ ...result, token: randomUUID() });
   return { outcome, error, stored: await sealer.sealBytes([Buffer.from(text)]) };
 }
 
-/** Returns the stored form of a result whose text is in an object. Earlier releases cannot read it, and leave its slice to others. */
+/** Returns the stored form of a result whose text is in an object. Earlier releases cannot read it and leave its slice to other runners. */
 export function resultInObject(
   { object, bytes }: SlicePart,
   { outcome, error }: Pick<LineResult, 'outcome' | 'error'>,

@@ -6,7 +6,7 @@ export const sliceSchema = storedJson(
     from: z.number(),
     to: z.number(),
     lines: z.number(),
-    /** Number of its first line in the input, from 1, with blank lines counted. */
+    /** Number of the slice's first line in the input, from 1. Blank lines count, too. */
     first: z.number().optional(),
   }),
 );
@@ -14,7 +14,7 @@ export const sliceSchema = storedJson(
 /** The position of a slice's lines in the input, in bytes (`to` is exclusive), and the number of lines. */
 export type Slice = z.infer<typeof sliceSchema>;
 
-/** A single object is stored as its name alone, as earlier releases read it. */
+/** A single object is stored as its name alone, because earlier releases read only this form. */
 const objectsSchema = z.union([z.string().transform((object) => [object]), z.array(z.string())]).default([]);
 
 export const sliceResultsSchema = storedJson(z.object({ output: objectsSchema, errors: objectsSchema }));
@@ -28,7 +28,7 @@ export interface SlicePart {
   bytes: number;
 }
 
-/** Returns the stored form of the objects with a slice's output or errors: one name by itself, several as a list. */
+/** Returns the stored form of the objects with a slice's output or errors: one name by itself, several names as a list. */
 export function storedObjectNames(
   part: SlicePart | undefined,
   lines: readonly string[] = [],

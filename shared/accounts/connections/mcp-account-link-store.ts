@@ -13,20 +13,20 @@ import type { OwnerKeys } from '../secrets/owner-keys.ts';
 const keepConnection = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
 const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.url));
 
-/** Milliseconds that a person has to sign in at the server. */
+/** Milliseconds after the beginning of a try to connect until it is over. The person must have signed in at the server by then. */
 const connectMs = 600_000;
 
 /** Maximum of tries to connect that a person may begin within that time. */
 const maxAttempts = 20;
 
-/** Milliseconds after which another process may refresh an MCP account link: longer than a refresh takes. */
+/** Milliseconds after the beginning of a refresh until another process may refresh the MCP account link. No refresh takes that long. */
 const refreshMs = 60_000;
 
 const storedConnectionSchema = storedJson(
   z.object({
     /** Random; changes with each write. */
     version: z.string(),
-    /** Address of the server when the person connected. */
+    /** URL of the server when the person connected. */
     url: z.string(),
     /** The secrets for the server, sealed for the person; absent when the link is over and the person must connect again. */
     sealed: z.string().optional(),
@@ -42,7 +42,7 @@ const storedConnectionSchema = storedJson(
 /** A person's MCP account link, as stored. Times in ms since 1970. */
 export type StoredMcpAccountLink = z.output<typeof storedConnectionSchema>;
 
-/** An MCP account link to store: `secrets` are sealed, the rest is stored in the clear. */
+/** An MCP account link to store. `secrets` are sealed; the other fields are stored in the clear. */
 export type NewMcpAccountLink = Omit<StoredMcpAccountLink, 'version' | 'sealed'> & { secrets: object | undefined };
 
 export type McpAccountLinkKeys = Pick<OwnerKeys, 'mcpAccountLinkSealer'>;
@@ -88,7 +88,7 @@ export class McpAccountLinkStore {
     return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
   }
 
-  /** Removes an MCP account link. Returns false when there is none. */
+  /** Removes an MCP account link. Returns false if there is no such link. */
   async remove(person: string, server: string): Promise<boolean> {
     return (await callRedis(this.#redis.hdel(this.#names.connectionsOf(person), server))) === 1;
   }
@@ -99,8 +99,8 @@ export class McpAccountLinkStore {
   }
 
   /**
-   * Takes the cluster-wide lock for refreshing a link. @returns the lock's holder for `endRefresh`; undefined while another process has the
-   * lock
+   * Acquires the lock of the whole cluster for refreshing a link.
+   * @returns the holder, which `endRefresh` needs to release the lock; undefined while another process has the lock
    */
   async beginRefresh(person: string, server: string): Promise<string | undefined> {
     const holder = randomUUID();
@@ -110,7 +110,8 @@ export class McpAccountLinkStore {
 
   /**
    * Ends a refresh and releases its lock.
-   * @param next the new link; undefined if the outcome is not known. It is not stored if the link was replaced or removed meanwhile.
+   * @param next the new link; undefined if it is not known how the refresh ended. It is not stored if the link was replaced or removed
+   * meanwhile.
    */
   async endRefresh(
     person: string,
@@ -124,7 +125,10 @@ export class McpAccountLinkStore {
     await endRefresh.run(this.#redis, { keys, args, texts: [next ? this.#written(person, server, next) : ''] });
   }
 
-  /** Stores a try to connect for ten minutes. @returns its `state`; undefined for a person with too many tries */
+  /**
+   * Stores a try to connect for ten minutes.
+   * @returns the `state` of the try; undefined for a person with too many tries
+   */
   async beginConnect(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
     const count = this.#names.connectionAttempts(person);
     const [, attempts] = await callRedisAll(this.#redis.multi().set(count, '0', 'PX', connectMs, 'NX').incr(count));
@@ -135,7 +139,7 @@ export class McpAccountLinkStore {
     return state;
   }
 
-  /** Returns the try of a person with this `state`, once; undefined for a try that is over, or of another person. */
+  /** Removes the try with this `state`, and returns it; undefined for a try that is over, or of another person. */
   async takeConnect(person: string, state: string): Promise<unknown> {
     const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);

@@ -18,8 +18,8 @@ export interface Credentials {
 const jwtForm = /^eyJ[\w-]*\.(eyJ[\w-]*)\.[\w-]+$/;
 
 /**
- * Returns a verifier that chooses by the credential's form and, for a JWT, by its issuer. The chosen verifier then verifies the issuer,
- * too.
+ * Returns a verifier that passes each credential to one of three verifiers, chosen by its form and, for a JWT, by the issuer that it names.
+ * The chosen verifier then verifies the issuer, too.
  */
 export function createCredentialVerifier({ keys, tokens, issuers }: Credentials): CredentialVerifier['verify'] {
   return (credential) => {
@@ -40,7 +40,7 @@ function issuerOfClaims(claims: string): unknown {
     const read: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
     return typeof read === 'object' && read !== null && 'iss' in read ? read.iss : undefined;
   } catch {
-    // Not a token of any issuer.
+    // The credential is not a token of any issuer.
     return undefined;
   }
 }

@@ -20,8 +20,8 @@ const keepExternal = new RedisScript(new URL('lua/keep-external.lua', import.met
 const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta.url));
 
 /**
- * Milliseconds after which a node that checks a person with a provider counts as dead. That is longer than a check takes: ten seconds each
- * to read the provider's metadata and to use a refresh token, and 20 and a few to store the answer although the store is away for a while.
+ * Milliseconds after which a node that checks a person with a provider counts as dead. A check takes less: ten seconds to read the
+ * provider's metadata, ten to use a refresh token, and a little over 20 to store the answer while the store is unavailable for a while.
  */
 export const checkMs = 45_000;
 
@@ -34,14 +34,14 @@ const accountSchema = z.object({
   provider: z.string(),
   issuer: z.string(),
   subject: z.string(),
-  /** The provider's last answer counts until then, ms since 1970. */
+  /** The time until which the provider's last answer counts, in ms since 1970. */
   goodUntil: z.coerce.number(),
   sealedRefreshToken: z.string().optional(),
   /** The router's client id that the refresh token was issued to. Absent in records of earlier releases. */
   clientId: z.string().optional(),
   /** See `ExternalAccount`. Absent in records of earlier releases. */
   isOffline: z.stringbool().optional().catch(undefined),
-  /** Changes with each answer of the provider. Absent before the first one, and in records of earlier releases. */
+  /** Changes with each answer of the provider. Absent before the first answer, and in records of earlier releases. */
   turn: z.string().optional(),
 });
 
@@ -52,14 +52,14 @@ export interface ExternalAccount extends ExternalSubject {
   /** The router's client id that the refresh token was issued to; undefined if that was not stored. */
   clientId?: string | undefined;
   /**
-   * Whether the refresh token outlasts the person's session at the provider: it was requested with `offline_access`. Undefined if that was
-   * not stored: earlier releases did not use the tokens of people of whom only keys were used, so that many of these tokens have ended.
+   * Whether the refresh token outlasts the person's session at the provider, because it was requested with `offline_access`. Undefined in
+   * records of earlier releases. These did not use the tokens of people of whom only keys were used, so many of these tokens have ended.
    */
   isOffline?: boolean | undefined;
 }
 
 export interface StoredAccount extends ExternalAccount {
-  /** Whether there is a refresh token that this node cannot open: it was sealed with a secret that the node does not have, or not yet. */
+  /** Whether there is a refresh token that this node cannot open, because the node does not have the secret of its seal, or not yet. */
   isSealed: boolean;
   /** Changes when a further answer of the provider is stored. */
   turn?: string | undefined;
@@ -122,8 +122,8 @@ export class ExternalAccounts {
 
   /**
    * Links an account at a provider to the person with an address. Ends what an earlier holder of that person's account may have: sign-in
-   * sessions, programs, admin tokens, the password, and second factors. Returns false when either of the two has another account, or the
-   * person has another address.
+   * sessions, programs, admin tokens, the password, and second factors.
+   * @returns false if the account belongs to a person, or the person has an account at a provider already or another address
    */
   async link({ id: userId, email }: Pick<UserRecord, 'id' | 'email'>, account: ProviderAccount): Promise<boolean> {
     const { externalAccounts, user, externalAccount, secondFactor } = this.#names;
@@ -151,7 +151,7 @@ export class ExternalAccounts {
     const replies = (await callRedis(steps.exec())) ?? [];
     return new Map(
       replies.flatMap(([error, provider], at) => {
-        // An account that cannot be read counts as none in the list, as in `readHash`.
+        // As in `readHash`, an account that cannot be read does not fail the whole list: its person counts as one without an account.
         if (error && !isWrongType(error)) throw storeUnavailable(error);
         const id = userIds[at];
         return id !== undefined && typeof provider === 'string' ? [[id, provider]] : [];
@@ -179,11 +179,11 @@ export class ExternalAccounts {
   }
 
   /**
-   * Stores the answer of a provider. An answer that is valid from now on ends an earlier refusal. The issuer stays in its stored form.
-   * @param replaced the account that is replaced; absent: replaces any account
+   * Stores the answer of a provider. An answer that is valid for some time ends an earlier refusal. The issuer stays in its stored form.
+   * @param replaced the stored account that the answer replaces; if undefined, it replaces any account
    * @param turn the same value for a repeated call, made because the store may have stored the answer although its reply was lost
-   * @returns the stored account; undefined if another one than `over` is stored, or the account is not the person's any more because they
-   * were deleted
+   * @returns the stored account; undefined if another account than `replaced` is stored, or the person no longer has this account because
+   * they were deleted
    */
   async store(
     userId: string,
@@ -214,7 +214,7 @@ export class ExternalAccounts {
     return (await callRedis(this.#redis.set(lock, mark, 'PX', checkMs, 'NX'))) === 'OK' ? mark : undefined;
   }
 
-  /** Lets other nodes check the person. Does nothing if another node has begun already because this one took too long. */
+  /** Lets other nodes check the person. Does nothing if another node already checks the person because this node took too long. */
   async endCheck(userId: string, mark: string): Promise<void> {
     await endLock.run(this.#redis, { keys: [this.#names.externalCheck(userId)], args: { mark } });
   }
@@ -223,7 +223,10 @@ export class ExternalAccounts {
     return (await callRedis(this.#redis.exists(this.#names.externalCheck(userId)))) === 1;
   }
 
-  /** Returns whether the caller is the first to take the state of a sign-in. @param ms milliseconds for which this is stored */
+  /**
+   * Marks the state of a sign-in as used. Returns whether the caller is the first to use it.
+   * @param ms milliseconds for which the mark is stored
+   */
   async takeState(state: string, ms: number): Promise<boolean> {
     return (
       (await callRedis(this.#redis.set(this.#names.externalState(tokenHash(state)), '1', 'PX', ms, 'NX'))) === 'OK'
@@ -239,12 +242,12 @@ export class ExternalAccounts {
   }
 }
 
-/** Returns the stored fields of an account before the provider's first answer: `keep` follows. */
+/** Returns the stored fields of an account before the provider's first answer. A call of `store` follows. */
 function justLinked({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
   return toStoredFields({ provider, issuer, subject, goodUntil: Date.now() });
 }
 
-/** No issuer contains a space, as it is a URL. */
+/** Returns the field of an account in the hash of all accounts. An issuer contains no space, as it is a URL. */
 function keyOf({ issuer, subject }: ExternalSubject): string {
   return `${issuer} ${subject}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Returns the forms in which the same issuer may be named: the given one and, if it has no path, also the other one of `https://id.example`
- * and `https://id.example/`. Both are the same URL, and providers and registries use the one or the other.
+ * Returns the forms in which the same issuer may be named. The first is `issuer` itself. An issuer without a path has a second form, with
+ * or without a slash at the end. `https://id.example` and `https://id.example/` are the same URL, and both are in use.
  */
 export function issuerForms(issuer: string): [string, ...string[]] {
   const [, origin] = /^(https?:\/\/[^/?#]+)\/?$/.exec(issuer) ?? [];

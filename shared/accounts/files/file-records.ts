@@ -18,20 +18,20 @@ const takeRemovals = scriptOf('take-removals');
 /** Maximum of files of one owner, however small they are. */
 const ownerFiles = 10_000;
 
-/** Milliseconds without a sign of life after which an upload counts as dead. */
+/** Milliseconds after the last sign of life of an upload until it counts as dead. */
 export const uploadLeaseMs = 120_000;
 
-/** The share of the store that is kept free for the results of work that has begun, and for the lines of batches that are stopped. */
+/** The part of all room that stays free for the results of work that has begun, and for the lines of cancelled and expired batches. */
 const leftForResults = 1 / 16;
 
-/** Milliseconds until the removal of an object is tried again. */
+/** Milliseconds after the removal of an object was tried until it is tried again. */
 const removeAgainMs = 60_000;
 
 const recordSchema = z.object({
   id: z.string(),
   /** Name of the content in the object store. */
   object: z.string(),
-  /** What it was uploaded for, such as `batch`, or what made it, such as `batch_output`. */
+  /** What the file was uploaded for, such as `batch`, or what made it, such as `batch_output`. */
   purpose: z.string(),
   name: z.string(),
   mimeType: z.string(),
@@ -45,9 +45,9 @@ const recordSchema = z.object({
 export type FileRecord = z.output<typeof recordSchema>;
 
 export interface FileBounds {
-  /** Maximum bytes of the files of one owner, uploads included. */
+  /** Maximum bytes of the files and uploads of one owner. */
   ownerBytes: number;
-  /** The same for all owners together. */
+  /** Maximum bytes of the files and uploads of all owners together. */
   totalBytes: number;
 }
 
@@ -58,7 +58,7 @@ export interface FilePage {
 }
 
 export interface FileUse {
-  /** Uploads included. */
+  /** Bytes of the owner's files and uploads. */
   bytes: number;
   maxBytes: number;
   files: number;
@@ -68,16 +68,19 @@ export interface FileUse {
 export interface FilePageQuery {
   purpose?: string | undefined;
   newestFirst: boolean;
-  /** Ids of the file after which the page begins, and of the one before which it ends. */
+  /** Id of the file after which the page begins. */
   after?: string | undefined;
+  /** Id of the file before which the page ends. */
   before?: string | undefined;
   limit: number;
 }
 
 /**
- * What an upload is to become. `file`: the bounds of its owner apply. `part`: results of finished work; it takes room twice, for itself and
- * for the file that parts are joined into. `join`: a file of joined parts; it takes the room that they left for it, and counts for its
- * owner once it is a file.
+ * What an upload is to become.
+ *
+ * - `file`: a file to which the bounds of its owner apply.
+ * - `part`: results of finished work. Room is reserved for it twice: for itself, and for the file into which the parts are joined.
+ * - `join`: a file of joined parts. It uses the room that was reserved with its parts, and counts for its owner once it is a file.
  */
 export type UploadKind = 'file' | 'part' | 'join';
 
@@ -90,7 +93,7 @@ export interface Reservation {
   kind: UploadKind;
 }
 
-/** The owner of a new file no longer exists: a deleted team, or a revoked key. Clients see an exceeded quota. */
+/** The owner of a new file no longer exists: a deleted team, or a revoked key. Clients get the error of an exceeded quota. */
 export class OwnerGoneError extends RouterError {
   override name = 'OwnerGoneError';
 
@@ -100,11 +103,12 @@ export class OwnerGoneError extends RouterError {
 }
 
 /**
- * The records of files in Redis, and what their owners use. An id of another owner is unknown. Every method throws `store_unavailable`.
+ * The records of files in Redis, and the room that their owners use. A file of another owner counts as unknown. Every method throws
+ * `store_unavailable`.
  *
- * The object of a file is in another store. From before its first byte until it becomes a file, and from the end of the file until it is
- * removed, the object is listed for removal, so that none is left when a process dies. An object that a batch holds stays, and counts,
- * until the batch releases it.
+ * The object of a file is in another store. It is listed for removal before its first byte is stored until it becomes a file, and again
+ * after the file was removed. So no object is left behind when a process dies. An object that a batch holds stays, and counts for its
+ * owner, until the batch releases it.
  */
 export class FileRecords {
   readonly #redis: Redis;
@@ -135,7 +139,10 @@ export class FileRecords {
     throw quotaExceeded(outcome, ownerBytes);
   }
 
-  /** Turns a complete upload into a file. @throws RouterError `store_unavailable` for an upload that counts as dead */
+  /**
+   * Turns a complete upload into a file.
+   * @throws RouterError `store_unavailable` for an upload that counts as dead
+   */
   async keep(owner: string, record: FileRecord): Promise<void> {
     const args = { prefix: this.#prefix, owner, ...fileArgs(record) };
     const kept = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
@@ -144,8 +151,8 @@ export class FileRecords {
 
   /**
    * Ends an upload that does not become a file.
-   * @param isNoFile whether it is certain that no file was made of it
-   * @returns false if there is no such upload: it may have become a file
+   * @param isNoFile whether it is certain that the upload did not become a file
+   * @returns false if there is no such upload, because it may have become a file
    */
   async abandon(object: string, isNoFile = false): Promise<boolean> {
     return (await abandonUpload.run(this.#redis, { args: { prefix: this.#prefix, object, isNoFile } })) === 1;
@@ -177,9 +184,9 @@ export class FileRecords {
   }
 
   /**
-   * Checks that there is room for results that are stored beyond the bounds of their owner. Call it before the work that makes them.
-   * @throws RouterError `storage_quota_exceeded` if the owner's files take the maximum; `storage_full` if all files, with the room that
-   * joining results will take, leave little: the results of work that has begun must still be stored
+   * Checks that there is room for results that are stored beyond the bounds of their owner. To be called before the work that makes them.
+   * @throws RouterError `storage_quota_exceeded` if the owner's files have the maximum of bytes; `storage_full` if all files, together with
+   * the room that is reserved for joining results, leave only the room for the results of work that has begun
    */
   async assertRoom(owner: string): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
@@ -196,26 +203,27 @@ export class FileRecords {
 
   /**
    * Removes a file.
-   * @returns its object, which the caller removes, or an empty text while a batch holds it; undefined if the owner has no such file
+   * @returns the file's object, which the caller removes; an empty text while a batch holds the object; undefined if the owner has no such
+   * file
    */
   async delete(owner: string, id: string): Promise<string | undefined> {
     const object = await removeFile.run(this.#redis, { args: { prefix: this.#prefix, owner, id } });
     return typeof object === 'string' ? object : undefined;
   }
 
-  /** Returns the bytes of all files, uploads included. */
+  /** Returns the bytes of all files and uploads. */
   async totalBytes(): Promise<number> {
     return Number(await callRedis(this.#redis.get(`${this.#prefix}file-total`)));
   }
 
-  /** Takes objects that are to be removed. No other process gets them for a minute. */
+  /** Returns objects that are to be removed. No other process gets them for a minute. */
   async takeRemovals(max: number): Promise<string[]> {
     const args = { prefix: this.#prefix, most: max, againMs: removeAgainMs };
     const objects = await takeRemovals.run(this.#redis, { args });
     return Array.isArray(objects) ? objects.map(String) : [];
   }
 
-  /** Takes an object off the list of removals. Call it when the object was removed. */
+  /** Takes an object off the list of removals. To be called after the object was removed. */
   async noteRemoved(object: string): Promise<void> {
     await callRedis(this.#redis.zrem(`${this.#prefix}file-removals`, object));
   }

@@ -6,14 +6,14 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Maximum of files that one call of the script removes, which takes some milliseconds. */
+/** Maximum of files that one call of the script removes. Such a call takes some milliseconds. */
 const maxPerCall = 1_000;
 
-/** Milliseconds for which further files of the owner are refused: no upload takes longer. */
+/** Milliseconds for which further files of the owner are refused. No upload that has begun takes longer. */
 const refusedForMs = 24 * 3_600_000;
 
 /**
- * Removes all files of an owner that no longer exists: a deleted team, or a revoked key. Uploads that run now cannot become files either.
+ * Removes all files of an owner that no longer exists: a deleted team, or a revoked key. Unfinished uploads cannot become files either.
  * The content is removed within minutes.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`

@@ -35,9 +35,11 @@ export const idempotencySettings = {
 
 export interface IdempotencyBounds {
   ownerKeys: number;
-  /** Bytes of one answer, of all answers of an owner, and of all answers. */
+  /** Maximum bytes of one answer. */
   answerBytes: number;
+  /** Maximum bytes of all answers of an owner. */
   ownerBytes: number;
+  /** Maximum bytes of all answers. */
   totalBytes: number;
 }
 

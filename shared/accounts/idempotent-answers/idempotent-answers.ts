@@ -19,14 +19,15 @@ const readAnswer = new RedisScript(...common, new URL('lua/read.lua', import.met
 /** Milliseconds for which an answer is kept after its end. */
 export const answerKeepMs = 600_000;
 
-/** Milliseconds after which the key of an execution is free if its node has died. */
+/** Milliseconds after the death of a node until the keys of its executions are free. */
 const leaseMs = 6_000;
 
-/** Milliseconds after a read for which the reader counts as waiting for more. */
+/** Milliseconds after a read for which its follower counts as waiting for more of the answer. */
 const followerMs = 3_500;
 
-/** Maximum of entries in one read, and bytes after which a read ends. */
+/** Maximum of entries in one read. */
 const entriesAtOnce = 50;
+/** A read ends once it has this many bytes. */
 const bytesAtOnce = 256 * 1024;
 
 export interface RequestFacts {
@@ -51,19 +52,20 @@ export interface KeyedAttempt {
 }
 
 export type Claim =
-  /** The caller must execute the request. `number` is how many executions of the key came before. */
+  /** The caller must execute the request. `number` counts the earlier executions with the key. */
   | { outcome: 'claimed'; of: KeyedAttempt; number: number }
-  /** A request with the key is being executed, or was executed. */
+  /** The execution `of` has the key, or its answer is kept for the key. */
   | { outcome: 'taken'; of: KeyedAttempt; isOver: boolean; facts: RequestFacts }
   | { outcome: 'unknown' };
 
 export interface AnswerEntry {
-  /** Numbers of the first and of the last event in `bytes`. */
+  /** Number of the first event in `bytes`. */
   from: number;
+  /** Number of the last event in `bytes`. */
   last: number;
   bytes: Uint8Array | undefined;
   head: AnswerHead | undefined;
-  /** The facts of the request, if more of them are known than before. */
+  /** Endpoint and digest of the request, if more of them is known than before. */
   facts: RequestFacts | undefined;
 }
 
@@ -76,22 +78,22 @@ export interface ReadEntry {
 export interface ReadAnswer {
   /** `gone` if the node that executed the request has died. */
   state: 'running' | 'gone' | 'whole' | 'cut' | 'cancelled';
-  /** How many executions of the key came before this one. */
+  /** How many executions with the key came before this one. */
   number: number;
   next: number;
   /** Whether there was no room for the answer, so that it is not kept. */
   isLost: boolean;
-  /** Like `head`, undefined in a read after an event: the reader got both before. */
+  /** Undefined, as `head` is, in a read after an event, because the follower has both already. */
   facts: RequestFacts | undefined;
   head: AnswerHead | undefined;
-  /** More may follow. The first entry may have events that are older than requested. */
+  /** The entries that were read; more may follow. The first entry may have events that are older than requested. */
   entries: ReadEntry[];
 }
 
 /**
- * The answers to requests with an idempotency key, while they are made and for a while afterwards. Keys belong to their owner: the same key
- * of another owner is another key. Answers are sealed with a key of the owner. Every method throws RouterError `store_unavailable` when
- * Redis does not answer.
+ * The answers to requests with an idempotency key, while they are made and for a while afterwards. A key belongs to its owner, so the same
+ * text sent by another owner is another key. Answers are sealed with a key of the owner. Every method throws RouterError
+ * `store_unavailable` when Redis does not answer.
  */
 export class IdempotentAnswers {
   readonly #redis: Redis;
@@ -122,8 +124,8 @@ export class IdempotentAnswers {
   /**
    * Claims an idempotency key.
    * @param isResumed whether the request continues an answer, and is never executed
-   * @param attempt id of the execution; the same one in a repeated claim, made because the reply was lost
-   * @throws RouterError `rate_limit_exceeded` if the owner has too many keys, or there is no room for another one
+   * @param attempt id of the execution; a claim that is repeated because the reply was lost passes the same id
+   * @throws RouterError `rate_limit_exceeded` if the owner has too many keys, or there is no room for another key
    */
   async claim(
     owner: string,
@@ -157,13 +159,19 @@ export class IdempotentAnswers {
     }
   }
 
-  /** Adds to an answer. @returns `lost` if the answer is not kept, `superseded` if the execution no longer has its key */
+  /**
+   * Adds events, status and headers, or endpoint and digest of the request to an answer.
+   * @returns `lost` if the answer is not kept, `superseded` if the execution no longer has its key
+   */
   async append(of: KeyedAttempt, entry: AnswerEntry): Promise<'kept' | 'lost' | 'superseded'> {
     const outcome = await appendEvents.run(this.#redis, await this.#entryInput(of, entry));
     return outcome === 1 ? 'kept' : outcome === -1 ? 'lost' : 'superseded';
   }
 
-  /** Renews the lease of an execution. @returns how many followers wait for the answer; -1 if the execution no longer has its key */
+  /**
+   * Renews the lease of an execution.
+   * @returns how many followers wait for the answer; -1 if the execution no longer has its key
+   */
   async renew(of: KeyedAttempt): Promise<number> {
     const args = { prefix: this.#prefix, ...of, leaseMs, keepMs: answerKeepMs };
     return Number(await renewLease.run(this.#redis, { args }));
@@ -171,15 +179,18 @@ export class IdempotentAnswers {
 
   /**
    * Ends an execution.
-   * @param end `cut` for an answer whose connection was closed midway
-   * @param isFree whether the next request with the key is executed
+   * @param end `cut` for an answer whose connection was closed before its end
+   * @param isFree whether the next request with the key is executed instead of getting this answer
    */
   async finish(of: KeyedAttempt, entry: AnswerEntry, end: 'whole' | 'cut', isFree: boolean): Promise<void> {
     const { args, texts } = await this.#entryInput(of, entry);
     await finishAnswer.run(this.#redis, { args: { ...args, kind: end, isFree, keepMs: answerKeepMs }, texts });
   }
 
-  /** Abandons an execution whose client is gone, unless followers wait for its answer. @returns how many wait */
+  /**
+   * Abandons an execution whose client has disconnected, unless followers wait for its answer.
+   * @returns how many followers wait
+   */
   async abandon(of: KeyedAttempt): Promise<number> {
     return Number(
       await abandonAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...of, keepMs: answerKeepMs } }),
@@ -187,8 +198,9 @@ export class IdempotentAnswers {
   }
 
   /**
-   * Reads an answer after an event, and registers a follower as waiting; undefined if the answer no longer exists.
+   * Reads the part of an answer after an event, and registers a follower as waiting for more.
    * @param after number of the event; -1 for the whole answer
+   * @returns undefined if the answer no longer exists
    */
   async read(of: KeyedAttempt, follower: string, after: number): Promise<ReadAnswer | undefined> {
     const bounds = { most: entriesAtOnce, maxBytes: bytesAtOnce };
@@ -198,7 +210,7 @@ export class IdempotentAnswers {
       ? reply.map(String)
       : [];
     if (state === undefined) return undefined;
-    // Once for all texts: deriving it takes as long as opening a sealed text.
+    // The sealer is derived once for all texts, because deriving it takes as long as opening a sealed text.
     const sealer = this.#sealer(of.owner);
     const open = (sealed = ''): unknown => (sealed === '' ? undefined : opened(sealer, sealed));
     return {
@@ -219,7 +231,7 @@ export class IdempotentAnswers {
     await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
   }
 
-  /** Whether leases may have run out only because Redis was away and nobody could renew them. */
+  /** Whether leases may have run out only because Redis was unavailable, so that nobody could renew them. */
   get #wasAway(): boolean {
     return performance.now() - this.#thereSince < leaseMs;
   }

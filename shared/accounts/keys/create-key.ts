@@ -11,16 +11,19 @@ export type NewKey = Pick<
 > &
   Partial<Pick<KeyRecord, 'adminSet' | 'issuedBy'>>;
 
-/** A new key. This is the only moment at which its raw form is known: the store keeps a hash. */
+/** A new key. Its raw form is known only now, because the store keeps a hash. */
 export interface CreatedKey {
   raw: string;
   record: KeyRecord;
 }
 
-/** One Argon2 computation at a time, however fast people make keys: this process also has to verify keys. */
+/** Runs one Argon2 computation at a time, however fast people make keys, because this process also has to verify keys. */
 const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
 
-/** Creates a key without an owner, and stores its record. @throws RouterError `overloaded` when too many are being made */
+/**
+ * Creates a key without an owner, and stores its record.
+ * @throws RouterError `overloaded` when too many keys are being made
+ */
 export async function createKey(store: KeyStore, settings: Omit<NewKey, 'ownerId'>): Promise<CreatedKey> {
   const key = await prepareKey(settings);
   await store.create(key.record);
@@ -38,9 +41,9 @@ export async function createOwnedKey(
 }
 
 /**
- * Creates a key with the permitted settings of another one, which expires after `overlapMs`. The use of both counts together. An issued key
- * cannot read what the other key has stored. Returns why no key was created otherwise (`not usable`: the other one is revoked, expired,
- * replaced or unknown). Throws as `createKey` does.
+ * Replaces a key by a new one with the old key's permitted settings. The old key expires after `overlapMs`. The use of both counts
+ * together. If the new key is issued, it cannot read what the old key has stored. Throws as `createKey` does.
+ * @returns the new key, or why none was created; `not usable` if the old key is revoked, expired, replaced or unknown
  */
 export async function rotateKey(
   store: KeyStore,
@@ -51,7 +54,7 @@ export async function rotateKey(
   const priority = permittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
   const { raw, record } = await prepareKey({ ...settings, createdBy, issuedBy });
-  // Of several live keys with one count, the newest stands for all: this one, even if both were made within one millisecond.
+  // Of all usable keys whose use counts together, the newest represents them: this one, even if both were made within one millisecond.
   const createdAt = Math.max(record.createdAt, old.createdAt + 1);
   const key = { raw, record: { ...record, createdAt, countedAs: old.countedAs ?? old.id } };
   const outcome = await store.replace(
@@ -63,7 +66,7 @@ export async function rotateKey(
   return outcome === 'created' ? key : outcome;
 }
 
-/** Creates the first router key of a cluster; undefined if a router key was ever made before, by this or any other process. */
+/** Creates the first router key of a cluster; undefined if any process has ever made a router key before. */
 export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey | undefined> {
   if (await store.hasHadRouterKey()) return undefined;
   const key = await prepareKey({ kind: 'router', name: 'first key', class: 'normal' });

@@ -1,12 +1,14 @@
-/** The queue is full, for this owner or altogether. */
+/** Thrown when too many tasks wait, of one owner or altogether. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError';
 }
 
-/** Maximum of tasks that run at once, wait for one owner, and wait altogether. */
 export interface FairQueueLimits {
+  /** Maximum of tasks that run at once. */
   concurrency: number;
+  /** Maximum of one owner's tasks that wait. */
   waitingPerOwner: number;
+  /** Maximum of tasks that wait. */
   waiting: number;
 }
 
@@ -16,7 +18,7 @@ export interface FairQueueLimits {
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** In the order of service: the first owner is next. An owner without waiting work is not in the map. */
+  /** The waiting tasks by owner. The first owner in the map is served next. An owner without waiting tasks is not in the map. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #waitingCount = 0;
   #running = 0;
@@ -26,8 +28,8 @@ export class FairQueue {
   }
 
   /**
-   * Runs `work` when its owner is next in line, and returns its outcome.
-   * @throws QueueFullError, at once, when there is no room to wait
+   * Runs `work` when it is the turn of its owner, and returns its outcome.
+   * @throws QueueFullError at once, if too many tasks wait
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limits.concurrency) this.#running++;
@@ -51,7 +53,7 @@ export class FairQueue {
     });
   }
 
-  /** Gives the place of a finished task to the next owner in line, who then goes to the end of the line. */
+  /** Begins a task of the next owner in place of a finished one. That owner then goes to the end of the queue. */
   #passOn(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -22,7 +22,7 @@ export function generateId(): string {
   return randomText(idLength);
 }
 
-/** Each byte gives five bits; 32 divides 256, so every character is equally likely. */
+/** Makes one character of each random byte. Every character is equally likely, because 32 divides 256. */
 function randomText(length: number): string {
   return Array.from(randomBytes(length), (byte) => keyAlphabet.charAt(byte % 32)).join('');
 }

@@ -3,7 +3,7 @@ import { argon2id, hash, needsRehash } from 'argon2';
 /** The cost of a key's hash: 256 KiB, one pass and one lane, about 0.12 ms of one core. See docs/decisions/0019-cost-of-keys.md. */
 const cost = { memoryCost: 256, timeCost: 1, parallelism: 1 };
 
-/** Hashes the secret of a key for the store: Argon2id, as a PHC string, which carries its salt and its parameters. */
+/** Hashes the secret of a key for the store: Argon2id, as a PHC string, which contains its salt and its parameters. */
 export function hashKeySecret(secret: string): Promise<string> {
   return hash(secret, { type: argon2id, ...cost });
 }

@@ -5,17 +5,17 @@ export interface RefusedKey {
   readonly id: string;
   readonly kind: KeyKind;
   readonly name: string;
-  /** The person of a personal key, the team of a team key. */
+  /** Id of the person of a personal key, or of the team of a team key. */
   readonly ownerId?: string | undefined;
 }
 
 /**
- * The refusal of a raw key. Clients receive the same error for every reason. The refusal is counted for the key with the given id, if there
- * is one: it was revoked, has expired, or has another secret.
+ * The refusal of a raw key. Clients receive the same error for every reason. If a key with the id in the raw key exists, but was revoked,
+ * has expired or has another secret, the refusal is counted for that key.
  */
 export class InvalidKeyError extends RouterError {
   override name = 'InvalidKeyError';
-  /** Undefined if no key has the id. */
+  /** The key with the id in the raw key; undefined if there is none. */
   readonly key: RefusedKey | undefined;
 
   constructor(key: RefusedKey | undefined) {

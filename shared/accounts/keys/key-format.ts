@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 export const keyKinds = ['router', 'user', 'team'] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** The parts of a raw key. `secret` includes the checksum at its end; it must not outlive its verification. */
+/** The parts of a raw key. `secret` includes the checksum at its end, and must not be kept after the key is verified. */
 export interface ParsedKey {
   kind: KeyKind;
   id: string;
@@ -18,16 +18,16 @@ export const keySpelling: Readonly<Record<KeyKind, { word: string; separator: st
   team: { word: 'team', separator: '.' },
 };
 
-/** Crockford's base 32 in lower case: no i, l, o or u, so that a key survives being read aloud or typed. */
+/** Crockford's base 32 in lower case. It lacks i, l, o and u, so that a key can be read aloud or typed without mistakes. */
 export const keyAlphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** 12 characters of 5 bits: with a billion keys, the chance that the next id is taken is one in a billion. */
+/** Characters of an id, 5 bits each. With a billion keys, the chance that the next id exists already is one in a billion. */
 export const idLength = 12;
 
-/** 33 characters of 5 bits: 165 random bits. */
+/** Random characters of a secret, 5 bits each: 165 random bits. */
 export const randomLength = 33;
 
-/** Seven characters of 5 bits hold the 32 bits of a CRC-32. */
+/** Characters of a checksum, 5 bits each. Seven have room for the 32 bits of a CRC-32. */
 export const checksumLength = 7;
 
 /**

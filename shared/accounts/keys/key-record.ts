@@ -14,7 +14,7 @@ export const keyRecordSchema = z.object({
   id: z.string(),
   kind: z.enum(keyKinds),
   name: z.string(),
-  /** A class that this release does not define counts as `normal`, which every key may have. */
+  /** The priority of the key's requests. A class that this release does not define counts as `normal`, which every key may have. */
   class: z.enum(priorityClasses).catch('normal'),
   /** Argon2id of the secret, as a PHC string. */
   hash: z.string(),
@@ -22,34 +22,38 @@ export const keyRecordSchema = z.object({
   firstFour: z.string(),
   lastFour: z.string(),
   createdAt: z.coerce.number(),
-  /** The person of a personal key, the team of a team key. */
+  /** Id of the person of a personal key, or of the team of a team key. */
   ownerId: z.string().optional(),
-  /** The person who made it; absent when the command line made it. */
+  /** Id of the person who made the key; absent if the command line made it. */
   createdBy: z.string().optional(),
   /**
-   * Only for issued keys. `issuedBy` is the administrator who made the key, and who may not read what belongs to its owner. `storesAs` is
-   * the id that owns what the key stores, in place of the key's owner: that of this key, or of the key that its owner has rotated.
+   * Only in issued keys: id of the administrator who made the key. The administrator may not read what the key's owner has stored, so an
+   * issued key stores nothing for its owner.
    */
   issuedBy: z.string().optional(),
+  /**
+   * Only in issued keys: the id that owns what the key stores, in place of the key's owner. It is the id of this key or, if the owner has
+   * rotated an issued key, that key's `storesAs`.
+   */
   storesAs: z.string().optional(),
-  /** When it expires: it is refused from then on. */
+  /** When the key expires. From then on, it is refused. */
   expiresAt: z.coerce.number().optional(),
-  /** Names of models that it may request; absent: all. */
+  /** Names of models that the key may request; absent: all. */
   models: storedJson(z.array(z.string())).optional(),
-  /** Tiers that may serve it; absent: all. Empty, if this release defines none of the stored ones: no tier may. */
+  /** Tiers that may serve the key; absent: all. If this release defines none of the stored tiers, the list is empty and no tier may. */
   tiers: storedList(tiers).optional(),
-  /** Tools that it may list and call: names, and `<server>/*` for all tools of an MCP server; absent: all. */
+  /** Tools that the key may list and call: names, and `<server>/*` for all tools of an MCP server; absent: all. */
   tools: storedJson(z.array(z.string())).optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   /** The settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>` for a single limit. */
   adminSet: storedJson(z.array(z.string())).optional(),
-  /** Present if its requests are recorded. A value that cannot be read counts as absent. */
+  /** Present if the key's requests are recorded. A value that cannot be read counts as absent. */
   records: storedJson(recordingSwitchSchema).optional().catch(undefined),
   replacedBy: z.string().optional(),
   /**
-   * Id of the first key in a chain of replacements: the use of all of them counts as the use of that key. Absent for a key that replaced
-   * none.
+   * Id of the first key in a chain of replacements. The use of all keys in the chain counts as the use of that key. Absent in a key that
+   * replaced none.
    */
   countedAs: z.string().optional(),
   revokedAt: z.coerce.number().optional(),
@@ -67,11 +71,11 @@ export const keyOwnerSchema = z
     ceiling: storedCeilingSchema.optional(),
     blockedAt: z.string().optional(),
     refusedAt: z.string().optional(),
-    /** Only of a person; empty for somebody who signs in at a provider. */
+    /** Only in the record of a person; empty for a person who signs in at a provider. */
     passwordHash: z.string().optional(),
-    /** Only of a team. */
+    /** Only in the record of a team. */
     records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
-    /** Only of a person. */
+    /** Only in the record of a person. */
     role: z.string().optional(),
   })
   .transform(({ name, limits, weight, ceiling, records, role, passwordHash, ...times }): KeyOwner => ({
@@ -91,48 +95,49 @@ export interface KeyOwner {
   /** See `weightSchema`; undefined: 1. */
   weight?: number | undefined;
   ceiling?: Ceiling | undefined;
-  /** Whether all keys of the owner are refused: the owner is blocked, or their provider refuses them. */
+  /** Whether all keys of the owner are refused, because the owner is blocked or their provider refuses them. */
   blocked: boolean;
-  /** Of a team: present if the requests of all its keys are recorded. */
+  /** Present for a team if the requests of all its keys are recorded. */
   records?: RecordingSwitch;
   isAdmin?: true;
-  /** Of a person who signs in at a provider, if anywhere. */
+  /** Present for a person without a password, who can sign in only at a provider, if anywhere. */
   hasNoPassword?: true;
 }
 
 /** The record of a key, with its owner if it has one that still exists. */
 export type FoundKey = KeyRecord & { owner?: KeyOwner };
 
-/** The identity of a verified key, as the rest of the router sees it. */
+/** The identity of a verified key, which the router uses in place of the key's record. */
 export interface KeyIdentity {
   readonly id: string;
   readonly kind: KeyKind;
   readonly name: string;
   readonly class: PriorityClass;
-  /** The person of a personal key, the team of a team key; undefined for a router key. */
+  /** Id of the person of a personal key, or of the team of a team key; undefined for a router key. */
   readonly ownerId: string | undefined;
-  /** See KeyRecord: owns what the key stores, in place of its owner. Absent if that is the owner. */
+  /** The id that owns what the key stores, in place of the key's owner; see KeyRecord. Absent if the owner owns it. */
   readonly storesAs?: string | undefined;
   /** Names of models that the key may request; undefined: all. */
   readonly models: readonly string[] | undefined;
-  /** Model lists of the person or the team; each of them must permit a model, too. */
+  /** Lists of models of the person or the team. A model must be in each of them, too. */
   readonly ownerModels?: readonly (readonly string[])[] | undefined;
   /** Tiers that may serve the key; undefined: all. */
   readonly tiers: readonly Tier[] | undefined;
   /** Tools that the key may list and call, see `readToolPermits`; undefined: all. */
   readonly tools: readonly string[] | undefined;
-  /** The limits that apply to a request with this key: the key's own and its owner's, where they have any. */
+  /** The limits that apply to a request with this key: the limits of the key and those of its owner, if they have any. */
   readonly limits: readonly PartyLimits[];
   /** See `weightSchema`; undefined: 1. */
   readonly weight?: number | undefined;
   /** The weight of the person or team; undefined: 1. */
   readonly ownerWeight?: number | undefined;
-  /** Whether the requests are recorded, where recordings are on. */
+  /** Whether the key's requests are recorded, if the cluster makes recordings. */
   readonly isRecorded?: true;
 }
 
 /**
- * Returns the id that owns what a key stores: files, batches, responses. That is its owner, or the key itself; of an issued key `storesAs`.
+ * Returns the id that owns the files, batches and responses of a key: `storesAs` of an issued key, else its owner, or the key itself if it
+ * has no owner.
  */
 export function storeOwnerOf({
   id,
@@ -142,13 +147,13 @@ export function storeOwnerOf({
   return storesAs;
 }
 
-/** Returns whether a key may be used at a time: it is not revoked or expired, and its owner, if it has one, exists and is not blocked. */
+/** Returns whether a key is neither revoked nor expired at a time and, if it has an owner, the owner exists and is not blocked. */
 export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now: number): boolean {
   if (revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)) return false;
   return ownerId === undefined || owner?.blocked === false;
 }
 
-/** Returns the party that the use of a key counts for, against the limits of the key. */
+/** Returns the party for which the use of a key counts against the key's limits. */
 export function partyOfKey({ id, countedAs = id }: Pick<KeyRecord, 'id' | 'countedAs'>): `key:${string}` {
   return `key:${countedAs}`;
 }
@@ -162,8 +167,8 @@ export function liveKeysByParty(keys: readonly FoundKey[], now: number): Readonl
 }
 
 /**
- * Returns the class that a key may use. An owner may choose `high` only as long as the ceiling permits it, unless an administrator has set
- * it, or is the owner.
+ * Returns the class that a key may use. For a key with an owner, `high` counts only if the owner's ceiling has `high` as maximum, an
+ * administrator has set the class, or the owner is an administrator. Otherwise, it becomes `normal`.
  */
 export function permittedClass({ class: priority, kind, owner, adminSet = [] }: FoundKey): PriorityClass {
   if (priority !== 'high' || kind === 'router' || owner === undefined) return priority;
@@ -171,7 +176,10 @@ export function permittedClass({ class: priority, kind, owner, adminSet = [] }: 
   return isAdmin || ceiling?.maxClass === 'high' || adminSet.includes('class') ? priority : 'normal';
 }
 
-/** Returns the identity of a key, within the ceiling of its owner. @param priority the class of the key */
+/**
+ * Returns the identity of a key, within the ceiling of its owner.
+ * @param priority the class of the key
+ */
 export function identityOfKey(found: FoundKey, priority: PriorityClass = permittedClass(found)): KeyIdentity {
   const { id, kind, name, class: _, ...key } = found;
   const { ownerId, owner, storesAs, models, tiers, tools, weight } = key;

@@ -30,7 +30,7 @@ export type NewKeyRecord = Omit<KeyRecord, 'revokedAt'>;
 
 export type Revocation = 'revoked' | 'revoked before' | 'unknown';
 
-/** The outcome of creating a key. `too many`: its owner has 200 keys that are in use. */
+/** The outcome of creating a key. `too many`: its owner has 200 keys that can be used. */
 export type KeyCreation = 'created' | 'no owner' | 'too many';
 
 export type KeyChange = Pick<
@@ -41,8 +41,8 @@ export type KeyChange = Pick<
 export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'stale';
 
 /**
- * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of 200 keys loses the
- * oldest ones that cannot be used any more. Every method throws `store_unavailable` when Redis does not answer in time.
+ * The records of all keys, in Redis. The record of a revoked key stays, so that the key can still be named. If an owner has 200 keys, a new
+ * key replaces the oldest one that cannot be used any more. Every method throws `store_unavailable` when Redis does not answer in time.
  */
 export class KeyStore {
   readonly #redis: Redis;
@@ -65,8 +65,8 @@ export class KeyStore {
   }
 
   /**
-   * Returns a key, revoked or not, with its owner; undefined when there is none.
-   * @throws UnreadableRecordError when its record or its owner's cannot be read
+   * Returns a key, revoked or not, with its owner; undefined if there is no such key.
+   * @throws UnreadableRecordError when the record of the key or of its owner cannot be read
    */
   async find(id: string): Promise<FoundKey | undefined> {
     const record = await this.#records.find(id);
@@ -75,7 +75,7 @@ export class KeyStore {
     return owner ? { ...record, owner } : record;
   }
 
-  /** Returns the name of a key, even if the rest of its record cannot be read; undefined when there is none. */
+  /** Returns the name of a key, even if the rest of its record cannot be read; undefined if there is no such key. */
   async readName(id: string): Promise<string | undefined> {
     return (await callRedis(this.#redis.hget(this.#names.key(id), 'name'))) ?? undefined;
   }
@@ -97,7 +97,7 @@ export class KeyStore {
   /**
    * Returns the first keys that were made at `createdAt` or later, `limit` of them at most, oldest first, without those that cannot be
    * read.
-   * @returns `isEnd` is whether no others follow
+   * @returns `isEnd`: whether no further keys follow
    */
   async listFrom(createdAt: number, limit: number): Promise<{ found: FoundKey[]; isEnd: boolean }> {
     const range = [this.#names.keys, createdAt, '+inf', 'BYSCORE', 'LIMIT', 0, limit] as const;
@@ -113,7 +113,7 @@ export class KeyStore {
   /** Returns the keys that can be read and expire at `from` or later, but before `to`, both in ms since 1970, oldest first. */
   async listExpiring(from: number, to: number): Promise<FoundKey[]> {
     const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
-    // Reads one field of each key: few keys expire soon, and only those are read as a whole.
+    // Reads only one field of each key, because few keys expire soon. The records of these are then read as a whole.
     const expiries = await mapInPages(ids, (id) => callRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
     return this.#findAll(
       ids.filter((_, at) => {
@@ -143,8 +143,8 @@ export class KeyStore {
   }
 
   /**
-   * Stores a key that replaces another one. The old key expires at `until`, or at its own expiry if that is earlier. The new one gets the
-   * settings that the old one has at that moment, except for the class if `priority` is given.
+   * Stores a key that replaces another one. The old key expires at `until`, or at its own expiry if that is earlier. The new key gets the
+   * settings that the old one has at this moment, except for the class if `priority` is defined.
    */
   async replace(
     oldId: string,
@@ -163,8 +163,8 @@ export class KeyStore {
   }
 
   /**
-   * Changes the given fields; undefined removes a field. `over`: the key is revoked or replaced, and stays as it is; `stale`: the key is
-   * not at revision `ifRevision`.
+   * Changes the fields in `change`; the value undefined removes a field.
+   * @returns `over` if the key is revoked or replaced, so that it was not changed; `stale` if it is not at revision `ifRevision`
    */
   async change(id: string, change: Partial<KeyChange>, ifRevision?: number): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
@@ -176,9 +176,9 @@ export class KeyStore {
   }
 
   /**
-   * Revokes a key for good, and cancels the batches that were created with it. What belongs to the key itself, because it has no owner or
-   * was issued, is removed once nobody can read it any more: neither a key that replaced it, nor one that it replaced and that has not
-   * expired yet.
+   * Revokes a key for good, and cancels the batches that were created with it. A key without an owner, and an issued key, own what they
+   * store. This content is removed once no other key can read it any more. Other keys are those that replaced this key, and those that it
+   * replaced.
    */
   async revoke(id: string, now: number): Promise<Revocation> {
     const { key, keysOf } = this.#names;
@@ -190,7 +190,7 @@ export class KeyStore {
     });
     const [outcome, ...unread] = ended as [number, ...string[]];
     if (outcome === -1) return 'unknown';
-    // Also for a key that was revoked before: Redis may have been lost before this step.
+    // Also done for a key that was revoked before, because Redis may have become unavailable before this step.
     await cancelBatchesOfOwner(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
     for (const store of unread) {
       await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
@@ -199,7 +199,7 @@ export class KeyStore {
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 
-  /** Replaces the hash of a key by another hash of the same secret, unless the stored one has changed. Returns whether it did. */
+  /** Replaces the hash of a key by another hash of the same secret, unless the stored hash has changed. Returns whether it was replaced. */
   async replaceHash(id: string, from: string, to: string): Promise<boolean> {
     return (await replaceHash.run(this.#redis, { keys: [this.#names.key(id)], args: { from, to } })) === 1;
   }
@@ -209,7 +209,7 @@ export class KeyStore {
     await callRedis(this.#redis.hset(this.#names.keyUses, Object.fromEntries(uses)));
   }
 
-  /** Returns when each of these keys was last used, in ms since 1970, to the minute; undefined: never. */
+  /** Returns when each of these keys was last used, in ms since 1970, to the minute; undefined if it was never used. */
   async lastUses(ids: readonly string[]): Promise<(number | undefined)[]> {
     if (ids.length === 0) return [];
     const times = await callRedis(this.#redis.hmget(this.#names.keyUses, ...ids));
@@ -240,7 +240,10 @@ export class KeyStore {
     return outcome;
   }
 
-  /** Returns the owner of a key; undefined when it has none, or the owner is gone. @throws UnreadableRecordError */
+  /**
+   * Returns the owner of a key; undefined if the key has no owner, or the owner no longer exists.
+   * @throws UnreadableRecordError
+   */
   async #findOwner(record: NewKeyRecord): Promise<KeyOwner | undefined> {
     const { kind, ownerId } = record;
     return ownerId === undefined || kind === 'router' ? undefined : this.#owners[kind].find(ownerId);
@@ -259,7 +262,7 @@ export class KeyStore {
   }
 }
 
-/** Returns the fields that a successor has of its own; it takes all others from the key that it replaces. */
+/** Returns the fields of a record that a new key does not inherit from the key that it replaces. */
 function identityFields({
   id,
   hash,

@@ -12,13 +12,13 @@ import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-
 import { parseKey, parseKeyForm } from './parse-key.ts';
 
 export interface KeyVerifierOptions {
-  /** Argon2 computations at once. Default: the machine's cores but one, at least 1 and at most 3. */
+  /** Maximum of Argon2 computations at once. Default: the machine's cores but one, at least 1 and at most 3. */
   concurrency?: number;
-  /** Verified keys kept in memory. Default 10,000. */
+  /** Maximum of verified keys in memory. Default 10,000. */
   maxKnown?: number;
-  /** Milliseconds for which a verified key is trusted before its record is read again. Default 30 s. */
+  /** Milliseconds after the record of a key was read until it is read again. Default 30 s. */
   freshMs?: number;
-  /** Milliseconds for which a verified key stays valid while the store is away. Default 1 h. */
+  /** Milliseconds after the record of a key was read for which the key stays valid while the store is unavailable. Default 1 h. */
   graceMs?: number;
   /** Compares a secret with the hash of its record. Default: Argon2. */
   matchesHash?: (hash: string, secret: string) => Promise<boolean>;
@@ -28,14 +28,15 @@ const wrongKeysKept = 10_000;
 const wrongKeptMs = 10_000;
 const storeRetryMs = 1_000;
 /**
- * Maximum of keys that are verified at once, each of which holds its request: twice as many as may wait for their hashes to be compared.
+ * Maximum of keys that are verified at once. Each of them keeps its requests waiting. It is twice the number of keys that may wait for an
+ * Argon2 computation.
  */
 const verificationsAtOnce = 512;
-/** Maximum of reads of the store at once for texts that are no keys. Beyond it, refusals are counted for no key. */
+/** Maximum of reads of the store at once for texts that are no keys. The refusals of further such texts are counted for no key. */
 const mistypedAtOnce = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
-/** The store of keys with their owners. Both methods throw RouterError `store_unavailable` when it is away. */
+/** The store of keys with their owners. Both methods throw RouterError `store_unavailable` while it is unavailable. */
 export interface KeySource {
   find(id: string): Promise<FoundKey | undefined>;
   replaceHash(id: string, from: string, to: string): Promise<boolean>;
@@ -46,26 +47,27 @@ interface KnownKey {
   readonly digest: Buffer;
   hash: string;
   identity: KeyIdentity;
-  /** When it expires and is refused, ms since 1970. */
+  /** When the key expires, in ms since 1970. From then on, it is refused. */
   expiresAt: number;
-  /** When the record was last read. `seenAt` and `trustedUntil` are times of performance.now(). */
+  /** When the record was last read, in ms of performance.now(). */
   seenAt: number;
+  /** When the record must be read again, in ms of performance.now(). */
   trustedUntil: number;
   looking: Promise<void> | undefined;
 }
 
 interface Verification {
   readonly id: string;
-  /** Whether a change of the key was announced meanwhile: what was read before that does not count. */
+  /** Whether a change of the key was published since the record was read, so that the record must be read again. */
   changed: boolean;
 }
 
 /**
  * Verifies raw keys and returns their identities. A key in use is verified from memory in about a microsecond. A key that is new to this
- * process costs a read of the store and an Argon2 computation. Callers with the same key share both, and different keys are served in
- * rotation, so that a flood of wrong keys delays nobody for long. A hash with another cost than a new one is replaced.
+ * process costs a read of the store and an Argon2 computation. Callers with the same key share both. Different keys are served in rotation,
+ * so that a flood of wrong keys delays nobody for long. If a hash was computed with another cost than new hashes are, it is replaced.
  *
- * Raw keys are recognised by a digest keyed with a secret of this process: nothing in its memory can be used to sign in.
+ * Raw keys are recognised by a digest that is keyed with a secret of this process. So nothing in its memory can be used to sign in.
  */
 export class KeyVerifier {
   readonly #store: KeySource;
@@ -74,15 +76,15 @@ export class KeyVerifier {
   readonly #matchesHash: (hash: string, secret: string) => Promise<boolean>;
   readonly #queue: FairQueue;
   readonly #digestKey = randomBytes(32).toString('base64');
-  /** By id. Only one secret is right for an id, so any other secret is known to be wrong. */
+  /** Verified keys by id. Only one secret is right for an id, so any other secret is known to be wrong. */
   readonly #known: LRUCache<string, KnownKey>;
   /**
-   * By digest: when a wrong key may be tried again, and the key that has its id. Apart from the known keys, so that wrong keys never evict
-   * good ones.
+   * Wrong raw keys by digest: when the raw key is verified again, and the key that has its id. They are not in `#known`, so that they never
+   * evict verified keys.
    */
   readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: wrongKeysKept });
   #timesMarkedStale = 0;
-  /** Reads of the store under way for texts that are no keys. */
+  /** Number of current reads of the store for texts that are no keys. */
   #mistyped = 0;
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
@@ -100,7 +102,7 @@ export class KeyVerifier {
    * Returns the identity of a key: at once for a key in use, else as a promise.
    *
    * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown, revoked or expired key, and for a key whose owner is
-   * blocked or gone; `store_unavailable` for a key that cannot be verified while the store is away; `overloaded` when too many
+   * blocked or deleted; `store_unavailable` for a key that cannot be verified while the store is unavailable; `overloaded` when too many
    * verifications wait.
    */
   verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
@@ -119,7 +121,7 @@ export class KeyVerifier {
   }
 
   /**
-   * Removes a key, or all keys of a person or team, from memory because of an announced change. The next use reads the store.
+   * Removes a key, or all keys of a person or team, from memory, because a change of it was published. The next use reads the store.
    * @param changed a key's id, `user:<id>` or `team:<id>`
    */
   drop(changed: string): void {
@@ -134,7 +136,7 @@ export class KeyVerifier {
     }
   }
 
-  /** Makes the next use of every key read its record again, because announcements may have been missed. */
+  /** Makes the next use of every key read its record again, because published changes may have been missed. */
   markStale(): void {
     this.#timesMarkedStale++;
     this.#known.forEach((known) => {
@@ -145,7 +147,8 @@ export class KeyVerifier {
   }
 
   /**
-   * Refuses a text that is no key. The refusal is counted for the key with its id, if there is one: the secret is another one, or mistyped.
+   * Refuses a text that is no key. If the text has the id of a key, the refusal is counted for that key, as its secret was probably
+   * mistyped.
    */
   #refuseMistyped(rawKey: string): Promise<never> {
     const key = parseKeyForm(rawKey);
@@ -160,7 +163,7 @@ export class KeyVerifier {
 
   async #refuseOf(id: string, digest: string): Promise<never> {
     this.#mistyped += 1;
-    // While the store is away, the text is refused all the same.
+    // While the store is unavailable, the text is refused all the same.
     const record = await this.#store.find(id).catch(() => undefined);
     this.#mistyped -= 1;
     const refusal = new InvalidKeyError(record);
@@ -181,8 +184,8 @@ export class KeyVerifier {
   }
 
   /**
-   * Reads the record of a known key, and trusts the key again or removes it. While the store is away, the key stays valid for the grace
-   * time.
+   * Reads the record of a known key, and trusts the key again or removes it. While the store is unavailable, the key stays valid for
+   * `graceMs`.
    */
   async #refresh(id: string, known: KnownKey): Promise<void> {
     const now = performance.now();
@@ -201,7 +204,7 @@ export class KeyVerifier {
       known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
-    // Marked stale meanwhile: the record may have been read before that. (After `drop` this entry is not found any more.)
+    // If the key was marked stale meanwhile, the record may have been read before that. (After `drop`, this entry is not found any more.)
     if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
       this.#known.delete(id);
@@ -225,7 +228,7 @@ export class KeyVerifier {
     return outcome;
   }
 
-  /** Reads the record and compares the secret; begins again after every change that is announced meanwhile. */
+  /** Reads the record and compares the secret. Begins again after every change that is published meanwhile. */
   async #prove(key: ParsedKey, digest: string, verification: Verification): Promise<KeyIdentity> {
     let provenHash: string | undefined;
     for (;;) {
@@ -263,14 +266,14 @@ export class KeyVerifier {
       const hash = await this.#queue.run(id, () => hashKeySecret(secret));
       if (await this.#store.replaceHash(id, known.hash, hash)) known.hash = hash;
     } catch {
-      // The old hash stays and is as good. The next process to which the key is new tries again.
+      // The old hash stays, which works as well. The next process to which the key is new tries again.
     }
   }
 
   async #matches({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // The right secret was found while this one waited. This one is another one: callers with the same key share a verification.
+        // The right secret was found while this one waited. This one is wrong, because callers with the same key share a verification.
         if (this.#known.peek(id)?.hash === phc) return false;
         return this.#matchesHash(phc, secret);
       });
@@ -280,7 +283,7 @@ export class KeyVerifier {
   }
 }
 
-/** Returns the time of performance.now() until which a key is trusted: for so many milliseconds, and not beyond its expiry. */
+/** Returns the time of performance.now() until which a key is trusted: `ms` milliseconds from now, or its expiry if that is earlier. */
 function trustedUntil(ms: number, expiresAt: number): number {
   return performance.now() + Math.min(ms, expiresAt - Date.now());
 }

@@ -17,13 +17,13 @@ const keyForms = keyKinds.map((kind) => {
   return { kind, form: new RegExp(`^${word}[${separator}](${idPattern})[${separator}](${secretPattern})$`) };
 });
 
-/** Parses a raw key. Returns undefined when it cannot be a key: wrong form, or a checksum that does not fit. */
+/** Parses a raw key. Returns undefined for a text that is no key, because its form or its checksum is wrong. */
 export function parseKey(raw: string): ParsedKey | undefined {
   const key = parseKeyForm(raw);
   return key && keyChecksum(raw.slice(0, -checksumLength)) === raw.slice(-checksumLength) ? key : undefined;
 }
 
-/** Parses a text in the form of a key, whether or not its checksum fits. */
+/** Parses a text in the form of a key, whether or not its checksum is right. */
 export function parseKeyForm(raw: string): ParsedKey | undefined {
   for (const { kind, form } of keyForms) {
     const [, id, secret] = form.exec(raw) ?? [];

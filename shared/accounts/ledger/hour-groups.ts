@@ -4,41 +4,44 @@ import { addThingCounts, parseCounts, parseKeyField, zeroThingCounts, readSpanHa
 import { spansKeptMs, thingKinds, type ThingCount } from './span-sums.ts';
 import type { UsageFilter, UsageViewer } from './usage-record.ts';
 
-/** The groupings of hourly sums: models and keys have sums of their own; teams and people group the sums of their keys. */
+/** The groupings of hourly sums. Only sums of models and keys are stored; those of teams and people are added up from their keys. */
 export const hourGroups = ['model', 'key', 'team', 'user'] as const;
 export type HourGroupName = (typeof hourGroups)[number];
 
-/** Hours for which sums are kept, and the maximum of one query. */
+/** Hours for which sums are kept, and maximum of hours in one query. */
 export const maxHours = spansKeptMs.hour / unitMs.hour;
 
 /** Sums of the requests of an hour. Cost in nano-dollars. */
 export type HourSums = Record<ThingCount, number>;
 
-/** A model, key, team or person, with the sums of its requests. `key`, `user` and `team` are those of the first key among its rows. */
+/** A model, key, team or person, with the sums of its requests. `key`, `user` and `team` are the ids in the first row that was read. */
 export interface HourGroup {
   id: string;
   key: string;
   user: string;
   team: string;
   totals: HourSums;
-  /** One for each of `times`. */
+  /** The sums of each hour, in the order of `times`. */
   steps: HourSums[];
 }
 
 export interface HourQuery {
   viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>;
-  /** In ms since 1970; rounded outwards to whole hours, at most `maxHours` of them. */
+  /**
+   * Beginning of the queried time, in ms since 1970. Beginning and end are rounded outwards to whole hours. There may be `maxHours` of them
+   * at most.
+   */
   from: number;
   to: number;
   by: HourGroupName;
-  /** Without effect if `by` is `model`: models have one sum of all keys. */
+  /** Without effect if `by` is `model`, because the sums of a model are those of all keys. */
   filter: Pick<UsageFilter, 'key' | 'team' | 'user'>;
 }
 
 /**
- * Reads the sums of requests by hour and by group, the groups with the most requests first. An administrator gets everybody's, others their
- * own and those of their teams. What exceeded the maximum of rows of an hour is in the group `other`.
- * @throws RouterError `store_unavailable` while Redis is away
+ * Reads the sums of requests by hour and by group, the groups with the most requests first. An administrator gets the sums of everybody,
+ * others their own and those of their teams. Requests beyond the maximum of rows of an hour are in the group `other`.
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function readHourGroups(
   redis: Redis,

@@ -19,13 +19,13 @@ export const ledgerScripts: readonly URL[] = [sessionScript, new URL('lua/ledger
 
 export interface LedgerEntry {
   args: Readonly<Record<string, unknown>>;
-  /** The single requests, for the script's ARGV. */
+  /** One JSON text for each request, for the script's ARGV. */
   texts: string[];
 }
 
 export interface LedgerEntryBounds {
   prefix: string;
-  /** See `UsageLedgerBounds`. */
+  /** For this and the following bounds, see `UsageLedgerBounds`. */
   maxRequests: number;
   requestsKeptMs: number;
   maxFields: number;
@@ -58,8 +58,9 @@ export function ledgerEntry(
 
 interface Period {
   name: string;
-  /** Both in ms since 1970. */
+  /** In ms since 1970. */
   beginning: number;
+  /** When its totals expire, in ms since 1970. */
   expiry: number;
 }
 
@@ -68,7 +69,7 @@ function periodOf(step: Step, at: number): Period {
   return { name: periodName(step, beginning), beginning, expiry: computeExpiry(step, beginning) };
 }
 
-/** Returns what a batch adds to each row of each day and month, as the script takes it. */
+/** Returns what a batch of requests adds to each row of each day and month, in the form for the script. */
 function totalsByRow(records: readonly UsageRecord[]) {
   const rows = new Map<
     string,

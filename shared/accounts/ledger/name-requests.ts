@@ -5,18 +5,18 @@ import { deletedName } from '../people/delete-person.ts';
 import { personOfIdentity } from '../people/person-identity.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** A finished request for people to read: with the name of its owner, the id of its agent session, and its cost in dollars. */
+/** A finished request, with the name of its owner, the id of its agent session, and its cost in dollars, for people to read. */
 export type NamedRequest = Omit<UsageRecord, 'owner'> & {
   owner?: { kind: 'user' | 'team'; id: string; name: string };
   sessionId?: string;
 };
 
-/** Returns the names of people and teams; deleted ones may be missing. */
+/** Returns the names of people and teams. Those of deleted people and teams may be missing. */
 export type FindNames = (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
 
 /**
- * Returns a function that converts records of the ledger and looks up each name once. A deleted person gets a pseudonym, also in place of
- * the name of their key, or of their own name where it stands for a key. A deleted team is named by its id.
+ * Returns a function that converts records of the ledger and looks up each name once. A deleted person gets a pseudonym. It also replaces
+ * the name of a key of theirs, and their name where it is stored as that of a key. A deleted team is named by its id.
  */
 export function nameRequests(namesOf: FindNames): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
   const known = new Map<LimitedParty, string | undefined>();

@@ -1,21 +1,25 @@
 import type { Redis } from 'ioredis';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 
-/** One hash of the index has at most an eighth of all ids. As many older hashes are kept besides it as make up the whole. */
+/** Number of full hashes of the index that have all ids together. One hash has at most an eighth of them. */
 const parts = 8;
 
-/** Returns the maximum of ids in one hash of the index. @param maxRequests requests that are kept singly */
+/**
+ * Returns the maximum of ids in one hash of the index.
+ * @param maxRequests maximum of single requests that the ledger keeps
+ */
 export function idsAtOnce(maxRequests: number): number {
   return Math.max(1, Math.ceil(maxRequests / parts));
 }
 
-/** Hashes that are kept besides the current one. */
+/** Number of hashes that are kept in addition to the current one. */
 export const olderIds = parts;
 
 /**
- * Returns the stream ids of the requests with an id, oldest first: clients choose ids, and one request may be several records.
- * @param prefix of the ledger's names
- * @throws RouterError `store_unavailable` while Redis is away
+ * Returns the stream ids of the requests with an id, oldest first. There may be several, because clients choose ids, and one request may
+ * have several records.
+ * @param prefix start of the ledger's names
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function findEntries(redis: Redis, prefix: string, id: string): Promise<string[]> {
   const current = Number((await callRedis(redis.get(`${prefix}ids`))) ?? 0);

@@ -15,9 +15,9 @@ export interface SpanHashes {
 }
 
 /**
- * Reads the sums of periods that a viewer may see: for an administrator everybody's, for others their own and those of their teams.
+ * Reads the sums of periods that a viewer may see. An administrator gets the sums of everybody, others their own and those of their teams.
  * @param onHash is called with the fields of each hash, and the position of its period in `times`
- * @throws RouterError `store_unavailable` while Redis is away
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function readSpanHashes(
   redis: Redis,
@@ -37,7 +37,7 @@ export async function readSpanHashes(
   }
 }
 
-/** Parses the counts of a field; undefined for an unreadable text, which counts nothing. */
+/** Parses the counts of a field; undefined for a text that cannot be read. */
 export function parseCounts(text = ''): number[] | undefined {
   const counts = text.split(' ').map(Number);
   return counts.every(Number.isFinite) ? counts : undefined;
@@ -53,7 +53,7 @@ export function addThingCounts(sums: Record<ThingCount, number>, counts: readonl
 
 const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 
-/** Parses the field of a key: its id and the id of its owner, if it has one. Undefined for other fields. */
+/** Parses the field of a key into its id and the id of its owner, which is empty if it has none. Undefined for other fields. */
 export function parseKeyField(field: string): { key: string; user: string; team: string } | undefined {
   if (!field.startsWith(thingKinds.key)) return undefined;
   const { data } = keySchema.safeParse(field.slice(1));

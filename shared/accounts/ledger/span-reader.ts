@@ -17,22 +17,23 @@ export type SpanThing = Record<ThingCount, number> & { id: string; user: string;
 
 /** The sums of the requests that began in a period. */
 export interface SpanSums extends Period {
-  /** The beginnings of the steps that have begun, oldest first, in ms since 1970, and the length of a step in ms. */
+  /** The beginnings of the steps that have begun, oldest first, in ms since 1970. */
   times: number[];
+  /** The length of a step. */
   stepMs: number;
   steps: UsageTotals[];
   totals: UsageTotals;
   firstTokenMs: Percentiles | undefined;
   totalMs: Percentiles | undefined;
-  /** The models, keys and workers with the most requests, most first. */
+  /** The models, keys and workers with the most requests, each list ordered by the number of requests. */
   top: Record<ThingKind, SpanThing[]>;
 }
 
 /**
- * Reads the sums of the last hours or days that a viewer may see: for an administrator everybody's, for others their own and those of their
- * teams.
- * @param max maximum of models, of keys and of workers
- * @throws RouterError `store_unavailable` while Redis is away
+ * Reads the sums of the last hours or days that a viewer may see. An administrator gets the sums of everybody, others their own and those
+ * of their teams.
+ * @param max maximum of models, of keys and of workers in `top`
+ * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function readSpan(
   redis: Redis,
@@ -109,7 +110,7 @@ function addAt(counts: number[], index: number, value = 0): void {
   if (Number.isInteger(index) && index >= 0 && index < 1_000) counts[index] = (counts[index] ?? 0) + value;
 }
 
-/** Returns counts by class with 0 in place of gaps. */
+/** Returns the counts of latency classes, with 0 for classes without a count. */
 function filled(counts: readonly number[]): number[] {
   return Array.from(counts, (count: number | undefined) => count ?? 0);
 }

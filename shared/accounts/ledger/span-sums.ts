@@ -5,40 +5,40 @@ import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
 
-/** The steps of the sums of the last hours, with the milliseconds for which sums are kept after the beginning of their step. */
+/** The steps of the sums of the last hours. Their values are the milliseconds from the beginning of a step until its sums expire. */
 export const spansKeptMs = { minutes: 2 * hourMs, hour: 8 * 24 * hourMs } as const;
 export type SpanStep = keyof typeof spansKeptMs;
 
 export const thingCounts = ['requests', 'failed', 'promptTokens', 'completionTokens', 'cost'] as const;
 export type ThingCount = (typeof thingCounts)[number];
 
-/** The kinds of things that are counted separately, each with the letter before its name. */
+/** The kinds of things that are counted separately, each with the letter that begins its fields. */
 export const thingKinds = { model: 'm', key: 'k', worker: 'w' } as const;
 export type ThingKind = keyof typeof thingKinds;
 
-/** The letters before the latency class, in the fields that count times. */
+/** The letters before the latency class in the names of the fields that count requests by their times. */
 export const timeLetters = { firstToken: 'T', total: 'E' } as const;
 
 /** The field with the sums of all requests: one count for each of `countNames`. */
 export const wholeField = 'a';
 
-/** Maximum of owners of one period with sums of their own. */
+/** Maximum of owners whose sums are counted separately in one period. */
 export const maxSpanOwners = 1_000;
 
 /**
- * Maximum of fields in the sums of one period, of everybody and of an owner. Beyond it, further models, keys and workers are counted
- * together.
+ * Maximum of fields in the sums of one period, for everybody and for one owner. Further models are counted together, and so are further
+ * keys and further workers.
  */
 export const maxSpanFields = { everybody: 1_000, owner: 100 } as const;
 
-/** Returns the name of a period's sums below `usage:spans:`, as `hour:2026-11-28T08` and `minutes:2026-11-28T08:45`. */
+/** Returns the part after `usage:spans:` of the name of a period's sums, such as `hour:2026-11-28T08` or `minutes:2026-11-28T08:45`. */
 export function spanName(step: SpanStep, beginning: number): string {
   return `${step}:${new Date(beginning).toISOString().slice(0, step === 'hour' ? 13 : 16)}`;
 }
 
 /**
- * Returns the ends of the names of the sums that a viewer may see: for an administrator everybody's, for others their own and those of
- * their teams.
+ * Returns the ends of the names of the sums that a viewer may see. An administrator sees the sums of everybody, others their own and those
+ * of their teams.
  */
 export function spanOwners({
   isAdmin,
@@ -48,16 +48,16 @@ export function spanOwners({
   return isAdmin ? [''] : [`:user:${userId}`, ...teamIds.map((id) => `:team:${id}`)];
 }
 
-/** Returns the owner of a request as names in Redis have it, as `user:0a1b`; empty for a request without an owner. */
+/** Returns the owner of a request in the form for names in Redis, such as `user:0a1b`; empty for a request without an owner. */
 export function ownerName({ owner }: Pick<UsageRecord, 'owner'>): string {
   return owner ? `${owner.kind}:${owner.id}` : '';
 }
 
-/** What the script adds to the sums of one period of an owner, or of everybody where `owner` is empty. */
+/** What the script adds to the sums of one period of an owner, or of everybody if `owner` is empty. */
 interface OwnerSums {
   owner: string;
   maxFields: number;
-  /** Fields, with what to add to each of their counts. */
+  /** The fields of all requests together, each with the numbers to add to its counts. */
   whole: Record<string, number[]>;
   things: Map<string, { row: string; substitute: string; counts: number[] }>;
 }
@@ -67,9 +67,9 @@ interface Span {
   parts: Map<string, OwnerSums>;
 }
 
-/** Returns what requests add to the sums of the last hours, as the script takes it. */
+/** Returns what requests add to the sums of the last hours, in the form for the script. */
 export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
-  // Five minutes are always part of one hour.
+  // Grouped by five minutes, because these determine the hour, too.
   const spans = new Map<number, Span>();
   for (const record of records) {
     const beginning = findBeginning('minutes', record.at);
@@ -86,7 +86,7 @@ export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
   }));
 }
 
-/** Returns the periods that contain a time and are still kept. */
+/** Returns the periods that contain a time, without those whose sums have expired. */
 function periodsAt(at: number, now: number): Span['periods'] {
   return (Object.keys(spansKeptMs) as SpanStep[]).flatMap((step) => {
     const beginning = findBeginning(step, at);

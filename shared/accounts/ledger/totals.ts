@@ -18,18 +18,18 @@ export interface UsageTotals {
   searches: number;
 }
 
-/** What a total is counted for: one key (and so its owner), one model, one tier, one purpose. Absent ones are empty. */
+/** What a total is counted for: one key (and so its owner), one model, one tier and one purpose. A field without a value is empty. */
 export interface TotalsRow {
   key: string;
   user: string;
   team: string;
   tier: string;
   model: string;
-  /** The purpose of the requests; unknown in totals of releases without it. */
+  /** The purpose of the requests; empty if unknown, and in totals of releases without purposes. */
   purpose: string;
 }
 
-/** One letter for each count. The name of a field in Redis is the letter and the row's text: `n["k1","u1","","gpu","qwen3"]`. */
+/** One letter for each count. A field in Redis is named by the letter and the row's text, such as `n["k1","u1","","gpu","qwen3"]`. */
 export const countLetters = {
   requests: 'n',
   failed: 'f',
@@ -74,14 +74,14 @@ export function totalsRowOf({ key, owner, tier, model, asked, purpose }: UsageRe
   return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked, purpose: purpose ?? '' };
 }
 
-/** Leaves an empty purpose out, as releases do that have no purposes. */
+/** Encodes a row as text. An empty purpose is left out, so that the text is the same as in releases without purposes. */
 export function encodeRow({ key, user, team, tier, model, purpose }: TotalsRow): string {
   return JSON.stringify([key, user, team, tier, model, ...(purpose === '' ? [] : [purpose])]);
 }
 
 /**
- * Decodes the text of a row; undefined for another text. Elements that another release has added are dropped, so that such rows are summed
- * up.
+ * Decodes the text of a row; undefined for a text that is no row. Elements that another release has added are dropped. So several texts may
+ * be decoded to the same row.
  */
 export function decodeRow(text: string): TotalsRow | undefined {
   const { data } = storedJson(z.array(z.unknown())).safeParse(text);

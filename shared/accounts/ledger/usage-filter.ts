@@ -4,7 +4,7 @@ import { maySee, type UsageFilter, type UsageRecord, type UsageViewer } from './
 export const usageGroups = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
-/** The fields that totals can be filtered by; the others are stored only with single requests. */
+/** The fields by which totals can be filtered. The other fields of a filter are stored only with single requests. */
 export type RowFilter = Pick<UsageFilter, UsageGroup>;
 
 export function matchesRow(row: TotalsRow, filter: RowFilter): boolean {
@@ -22,7 +22,7 @@ export function matchesFilter(record: UsageRecord, viewer: UsageViewer, filter: 
   return maySee(viewer, row) && matchesRow(row, filter);
 }
 
-/** Returns false for the text of a record that cannot pass, which is then not parsed: most of a large ledger does not match. */
+/** Returns false for the text of a record that cannot match. Such a text need not be parsed, and most texts of a large ledger are such. */
 export function mayPass(
   text: string,
   { isAdmin, userId, keyIds, teamIds }: UsageViewer,
@@ -31,7 +31,7 @@ export function mayPass(
   const has = (value: string): boolean => text.includes(JSON.stringify(value));
   if (!isAdmin && !has(userId) && !keyIds.some(has) && !teamIds.some(has)) return false;
   if (recorded === true && !text.includes('"recorded"')) return false;
-  // Any outcome but done and cancelled counts as failed, whatever word a record has for it.
+  // Any outcome but `done` and `cancelled` counts as `failed`, whatever its word in the record.
   const exact = outcome === 'failed' ? undefined : outcome;
   return [model, key, team, user, tier, purpose, code, exact].every(
     (value) => value === undefined || value === '' || has(value),

@@ -13,12 +13,12 @@ const writeEveryMs = 500;
 const batchSize = 500;
 
 /**
- * Milliseconds for which a written batch is kept in memory, to write it again. A primary that fails may lose batches that its replica has
- * not received; sentinels name the new primary within that time.
+ * Milliseconds after a batch was written for which it stays in memory, to be written again. A primary that fails may lose batches that its
+ * replica has not received. Sentinels name the new primary within this time.
  */
 const rememberedMs = 20_000;
 
-/** Maximum of batches that are kept in memory: 20,000 requests, some ten megabytes. */
+/** Maximum of written batches in memory. They have 20,000 requests and take some ten megabytes. */
 const maxRemembered = 40;
 
 const closeMs = 3_000;
@@ -27,14 +27,13 @@ export interface UsageLedgerBounds {
   /** Maximum of single requests that are kept. */
   maxRequests: number;
   requestsKeptMs: number;
-  /** Maximum of requests that wait to be written while Redis is away. Default 10,000. */
+  /** Maximum of requests that wait to be written while Redis is unavailable. Default 10,000. */
   maxWaiting?: number;
   /**
-   * Maximum of fields of one day's or month's totals; a row has four or so. Keys and models beyond it are counted together. Default
-   * 200,000.
+   * Maximum of fields in the totals of one day or month; a row has about four fields. Further rows are counted together. Default 200,000.
    */
   maxFields?: number;
-  /** Milliseconds for which sessions of coding agents are kept after their last turn; 0 keeps none. Default 7 days. */
+  /** Milliseconds after its last turn for which a session of a coding agent is kept; 0: no sessions are kept. Default 7 days. */
   sessionsKeptMs?: number;
 }
 
@@ -44,9 +43,9 @@ interface Batch {
 }
 
 /**
- * Writes every finished request to Redis, in batches that no request waits for. A batch is written once, even if the reply was lost. After
- * each connection to Redis, which may lead to a new primary, the last batches are written again: the script leaves alone those that are
- * there. While Redis is away, requests wait up to a maximum; further ones are counted as dropped.
+ * Writes every finished request to Redis, in batches. No request waits for that. A batch is written once, even if the reply was lost. Each
+ * new connection to Redis may lead to a new primary. So the last batches are written again then; the script skips those that are stored.
+ * While Redis is unavailable, finished requests are kept up to a maximum. Further ones are counted as dropped.
  */
 export class UsageLedger {
   readonly #redis: Redis;
@@ -58,9 +57,9 @@ export class UsageLedger {
   #waiting: UsageRecord[] = [];
   #batch: Batch | undefined;
   #batches = 0;
-  /** Batches that were written lately, oldest first, and the time of each write. */
+  /** Batches that were written lately, oldest first, each with the time when it was written, in ms of performance.now(). */
   #written: { batch: Batch; at: number }[] = [];
-  /** Those of the written batches that are to be written again before anything else. */
+  /** Batches of `#written` that are to be written again before anything else. */
   #again: Batch[] = [];
   #writing: Promise<void> | undefined;
   #dropped = 0;
@@ -75,7 +74,7 @@ export class UsageLedger {
     redis.on('ready', this.#onConnected);
   }
 
-  /** Requests that were not written so far, because too many waited. */
+  /** Number of requests that were dropped so far, because too many waited. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -84,7 +83,7 @@ export class UsageLedger {
     return this.#waiting.length + (this.#batch?.records.length ?? 0);
   }
 
-  /** Takes a finished request, which is written within a second. */
+  /** Adds a finished request. It is written within a second. */
   add(record: UsageRecord): void {
     if (this.#waiting.length >= this.#bounds.maxWaiting) {
       if (this.#dropped === 0) this.#log.error('Redis is away for too long: use is not written down any more');
@@ -95,7 +94,7 @@ export class UsageLedger {
     if (this.#waiting.length === batchSize) void this.#write();
   }
 
-  /** Writes what is left, for three seconds at most, and stops. */
+  /** Writes all waiting requests, for three seconds at most, and stops. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const deadline = performance.now() + closeMs;
@@ -151,7 +150,7 @@ export class UsageLedger {
     }
   }
 
-  /** Returns what a script that writes these requests together with something else passes to `writeUsage`. */
+  /** Returns the arguments of `writeUsage`, for a script that writes these requests together with something else. */
   createEntry(records: readonly UsageRecord[]): LedgerEntry {
     return ledgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
   }

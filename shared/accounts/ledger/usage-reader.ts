@@ -25,13 +25,13 @@ const pageSize = 500;
 /** Fields that Redis scans in one step of reading totals. */
 const fieldsAtOnce = 1_000;
 
-/** Maximum of entries that are read for one page of requests: with a filter that few pass, a page may come out short. */
+/** Maximum of entries that are read for one page of requests. If few of them match the filter, the page has fewer than `limit`. */
 const maxLookedAt = 50_000;
 
-/** Milliseconds after which a page comes out short, too. */
+/** Milliseconds after the beginning of a read until it ends, even if the page has fewer requests than its limit. */
 const lookForMs = 400;
 
-/** Maximum milliseconds between the end of a span and the write of a request that began in the span. */
+/** Maximum milliseconds from the beginning of a request until it is written. */
 const longestMs = 86_400_000;
 
 /** Maximum difference between a node's clock and that of Redis, in milliseconds. */
@@ -39,7 +39,7 @@ const clockSkewMs = 300_000;
 
 export interface ReportQuery {
   viewer: UsageViewer;
-  /** In ms since 1970; rounded outwards to whole steps. */
+  /** Beginning of the reported time, in ms since 1970. Beginning and end are rounded outwards to whole steps. */
   from: number;
   to: number;
   step: Step;
@@ -50,9 +50,12 @@ export interface ReportQuery {
 export interface RequestPage {
   requests: UsageRecord[];
   cursors: string[];
-  /** The cursor of the next page; absent on the last one. */
+  /** The cursor of the next page; absent on the last page. */
   next?: string;
-  /** The cursor of the newest request, whoever may see it; `after` if nothing newer was read. Absent on a later page without `after`. */
+  /**
+   * The cursor of the newest request, whoever may see it. It is `after` if no newer request was read. Absent if the query has `before` but
+   * no `after`.
+   */
   newest?: string;
 }
 
@@ -63,7 +66,7 @@ export interface LedgerReport {
   totals: UsageTotals;
 }
 
-/** Reads the ledger that a UsageLedger writes. Every method throws RouterError `store_unavailable` while Redis is away. */
+/** Reads the ledger that a UsageLedger writes. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
 export class UsageReader {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -136,8 +139,8 @@ export class UsageReader {
   }
 
   /**
-   * Returns the requests with an id that a viewer may see, newest first: clients may use an id again, and one request may be several
-   * records.
+   * Returns the requests with an id that a viewer may see, newest first. There may be several, because clients may use an id again, and one
+   * request may have several records.
    */
   async byId(viewer: UsageViewer, id: string): Promise<UsageRecord[]> {
     const commands = this.#redis.pipeline();
@@ -173,7 +176,7 @@ export class UsageReader {
     }
   }
 
-  /** Returns the stream id of the single request that was written last, which changes with each write; undefined where there is none. */
+  /** Returns the stream id of the single request that was written last; undefined if there is none. */
   async newest(): Promise<string | undefined> {
     const [entry] = await callRedis(this.#redis.xrevrange(`${this.#prefix}requests`, '+', '-', 'COUNT', 1));
     return entry?.[0];

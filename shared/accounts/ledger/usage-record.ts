@@ -4,23 +4,27 @@ import { tiers } from '#shared/core/tier.ts';
 
 const count = z.number().int().nonnegative();
 
-/** Maximum of attempts of one request that are kept. */
+/** Maximum of attempts in the record of one request. */
 export const maxTimelineAttempts = 8;
 
 /**
- * One attempt of a request: a worker that got it. Times are milliseconds since the request began: when the wait for this attempt began,
- * when the request was offered or granted, when the worker showed that it had begun, the first piece of its answer, and the end.
+ * One attempt of a request, by a worker that was offered or granted it. All times are in milliseconds since the request began.
  */
 const attemptSchema = z.object({
   worker: z.string(),
-  /** Whether the request was offered; otherwise the worker claimed it by a ticket. */
+  /** Whether the request was offered to the worker. If not, the worker claimed it by a ticket. */
   offered: z.boolean(),
+  /** When the wait for this attempt began. */
   waitMs: z.number(),
+  /** When the request was offered or granted. */
   givenMs: z.number(),
+  /** When the worker showed that it had begun. */
   begunMs: z.number().optional(),
+  /** When the first piece of the answer arrived. */
   firstMs: z.number().optional(),
+  /** When the attempt ended. */
   endMs: z.number(),
-  /** `done`, `cancelled`, `refused` for an offer that the worker did not take, or the error's code. */
+  /** `done`, `cancelled`, `refused` for an offer that the worker refused, or the code of the error. */
   end: z.string(),
 });
 
@@ -37,10 +41,10 @@ const turnSchema = z.object({
   tools: z.object({ ms: count, longest: z.array(z.object({ name: z.string(), ms: count })) }).optional(),
 });
 
-/** The stored record of one finished request. It has nothing of the prompt or the answer. */
+/** The stored record of one finished request. It contains no part of the prompt or the answer. */
 export const usageRecordSchema = z.object({
   id: z.string(),
-  /** When it began, in ms since 1970. */
+  /** When the request began, in ms since 1970. */
   at: z.number(),
   key: z.object({ id: z.string(), name: z.string() }),
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).optional(),
@@ -48,17 +52,17 @@ export const usageRecordSchema = z.object({
   operation: z.string(),
   /** The requested name of a model or a tool. */
   asked: z.string(),
-  /** The purpose of the request; absent where unknown, and in records of releases without purposes. */
+  /** The purpose of the request; absent if unknown, and in records of releases without purposes. */
   purpose: z.string().optional(),
-  /** The turn of an agent session that the request was; absent if it named no session. */
+  /** What the client said of the agent session in which the request is a turn; absent if it named no session. */
   turn: turnSchema.optional().catch(undefined),
-  /** Present if its body and answer were recorded; the recording may be gone by now. */
+  /** Present if the request's body and answer were recorded. The recording may have been removed since. */
   recorded: z.literal(true).optional().catch(undefined),
-  /** Place in the registry of the rule that chose the target; absent if none applied. */
+  /** The path in the registry of the rule that chose the target, such as `models.coder.purposes.main`; absent if no rule applied. */
   rule: z.string().optional(),
-  /** The model that served it; absent if none did. */
+  /** The model that served the request; absent if none did. */
   model: z.string().optional(),
-  /** Absent also for a tier that this release does not define. */
+  /** The tier that served the request; absent if none did, or this release does not define it. */
   tier: z.enum(tiers).optional().catch(undefined),
   worker: z.string().optional(),
   /** An outcome that this release does not define counts as `failed`. */
@@ -72,14 +76,17 @@ export const usageRecordSchema = z.object({
   cachedTokens: count,
   completionTokens: count,
   reasoningTokens: count,
-  /** Absent where none was used, and in records of releases that did not count them. */
+  /** This and the following three counts are absent if they are 0, and in records of releases that did not count them. */
   images: count.optional(),
   seconds: count.optional(),
   characters: count.optional(),
   searches: count.optional(),
   /** In nano-dollars. */
   cost: count,
-  /** Its attempts, oldest first: of many, the first ones and the last. Absent if no worker got it, and in records of older releases. */
+  /**
+   * The request's attempts, oldest first; of too many attempts, the first ones and the last one. Absent if there were none, and in records
+   * of older releases.
+   */
   timeline: z.array(attemptSchema).max(maxTimelineAttempts).optional().catch(undefined),
 });
 
@@ -95,12 +102,13 @@ export interface UsageFilter {
   purpose?: string | undefined;
   code?: string | undefined;
   recorded?: boolean | undefined;
-  /** When the request began: at `from` or later, and before `to`; in ms since 1970. */
+  /** Only requests that began at this time or later, in ms since 1970. */
   from?: number | undefined;
+  /** Only requests that began before this time, in ms since 1970. */
   to?: number | undefined;
 }
 
-/** A reader of usage: an administrator sees everything, others their own use and that of their keys and teams. */
+/** A reader of usage. An administrator sees all use, others see their own use and that of their keys and teams. */
 export interface UsageViewer {
   userId: string;
   isAdmin: boolean;
@@ -108,7 +116,7 @@ export interface UsageViewer {
   teamIds: readonly string[];
 }
 
-/** Returns whether a viewer may see what belongs to a key and its owner. */
+/** Returns whether a viewer may see the use of a key and its owner. */
 export function maySee(
   { userId, isAdmin, keyIds, teamIds }: UsageViewer,
   { key, user, team }: { key: string; user: string; team: string },

@@ -4,7 +4,7 @@ import { measure, type LimitName, type Measure } from './measures.ts';
 import type { Amount, PartyUse } from './party-use.ts';
 import type { RefusedBudget } from './refused-budgets.ts';
 
-/** Milliseconds to wait for what running requests may release. */
+/** Milliseconds after which clients should try again when running requests may release what is needed. */
 const releaseWaitMs = 1_000;
 
 const zeroUse = { buckets: { requests: 0, tokens: 0 }, active: 0 };
@@ -53,7 +53,7 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
   );
 }
 
-/** Returns the parties whose limit of requests a minute refuses any request now. */
+/** Returns the parties whose limit of requests per minute refuses the request. */
 export function overRequestRate(uses: readonly PartyUse[], amount: Amount): LimitedParty[] {
   return shortfalls(uses, amount).flatMap(({ name, party }) => (name === 'requestsPerMinute' ? [party] : []));
 }

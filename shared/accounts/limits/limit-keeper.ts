@@ -20,24 +20,24 @@ const scripts = {
 
 const retryMs = 1_000;
 
-/** Maximum of finished requests that wait for their commit while Redis is away. The reservations of further ones expire. */
+/** Maximum of finished requests that wait for their commit while Redis is unavailable. The reservations of further requests expire. */
 const maxUncommitted = 100_000;
 
 const reservationsAtOnce = 500;
 
 const partiesAtOnce = 200;
 
-/** Milliseconds for which a party over its limit of requests a minute is refused without a call to Redis. */
+/** Milliseconds after the refusal of a party over its limit of requests per minute for which it is refused without a call to Redis. */
 const refusedMs = 1_000;
 
-/** Maximum of such parties in memory. */
+/** Maximum of parties in memory that are refused in this way. */
 const maxRefused = 10_000;
 
 const closeMs = 2_000;
 
 /** Times of a LimitKeeper, in milliseconds. */
 export interface LimitKeeperTimes {
-  /** How long a reservation lasts without being renewed. Default 60 s. */
+  /** How long a reservation lasts after it was made or renewed. Default 60 s. */
   reservationMs?: number;
   /** How often reservations are renewed. Default 20 s. */
   renewEveryMs?: number;
@@ -45,30 +45,30 @@ export interface LimitKeeperTimes {
 
 /** The reservation of one request. Only the first call of either method counts. */
 export interface Reservation {
-  /** Replaces the reservation by the actual use; both amounts are 0 when the request died before it cost anything. */
+  /** Replaces the reservation by the actual use. Both amounts are 0 if the request died before it cost anything. */
   commit(spent: Amount): void;
-  /** Releases the reservation: the request cost nothing. */
+  /** Ends the reservation of a request that cost nothing. */
   release(): void;
 }
 
-/** The decision on a request. `uses` is what its parties have used now. */
+/** The decision on a request. `uses` is the use of its parties after the decision. */
 export type ReserveResult =
   | { granted: true; reservation: Reservation; uses: readonly PartyUse[] }
   | { granted: false; error: RouterError; uses: readonly PartyUse[] };
 
 /**
  * Keeps requests within the limits of all parties that they concern. Before the work begins, the most that a request may cost is reserved
- * for all of them, or for none; at its end, the actual use is committed. Requests at the same time therefore never pass a limit together,
- * on any number of nodes.
+ * for all of these parties, or for none. At the end of the request, the actual use is committed. Requests at the same time therefore never
+ * exceed a limit together, on any number of nodes.
  *
- * A reservation lasts for a minute and is renewed while its request lives. What a killed node has reserved is free after that, and counts
- * as not used. Where many requests come and all limits are far, they draw on a share that this node has reserved beforehand (see Share);
- * otherwise each request calls Redis. What cannot be committed while Redis is away is committed when it is back, as long as this process
- * lives. Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the limit may
- * come at once, then the bucket refills evenly.
+ * A reservation lasts for a minute and is renewed while its request lives. The reservations of a killed node thus end after a minute, and
+ * count as not used. While many requests come and all limits are far from reached, requests draw on a share that this node has reserved
+ * beforehand (see Share). Otherwise each request calls Redis. If use cannot be committed because Redis is unavailable, it is committed
+ * later, as long as this process lives. The use of a request counts in the day and the month (UTC) in which it began. Limits per minute are
+ * buckets: requests may use the whole limit at once, and then it becomes available again evenly, within a minute.
  *
- * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys, and a
- * Redis that loses its data loses the use with it.
+ * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys. If it
+ * loses its data, the recorded use is lost, too.
  */
 export class LimitKeeper {
   readonly refused: RefusedBudgets;
@@ -79,7 +79,7 @@ export class LimitKeeper {
   readonly #reserved = new Set<string>();
   /** The actual use of finished requests, by the id of the reservation, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
-  /** Refusals of parties over their limit of requests a minute, and until when (`performance.now()`) they hold. */
+  /** Refusals of parties over their limit of requests per minute, each with the time of performance.now() until which it is repeated. */
   readonly #refusals = new Map<LimitedParty, { error: RouterError; until: number }>();
   readonly #shares: Shares;
   readonly #timers: NodeJS.Timeout[];
@@ -118,8 +118,8 @@ export class LimitKeeper {
   }
 
   /**
-   * Returns the refusal that any request of these parties would get; undefined if only Redis can decide. A flood of requests beyond a limit
-   * costs neither reading their bodies nor calls to Redis.
+   * Returns the refusal that any request of these parties would get; undefined if only Redis can decide. So requests of a flood beyond a
+   * limit are refused without reading their bodies and without calls to Redis.
    */
   knownRefusal(parties: readonly PartyLimits[]): RouterError | undefined {
     if (this.#refusals.size === 0) return undefined;
@@ -130,7 +130,7 @@ export class LimitKeeper {
 
   /**
    * Reserves the most that a request may cost, for all parties or none.
-   * @throws RouterError `store_unavailable`: a request that cannot be counted is not let through
+   * @throws RouterError `store_unavailable`, because a request that cannot be counted is not served
    */
   async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<ReserveResult> {
     const amount = toCountable(wanted);
@@ -142,7 +142,7 @@ export class LimitKeeper {
     if (!share) return verdict;
     const isFinal = verdict.granted || verdict.error.code === 'request_exceeds_limit';
     if (isFinal || !share.isHolding) return { ...verdict, uses: share.observe(verdict.uses, confirmed) };
-    // The reservation of the share itself may have caused the refusal: gives it back and asks once more.
+    // The reservation of the share itself may have caused the refusal. So it is released, and Redis decides once more.
     await this.#shares.giveBack(share);
     return this.#reserveInRedis(parties, amount);
   }
@@ -168,7 +168,7 @@ export class LimitKeeper {
       const args = { id, keepMs: this.#reservationMs, ...amount, parties: parties.map(scriptParty) };
       reply = await this.#run('reserve', args);
     } catch (error) {
-      // A call that was sent may have been executed all the same. One that was not sent must not use up a place among the uncommitted.
+      // A call that was sent may have been executed all the same. A call that was not sent needs no commit, as those are bounded in number.
       if (isSent) this.#commit(id, { tokens: 0, cost: 0 });
       throw error;
     }
@@ -196,7 +196,10 @@ export class LimitKeeper {
     for (const party of parties) this.#refusals.set(party, { error, until: performance.now() + refusedMs });
   }
 
-  /** Returns what parties have used of their limits. @throws RouterError `store_unavailable` */
+  /**
+   * Returns what parties have used of their limits.
+   * @throws RouterError `store_unavailable`
+   */
   async read(parties: readonly PartyLimits[]): Promise<PartyUse[]> {
     const uses: PartyUse[] = [];
     for (let from = 0; from < parties.length; from += partiesAtOnce) {
@@ -206,7 +209,7 @@ export class LimitKeeper {
     return uses;
   }
 
-  /** Commits what is left, for two seconds at most. The reservations of running requests expire. */
+  /** Commits the use of finished requests, for two seconds at most. The reservations of running requests expire. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#shares.close();
@@ -234,7 +237,7 @@ export class LimitKeeper {
       return;
     }
     this.#uncommitted.set(id, toCountable(spent));
-    // Sent at once, so that it is done before the next request of the same client. A commit that fails is tried again.
+    // The commit is sent at once, so that Redis gets it before the next request of the same client. If it fails, it is tried again.
     this.#tryCommit(id, toCountable(spent)).catch((error: unknown) =>
       this.#log.debug({ err: error }, 'use is not counted yet'),
     );
@@ -279,7 +282,7 @@ export class LimitKeeper {
   }
 }
 
-/** Creates a script that stands behind what all of them have in common. */
+/** Creates a script of this folder, behind the part that all of them have in common. */
 function script(name: string): RedisScript {
   return new RedisScript(...['reservations', name].map((file) => new URL(`lua/${file}.lua`, import.meta.url)));
 }

@@ -5,17 +5,17 @@ const count = z.number().int().positive();
 const dollars = z.number().positive();
 
 /**
- * The most that somebody may use. An absent limit does not limit. Days and months are those of UTC.
- * A key, a person and a team each have limits of their own, and a request must be within all that concern it.
+ * The most that a key, a person or a team may use. An absent limit does not limit. Days and months are those of UTC. A request must be
+ * within the limits of its key and of the key's owner.
  */
 export const limitsSchema = z.strictObject({
   requestsPerMinute: count.optional(),
-  /** Input and output together, as in every other count of tokens here. */
+  /** Input and output tokens together, as in all limits of tokens. */
   tokensPerMinute: count.optional(),
   concurrentRequests: count.optional(),
   tokensPerDay: count.optional(),
   tokensPerMonth: count.optional(),
-  /** US dollars, by the price table. */
+  /** In US dollars, computed with the price table. */
   costPerDay: dollars.optional(),
   costPerMonth: dollars.optional(),
 });
@@ -24,19 +24,19 @@ export type Limits = z.infer<typeof limitsSchema>;
 
 export const limitNames = Object.keys(limitsSchema.shape) as readonly (keyof Limits)[];
 
-/** Limits as read from the store: those that this release does not define do not count. */
+/** Limits as read from the store. Limits that this release does not define are dropped. */
 export const storedLimitsSchema = storedJson(z.object(limitsSchema.shape));
 
 /**
- * How often a key, a person or a team is next in line in a queue for each time that another one with the weight 1 is. Among the keys of one
- * owner, the key's weight counts; among owners, the owner's.
+ * How often a key, a person or a team has its turn in a queue, for each turn of another one with the weight 1. The weights of keys count
+ * among the keys of one owner; the weights of owners count among owners.
  */
 export const weightSchema = z.number().int().min(1).max(100);
 
-/** A weight as read from the store: an invalid one counts as 1. */
+/** A weight as read from the store. An invalid weight counts as 1. */
 export const storedWeightSchema = z.coerce.number().pipe(weightSchema).optional().catch(undefined);
 
-/** The party that limits belong to: `key:<id>`, `user:<id>` or `team:<id>`. */
+/** The party to which limits belong: `key:<id>`, `user:<id>` or `team:<id>`. */
 export type LimitedParty = `${'key' | 'user' | 'team'}:${string}`;
 
 /** Limits, and the party whose use counts against them. */

@@ -5,23 +5,23 @@ import { nextBeginning } from '../periods.ts';
 
 export type LimitName = keyof Limits;
 
-/** One limit of a party and its use, all in the whole numbers that Redis counts in. */
+/** One limit of a party and its use, in the whole numbers of the scripts. */
 export interface Measure {
   readonly limit: number;
-  /** Used until it leaks away or the period ends. */
+  /** The use that counts until it has leaked from the bucket or the period has ended. */
   readonly spent: number;
-  /** Reserved for unfinished requests; some of it may be released at any moment. */
+  /** The use that is reserved for unfinished requests. Some of it may be released at any moment. */
   readonly reserved: number;
   readonly wanted: number;
-  /** A rate leaks; a budget begins anew; concurrency ends with the requests. */
+  /** The use of a rate leaks away evenly, that of a budget ends with its period, that of concurrency ends with the requests. */
   readonly kind: 'rate' | 'budget' | 'concurrency';
   /** The number that stands for one request, one token or one dollar. */
   readonly unit: number;
-  /** When nothing is used any more, in ms since 1970; undefined when that cannot be known. */
+  /** When no use counts any more, in ms since 1970; undefined if that cannot be known. */
   readonly resetsAt: number | undefined;
 }
 
-/** Returns one limit with its use and what a request adds; undefined if the party has no such limit. */
+/** Returns one limit with its use and the amount that a request needs of it; undefined if the party has no such limit. */
 export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount): Measure | undefined {
   const { limits, buckets, active, day, month, at } = use;
   const limit = limits[name];
@@ -74,7 +74,7 @@ function budget(
   return { kind: 'budget', limit, spent, reserved, wanted, unit, resetsAt };
 }
 
-/** The remainder of a limit, in requests or tokens. `resetsAt` in ms since 1970. */
+/** The remainder of a limit, in requests or tokens. `resetsAt` is in ms since 1970. */
 export interface Remainder {
   limit: number;
   remaining: number;

@@ -1,13 +1,13 @@
 import { toNanoDollars } from '../money.ts';
 import type { PartyLimits } from './limits.ts';
 
-/** The reservation for a request, or its actual use: input and output tokens together, and nano-dollars. Whole numbers. */
+/** The reservation for a request, or its actual use, in whole numbers: input and output tokens together, and cost in nano-dollars. */
 export interface Amount {
   readonly tokens: number;
   readonly cost: number;
 }
 
-/** A trillion tokens, a million dollars: no request costs more, and sums of such amounts stay within Redis's whole numbers. */
+/** A trillion tokens, and a million dollars. No request costs more, and sums of such amounts stay within the whole numbers of Redis. */
 const maxAmount: Amount = { tokens: 1e12, cost: 1e15 };
 
 /** Rounds and bounds an amount so that the scripts can count with it, whatever a client requests or a worker reports. */
@@ -29,19 +29,19 @@ export interface PeriodUse {
 export interface PartyUse extends PartyLimits {
   /** Time of Redis's clock, in ms since 1970. */
   readonly at: number;
-  /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 where there is no limit. */
+  /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 for a bucket without a limit. */
   readonly buckets: { readonly requests: number; readonly tokens: number };
   readonly active: number;
   readonly day: PeriodUse;
   readonly month: PeriodUse;
 }
 
-/** What one unit adds to the level of a bucket: the milliseconds of a minute, so that a whole number leaks in each millisecond. */
+/** What one unit adds to the level of a bucket. It is the milliseconds of a minute, so that a whole number leaks in each millisecond. */
 export const bucketUnit = 60_000;
 
 const numbersPerParty = 11;
 
-/** Converts a party and its limits for the scripts: costs in nano-dollars. */
+/** Converts a party and its limits to the form for the scripts, with costs in nano-dollars. */
 export function scriptParty({ party, limits: { costPerDay, costPerMonth, ...others } }: PartyLimits) {
   const costs = {
     costPerDay: costPerDay === undefined ? undefined : costLimit(costPerDay),
@@ -59,7 +59,7 @@ export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbe
   });
 }
 
-/** Converts a limit of cost to nano-dollars, at least one. */
+/** Converts a limit of cost to nano-dollars. The result is at least 1. */
 export function costLimit(dollars: number): number {
   return Math.max(1, toNanoDollars(dollars));
 }

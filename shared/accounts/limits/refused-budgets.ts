@@ -15,12 +15,12 @@ const steps: readonly Step[] = ['day', 'month'];
 export interface RefusedBudget {
   party: LimitedParty;
   name: LimitName;
-  /** The limit as it is set. */
+  /** The limit in the unit in which it is set. */
   set: number;
 }
 
 /**
- * The budgets that have refused requests in a day or month, in Redis. Each process notes each of them once in its period, so that a flood
+ * The budgets that have refused requests in a day or month, in Redis. Each process records each of them once in a period, so that a flood
  * of refused requests costs nothing.
  */
 export class RefusedBudgets {
@@ -36,7 +36,7 @@ export class RefusedBudgets {
     this.#log = log;
   }
 
-  /** Notes budgets in the period that contains a time (in ms since 1970). The caller does not wait for Redis. */
+  /** Records budgets in the period that contains a time, in ms since 1970. The caller does not wait for Redis. */
   note(budgets: readonly RefusedBudget[], at: number): void {
     for (const budget of budgets) {
       const step = budget.name.endsWith('PerDay') ? 'day' : 'month';
@@ -56,8 +56,8 @@ export class RefusedBudgets {
   }
 
   /**
-   * Returns the budgets noted in the day and the month of a time, each as its period and what `budgetField` returns: `2026-11-21 team:…
-   * costPerDay 5`.
+   * Returns the budgets that were recorded in the day and the month of a time. Each is a text of the period and the result of
+   * `budgetField`, such as `2026-11-21 team:… costPerDay 5`.
    * @throws RouterError `store_unavailable`
    */
   async read(at: number): Promise<ReadonlySet<string>> {
@@ -79,7 +79,7 @@ function periodOf(step: Step, at: number): string {
   return periodName(step, findBeginning(step, at));
 }
 
-/** Returns a budget as the name of a field. A budget whose limit is changed is another one. */
+/** Returns a budget as the name of a field. When the limit is changed, it counts as another budget. */
 export function budgetField({ party, name, set }: RefusedBudget): string {
   return `${party} ${name} ${set}`;
 }

@@ -1,21 +1,21 @@
 import type { Amount } from './party-use.ts';
 
-/** Milliseconds of demand that a share aims to hold. */
+/** Milliseconds of demand for which a share should have room. */
 const heldMs = 500;
 
-/** Minimum that a share aims to hold, in requests: the demand of eight requests a second. */
+/** Minimum number of requests for which a share should have room. It is the demand of `heldMs` at eight requests a second. */
 const minRequests = 4;
 
-/** Requests within a second from which on a share is worth its reports. */
+/** Minimum number of requests in a second that makes a share worth its reports. */
 const busyRequests = 16;
 
-/** Maximum that a share aims to hold: sums of it stay within Redis's whole numbers. The cost is ten thousand dollars. */
+/** Maximum room that a share should have. Sums of it stay within the whole numbers of Redis. The cost is ten thousand dollars. */
 const maxTarget: Readonly<Quantity> = { requests: 1e6, tokens: 1e10, cost: 1e13 };
 
-/** Minimum time over which demand is measured, in milliseconds. */
+/** Minimum milliseconds over which demand is measured. */
 const shortestMs = 50;
 
-/** What is held for requests: how many may begin, and the tokens and cost of all of them. */
+/** Room for requests: how many may begin, and the tokens and the cost of all of them together. */
 export interface Quantity {
   requests: number;
   tokens: number;
@@ -24,11 +24,11 @@ export interface Quantity {
 
 export const quantityNames = ['requests', 'tokens', 'cost'] as const;
 
-/** Measures the demand of a share's requests, and computes from it how much the share should hold. */
+/** Measures the demand of a share's requests, and computes from it how much room the share should have. */
 export class ShareDemand {
   /** The demand since the last `aim`. */
   #demand = zeroQuantity();
-  /** The average request of the last measured time that had any. */
+  /** The average request in the last measured time that had requests. */
   #mean = zeroQuantity();
   #target = zeroQuantity();
   #since: number;
@@ -38,7 +38,7 @@ export class ShareDemand {
     this.#since = now;
   }
 
-  /** What a share should hold for requests to come. */
+  /** The room that a share should have for requests to come. */
   get target(): Readonly<Quantity> {
     return this.#target;
   }
@@ -66,7 +66,7 @@ export class ShareDemand {
     addTo(this.#demand, 1, amount);
   }
 
-  /** Begins a new measurement if the present one began `afterMs` ago or earlier. */
+  /** Begins a new measurement if the current one began at least `afterMs` ago. */
   restart(now: number, afterMs: number): void {
     if (now - this.#since < afterMs) return;
     this.#since = now;

@@ -4,14 +4,19 @@ import type { PartyLimits } from './limits.ts';
 import { bucketUnit, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { addTo, zeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
 
-/** Milliseconds without a request after which a share is given back, and for which no more is requested of a limit that is near. */
+/**
+ * Milliseconds after the last request until the room of a share is released. Also the milliseconds after Redis said that a limit is nearly
+ * reached for which the share requests no more room.
+ */
 const pauseMs = 1_000;
 
 const reportMs = 100;
 
-/** Times of a share, in milliseconds: how long it lasts in Redis, and how often it is renewed there. */
+/** Times of a share, in milliseconds. */
 export interface ShareTimes {
+  /** How long the share lasts in Redis after a report. */
   keepMs: number;
+  /** How often the share is renewed in Redis. */
   renewEveryMs: number;
 }
 
@@ -19,10 +24,10 @@ export interface ShareTimes {
 export type ShareReport = Readonly<Record<string, unknown>>;
 
 /**
- * What one node has reserved beforehand for the requests of some parties, so that a request need not call Redis. Redis counts it as
- * reserved. What its requests have drawn, what is free, and what was spent since the last report are together never more than that. Reports
- * state what was spent and request more; one is under way at a time. While it is not certain that Redis has the share, nothing is drawn.
- * Times are those of `performance.now()`. See docs/decisions/0020-shares-of-limits.md.
+ * What one node has reserved beforehand for the requests of some parties, so that a request need not call Redis. Redis counts the share as
+ * reserved. What running requests have drawn, what is free, and what was spent since the last report are together never more than the
+ * share. Reports state what was spent and request more room; at most one is sent at a time. While it is not certain that Redis has the
+ * share, requests draw nothing from it. Times are those of `performance.now()`. See docs/decisions/0020-shares-of-limits.md.
  */
 export class Share {
   readonly id = randomUUID();
@@ -32,18 +37,19 @@ export class Share {
   #free = zeroQuantity();
   #drawn = zeroQuantity();
   #running = 0;
-  // Since the last report.
+  // Requests that began and ended since the last report, and what the latter spent.
   #begun = 0;
   #ended = 0;
   #spent = zeroQuantity();
   #uses: readonly PartyUse[] = [];
   #number = 0;
   #confirmed = 0;
-  /** The report that was sent and not answered, and the number of requests that ended before it. */
+  /** The report that was sent and is not answered yet. */
   #report: ShareReport | undefined;
+  /** The number of ended requests in that report. */
   #reported = 0;
   #hasFailed = false;
-  /** Redis's time in its first reply, ms since 1970: the requests count in that day. */
+  /** The time of Redis in its first reply, in ms since 1970. All requests of the share count in that day. */
   #beganAt: number | undefined;
   #dayEndsAt = Infinity;
   #usableUntil = 0;
@@ -63,7 +69,7 @@ export class Share {
     return this.#running;
   }
 
-  /** Finished requests that Redis has not counted yet. */
+  /** Number of finished requests that Redis has not counted yet. */
   get uncounted(): number {
     return this.#ended + this.#reported;
   }
@@ -77,12 +83,12 @@ export class Share {
     return this.#number > 0;
   }
 
-  /** Whether a report is under way, or has failed. */
+  /** Whether a report is not answered yet, or has failed. */
   get isReporting(): boolean {
     return this.#report !== undefined;
   }
 
-  /** Whether the share holds anything for requests to come. */
+  /** Whether the share has room for requests to come. */
   get isHolding(): boolean {
     return quantityNames.some((name) => this.#free[name] > 0);
   }
@@ -91,13 +97,13 @@ export class Share {
     return now >= this.#dayEndsAt;
   }
 
-  /** Returns whether the share is needed for nothing. */
+  /** Returns whether the share is no longer needed. */
   isIdle(now: number): boolean {
     const isUsed = this.#running > 0 || this.uncounted > 0 || this.isReporting || this.isHolding;
     return !isUsed && (now - this.#askedAt >= pauseMs || this.isOver(now));
   }
 
-  /** Draws the most that a request may cost, if the share holds that much; returns whether it does. */
+  /** Draws the most that a request may cost, if the share has that much room. Returns whether it has. */
   draw(amount: Amount, now: number): boolean {
     if (!this.isStored) this.#demand.restart(now, pauseMs);
     this.#demand.note(amount);
@@ -123,9 +129,10 @@ export class Share {
   }
 
   /**
-   * Takes over Redis's reply to a request of these parties that called Redis, and returns the parties' use.
-   * @param confirmed how many reports were confirmed before that call. A report that was confirmed since may have been counted before or
-   * after the call: then the use is returned as it is, with what the share holds.
+   * Stores the use of the parties that Redis returned to a request which did not draw on the share. Returns the use without the room of the
+   * share.
+   * @param confirmed how many reports were confirmed before the call of that request. If a report was confirmed since, Redis may have
+   * counted it before or after that call. Then `uses` is returned unchanged, with the room of the share.
    */
   observe(uses: readonly PartyUse[], confirmed: number): readonly PartyUse[] {
     if (confirmed !== this.#confirmed) return uses;
@@ -133,7 +140,7 @@ export class Share {
     return this.status();
   }
 
-  /** Returns the use of the parties as far as it is known here. Redis counts what is free here as reserved; that is left out. */
+  /** Returns the last known use of the parties, without the free room of this share, which Redis counts as reserved. */
   status(): PartyUse[] {
     const { requests, tokens, cost } = this.#free;
     const correctPeriod = ({ spent, reserved }: PartyUse['day']): PartyUse['day'] => ({
@@ -167,8 +174,8 @@ export class Share {
   }
 
   /**
-   * Returns the report to send: the last one once more if it was not answered.
-   * @param givesBack whether to keep nothing for requests to come
+   * Returns the report to send. That is the last report once more if it was not answered.
+   * @param givesBack whether to release the room for requests to come
    */
   report(now: number, givesBack = false): ShareReport {
     this.#reportedAt = now;
@@ -214,18 +221,18 @@ export class Share {
     addTo(this.#free, requests, { tokens, cost });
     if (isFar !== 1) this.#nearUntil = now + pauseMs;
     this.#beganAt ??= at;
-    // The time since the report was sent is at least as long as the time since Redis answered it.
+    // Computed from the time when the report was sent, because Redis answered it later than that.
     this.#dayEndsAt = this.#reportedAt + nextBeginning('day', this.#beganAt) - at;
     this.#usableUntil = Math.min(this.#reportedAt + this.#times.keepMs * 0.75, this.#dayEndsAt);
   }
 
-  /** Notes that it is not known whether Redis has processed the report: it is sent again. */
+  /** Records that nobody knows whether Redis has processed the report, so that it is sent again. */
   fail(): void {
     this.#hasFailed = true;
     this.suspend();
   }
 
-  /** Draws nothing until Redis has answered a report: the connection may lead to another Redis now. */
+  /** Lets no request draw until Redis has answered a report, because the connection may lead to another Redis now. */
   suspend(): void {
     this.#usableUntil = 0;
   }

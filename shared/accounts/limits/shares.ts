@@ -15,7 +15,7 @@ export interface SharesCalls {
   log: Pick<Logger, 'debug'>;
 }
 
-/** The shares that this node holds: one for each set of parties and limits that requests have. */
+/** The shares of this node, one for each set of parties and limits that requests have. */
 export class Shares {
   readonly #access: SharesCalls;
   readonly #times: ShareTimes;
@@ -41,7 +41,10 @@ export class Shares {
     return [...this.#all].reduce((sum, share) => sum + share.uncounted, 0);
   }
 
-  /** Returns the share of parties; undefined where each request must call Redis, for limits of requests at the same time. */
+  /**
+   * Returns the share of parties; undefined if each of their requests must call Redis, because a party has a limit of concurrent requests.
+   * Undefined also after `close`.
+   */
   get(parties: readonly PartyLimits[], now: number): Share | undefined {
     const key = keyOf(parties);
     if (key === '' || this.#isClosed) return undefined;
@@ -60,19 +63,19 @@ export class Shares {
     if (this.#isClosed) void this.settle();
   }
 
-  /** Gives back what a share holds for requests to come. Resolves when that is done, or has failed. */
+  /** Releases the room of a share for requests to come. Resolves when that is done, or has failed. */
   async giveBack(share: Share): Promise<void> {
     await this.#sending.get(share);
     await (share.isReporting || !share.isHolding ? this.#sending.get(share) : this.#send(share, true));
   }
 
-  /** Stops giving shares out. Call `settle` until it returns true: that gives back what is held. */
+  /** Makes `get` return no more shares. To be followed by calls of `settle` until it returns true, which releases the room of shares. */
   close(): void {
     clearInterval(this.#timer);
     this.#isClosed = true;
   }
 
-  /** Reports what is left; returns whether Redis has counted everything. */
+  /** Reports what was not reported yet. Returns whether there was nothing to report. */
   async settle(): Promise<boolean> {
     await Promise.all(this.#sending.values());
     const left = [...this.#all].filter((share) => share.uncounted > 0 || share.isHolding || share.isReporting);
@@ -125,7 +128,7 @@ export class Shares {
     try {
       await this.#access.remove(share.id);
     } catch (error) {
-      // It holds nothing, and expires.
+      // The share has no room reserved, and expires.
       this.#access.log.debug({ err: error }, 'a share of limits could not be removed');
     }
   }
@@ -133,7 +136,7 @@ export class Shares {
 
 const keys = new WeakMap<readonly PartyLimits[], string>();
 
-/** Returns parties and limits as a text; empty for those that have no shares. */
+/** Returns parties and limits as a text; empty for parties without shares. */
 function keyOf(parties: readonly PartyLimits[]): string {
   let key = keys.get(parties);
   if (key === undefined) {

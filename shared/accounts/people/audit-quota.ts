@@ -1,21 +1,21 @@
 import type { UserRole } from './user.ts';
 
-/** A bound for the entries of the audit trail that one source makes. */
+/** A bound for the number of entries of one source in the audit trail. */
 export interface AuditQuota {
-  /** Part of its name in Redis. */
+  /** Part of the quota's name in Redis. */
   name: string;
-  /** Beyond this number, the oldest entry of this quota is removed. */
+  /** If the quota has more entries than this, its oldest entry is removed. */
   maxEntries: number;
   /** Whether repeated changes of the same fields of the same thing become one entry. */
   merges: boolean;
 }
 
-/** The first words of actions on people and teams, whoever does them. */
+/** The first words of actions that change teams or invitations, which are nobody's own. */
 const sharedThings = new Set(['team', 'invitation']);
 
 /**
- * Returns the quota that an entry counts against. What a member does with things of their own, of which anybody can make any number,
- * displaces no other entry. All other actions are recognised first, so that a new kind of thing counts as the member's own.
+ * Returns the quota against which an entry counts. A member can make any number of things of their own, so entries about these displace
+ * only each other. All other actions are recognised first, so that a new kind of thing counts as the member's own.
  *
  * | entries | kept |
  * |---|---|
@@ -23,8 +23,7 @@ const sharedThings = new Set(['team', 'invitation']);
  * | of a member, about teams and other people | the last 1,000 of this member |
  * | of a member, about keys, webhooks, batches and files of a team | the last 200 of this member |
  * | of a member, about their own account | the last 200 of this member |
- * | of a member, about everything else of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this member
- * |
+ * | of a member, about other things of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this member |
  * | of somebody who is not signed in (refused sign-ins, of which SignInGuard reports ten an hour) | the last 1,000 |
  */
 export function chooseQuota({ actor, action, target, ofTeam = false }: QuotaInput): AuditQuota {

@@ -12,15 +12,17 @@ import type { UserRole } from './user.ts';
 
 const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.url));
 
-/** Milliseconds within which a member's changes of the same fields of the same thing become one entry. */
+/** Milliseconds after the first change in a member's entry until a change of the same fields of the same thing begins a new entry. */
 const mergeMs = 600_000;
 
-/** Maximum of changes in one entry, and bytes of those between the first and the last of them. */
+/** Maximum of changes in one entry. */
 const maxMerged = 20;
+/** Maximum bytes of the changes between the first and the last one of an entry. */
 const maxBetween = 16_384;
 
-/** Entries that one call reads, and maximum that is read for one page, however few of them pass its filter. */
+/** Maximum of entries that one call of Redis reads. */
 const readAtOnce = 200;
+/** Maximum of entries that are read for one page, however few of them match its filter. */
 const maxRead = 10_000;
 
 /** Maximum characters of an entry's details. See `shortenDetails`. */
@@ -39,13 +41,13 @@ const noteSchema = z.object({
   action: z.string(),
   target: target.nullable(),
   details,
-  // An entry of another release stays readable, whatever it has here.
+  // An entry of another release stays readable, whatever the form of its origin.
   from: origin.optional().catch(undefined),
 });
 const entrySchema = z.object({
   note: storedJson(noteSchema),
   first: storedJson(noteSchema).optional(),
-  // JSON of a note on each line.
+  // Each line is the JSON of one note.
   between: z
     .string()
     .transform((lines) => lines.split('\n'))
@@ -59,45 +61,46 @@ const entrySchema = z.object({
 export interface AuditNote {
   /** Who made the change; null for the command line, and for somebody who is not signed in. */
   actor: { id: string; name: string; role: UserRole } | null;
-  /** Such as `key.create`, `user.block`. */
+  /** What was done, such as `key.create` or `user.block`. */
   action: string;
   target: z.output<typeof target> | null;
   /** Old and new values, never a secret. */
   details: z.output<typeof details>;
-  /** Whether the changed thing, such as a key, belongs to a team. It decides the quota, and is not stored. */
+  /** Whether the changed thing, such as a key, belongs to a team. The quota depends on this; it is not stored. */
   ofTeam?: boolean | undefined;
   /** Where the change came from; absent if unknown. */
   from?: AuditOrigin | undefined;
 }
 
 /**
- * The origin of a change: a network address, with the sign-in session as the list of sessions names it, or an admin token; or a command
- * line.
+ * The origin of a change. From the network, it is an address with a sign-in session, by its name in the list of sessions, or with an admin
+ * token. Otherwise, it is a command line.
  */
 export interface AuditOrigin {
   address?: string | undefined;
   session?: string | undefined;
-  /** The account of the operating system, as `ada@workstation`; of a token, the account that made it. */
+  /** The account of the operating system, such as `ada@workstation`; with a token, the account that made the token. */
   commandLine?: string | undefined;
   token?: { id: string; name: string } | undefined;
 }
 
 /**
- * One change, or several of the same fields of the same thing, from the same origin. Of several, `count` is how many there were since
- * `since`, and the details have the values before the first, after the last, and, as `between`, after each of the others. Times in ms since
- * 1970; the id is the place of the entry in the trail.
+ * One change, or several changes of the same fields of the same thing, from the same origin. For several changes, `count` is their number
+ * since `since`. Their details have the values before the first change and after the last one, and as `between` the values after each of
+ * the others. Times are in ms since 1970. The ids of later entries are larger.
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
 /** A filter of entries. An absent field filters nothing. */
 export interface AuditFilter {
-  /** Id of the person or of the admin token that made the change; of a token with or without `token:` before it. */
+  /** Id of the person or of the admin token that made the change. The id of a token may have `token:` before it. */
   actor?: string | undefined;
-  /** An action, or a group of actions as `key.*`. */
+  /** An action, or a group of actions such as `key.*`. */
   action?: string | undefined;
   target?: string | undefined;
-  /** In ms since 1970. */
+  /** Only changes at this time or later, in ms since 1970. */
   from?: number | undefined;
+  /** Only changes at this time or earlier, in ms since 1970. */
   to?: number | undefined;
 }
 
@@ -114,8 +117,9 @@ export interface AuditTrailParts {
 }
 
 /**
- * The audit trail: who changed what. Entries are kept for a time that administrators set, within quotas (see `chooseQuota`), so that nobody can
- * push out the entries of others; repeated changes of members are merged. Every method throws `store_unavailable` as KeyStore does.
+ * The audit trail: who changed what. Entries are kept for a time that administrators set. Quotas (see `chooseQuota`) bound their number, so
+ * that nobody can displace the entries of others. Repeated changes of members are merged. Every method throws `store_unavailable` as
+ * KeyStore does.
  */
 export class AuditTrail {
   readonly #redis: Redis;
@@ -154,7 +158,7 @@ export class AuditTrail {
     });
   }
 
-  /** Returns entries that pass a filter, newest first; with a cursor, only entries older than the one with this id. */
+  /** Returns entries that match a filter, newest first. If `cursor` is defined, they are older than the entry with this id. */
   async list(filter: AuditFilter = {}, limit = 100, cursor?: string): Promise<AuditPage> {
     const entries: AuditEntry[] = [];
     const oldest = Math.max(filter.from ?? 0, Date.now() - (await this.#keptMs())) * 1_000;
@@ -191,7 +195,7 @@ export class AuditTrail {
   }
 }
 
-/** Returns the largest id of an entry at a time or before. */
+/** Returns the largest id that an entry at a time or before it can have. */
 function newestId(to: number | undefined): string {
   return to === undefined ? '+inf' : String((to + 1) * 1_000 - 1);
 }

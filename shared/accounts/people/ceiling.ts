@@ -3,15 +3,15 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-/** Maximum bytes of the models of one ceiling as JSON: access tokens carry them, and headers are bounded. */
+/** Maximum bytes of the models of one ceiling as JSON. Access tokens contain them, and headers are bounded in size. */
 const maxBytes = 2_000;
 
 /**
- * The most that an administrator permits a person or a team, whatever their keys, sign-in sessions and tokens permit. An absent field does
+ * The most that an administrator lets a person or team use, whatever their keys, sign-in sessions and tokens permit. An absent field does
  * not restrict.
  */
 export const ceilingSchema = z.strictObject({
-  /** Names of models and registry names, read in the same way as the list of a key. */
+  /** Names of models and names in the registry, with the same meaning as in the list of a key. */
   models: z
     .array(z.string().trim().min(1).max(200))
     .min(1)
@@ -29,7 +29,7 @@ export type Ceiling = z.infer<typeof ceilingSchema>;
 
 export const ceilingNames = Object.keys(ceilingSchema.shape) as readonly (keyof Ceiling)[];
 
-/** A ceiling as records and tokens carry it. Tiers that this release does not define are left out; such a class counts as `normal`. */
+/** A ceiling in a record or token. Tiers that this release does not define are dropped; a class that it does not define is `normal`. */
 export const readCeilingSchema = z.object({
   models: z.array(z.string()).optional(),
   tiers: z
@@ -41,11 +41,11 @@ export const readCeilingSchema = z.object({
 
 export const storedCeilingSchema = storedJson(readCeilingSchema);
 
-/** What several ceilings leave of the class, tiers and models of a key or a sign-in session. */
+/** The class, tiers and models that a key or a sign-in session may use under its ceilings. */
 export interface Capped {
   class: PriorityClass;
   tiers: readonly Tier[] | undefined;
-  /** The model lists of the ceilings that have one. */
+  /** The lists of models of those ceilings that have one. */
   ownerModels?: readonly (readonly string[])[];
 }
 

@@ -10,7 +10,7 @@ import { toStoredFields, storedJson } from '../redis/stored-value.ts';
 
 const maxAddresses = 20;
 
-/** The recipients of the router's alerts: administrators, nobody, or a list of addresses. `mails.lua` reads this, too. */
+/** The recipients of the router's alerts: all administrators, nobody, or a list of e-mail addresses. `mails.lua` reads this, too. */
 const alertEmailsSchema = z.strictObject({
   router: z.union([
     z.boolean(),
@@ -21,13 +21,16 @@ const alertEmailsSchema = z.strictObject({
   ]),
 });
 
-/** Minimum of days for which entries of the audit trail are kept: a new administrator cannot remove them before somebody looks at them. */
+/**
+ * Minimum of days for which entries of the audit trail are kept, so that a new administrator cannot remove entries before anybody has seen
+ * them.
+ */
 const minAuditDays = 30;
 
 export const consoleSettingsSchema = z.strictObject({
   /** Days until an invitation's link expires. */
   invitationDays: z.number().int().min(1).max(30),
-  /** Hours without a request after which a session ends. */
+  /** Hours after the last request of a sign-in session until the session ends. */
   sessionHours: z.number().int().min(1).max(720),
   membersMakeKeys: z.boolean(),
   /** Whether local accounts need a second factor. */
@@ -45,7 +48,7 @@ export const consoleSettingsSchema = z.strictObject({
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positive = z.coerce.number().positive();
-// An earlier release may have stored less.
+// An earlier release may have stored fewer days than the minimum.
 const storedAuditDays = positive.transform((days) => Math.max(days, minAuditDays));
 const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }));
 
@@ -67,7 +70,7 @@ const defaults: ConsoleSettings = {
   alertEmails: { router: true },
 };
 
-/** Values in place of settings that cannot be read: the stricter ones. */
+/** Values in place of settings that cannot be read. Where one value is stricter than the other, it is the stricter one. */
 const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false, requireSecondFactor: true };
 
 /** The settings of the console, in Redis. Every method throws `store_unavailable` as KeyStore does. */
@@ -104,14 +107,13 @@ export class ConsoleSettingsStore {
     };
   }
 
-  /** Returns the limits and the ceiling of a new person with this role. Administrators get none, as they could lift them themselves. */
+  /** Returns the limits and the ceiling of a new person. Administrators get none, because they could remove them themselves. */
   async readPersonStart(role: UserRole): Promise<PersonStart> {
     if (role === 'admin') return {};
     const { limits, ceiling } = (await this.read()).newMembers;
     return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(ceiling).length > 0 && { ceiling }) };
   }
 
-  /** Changes the given settings. */
   async change(change: { [name in keyof ConsoleSettings]?: ConsoleSettings[name] | undefined }): Promise<void> {
     const fields = toStoredFields(change);
     if (Object.keys(fields).length > 0) await callRedis(this.#redis.hset(this.#names.settings, fields));

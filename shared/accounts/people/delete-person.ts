@@ -25,9 +25,9 @@ export interface DeletePersonParts {
 export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
- * Deletes a person and everything of theirs. They are blocked first, so that nothing of theirs is accepted any more. Then keys and tokens
- * are revoked, batches are cancelled, and webhooks, agent sessions and what `removeAllOfOwner` covers are removed. The record goes last. After a
- * crash in between, the call can be repeated. Their use stays in the ledger, under their id.
+ * Deletes a person and everything that belongs to them. They are blocked first, so that their keys, tokens and sessions are refused. Then
+ * keys and tokens are revoked, batches are cancelled, and webhooks, agent sessions and everything that `removeAllOfOwner` covers are
+ * removed. The record is removed last, so that after a crash the call can be repeated. Their use stays in the ledger, under their id.
  * @throws RouterError `store_unavailable` as KeyStore does
  */
 export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {
@@ -68,7 +68,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   return (await removeUser.run(redis, { keys: own, args })) as PersonDeletion;
 }
 
-/** Removes the person's name, and the names of their keys, where requests are named by their key. */
+/** Removes the names by which lists of requests name the keys and sign-in sessions of the person. */
 async function removeNames({ redis, prefix }: DeletePersonParts, id: string, keyIds: readonly string[]): Promise<void> {
   const names = accountNames(prefix);
   const teams = await callRedis(redis.hkeys(names.teamsOf(id)));
@@ -78,7 +78,7 @@ async function removeNames({ redis, prefix }: DeletePersonParts, id: string, key
   await callRedisAll(steps);
 }
 
-/** Returns the name of a deleted person, wherever their id is kept: always the same, and without a hint at who it was. */
+/** Returns the name of a deleted person where their id is still stored. It is always the same and does not tell who they were. */
 export function deletedName(id: string): string {
   return `deleted person ${id.slice(0, 4)}`;
 }

@@ -16,12 +16,12 @@ const maxOpen = 500;
 const invitationSchema = z.object({
   id: z.string(),
   email: z.string(),
-  /** Read like a person's. The account gets the stored role, even if this release does not define it. */
+  /** A role that this release does not define is read as `member`. The account gets the stored role all the same. */
   role: z.enum(userRoles).catch('member'),
   teamId: z.string().optional(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
-  /** The administrator who made it. The invitation is withdrawn when they are no longer an administrator, or are blocked. */
+  /** The administrator who made the invitation. It is withdrawn when they are no longer an administrator, or are blocked. */
   invitedBy: z.string(),
   /** SHA-256 of the link's token. */
   linkHash: z.string(),
@@ -35,7 +35,7 @@ export interface NewInvitation {
   role: UserRole;
   teamId?: string | undefined;
   invitedBy: string;
-  /** Milliseconds for which the link can be used. */
+  /** Milliseconds after its creation for which the link can be used. */
   ms: number;
 }
 
@@ -52,7 +52,10 @@ export class InvitationStore {
     this.#records = new StoredRecords(redis, { kind: 'invitation', schema: invitationSchema, nameOf, report });
   }
 
-  /** Returns an open invitation; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns an open invitation; undefined if there is none with this id.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<InvitationRecord | undefined> {
     return this.#records.find(id);
   }
@@ -62,7 +65,7 @@ export class InvitationStore {
     return this.#records.findAll(await callRedis(this.#redis.zrange(this.#names.invitations, '0', '-1')));
   }
 
-  /** Creates an invitation. Only this call returns its token. `email taken`: a person who has an account has the address. */
+  /** Creates an invitation. Only this call returns its token. Returns `email taken` if a person with an account has the address. */
   async create(invited: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
     const { email, role, teamId, invitedBy, ms } = invited;
     const token = generateToken();

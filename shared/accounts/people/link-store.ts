@@ -15,15 +15,15 @@ const createFirstAdmin = new RedisScript(new URL('lua/create-first-admin.lua', i
 const issueFirstAdminLink = new RedisScript(new URL('lua/issue-first-admin-link.lua', import.meta.url));
 const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.meta.url));
 
-/** Milliseconds for which the links that the command line prints can be used. */
+/** Milliseconds after its creation for which a link can be used, except for the link of an invitation. */
 export const printedLinkMs = 24 * 3_600_000;
 
-/** End of the stored text of a link that is only for a person who has never used their account. `reset-password.lua` reads it, too. */
+/** End of the stored text of a link that is valid only for a person who never used their account. `reset-password.lua` reads it, too. */
 const unusedAccountSuffix = ':first';
 
 /**
- * What a one-time link permits: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted`: an
- * operator has printed the link, as that of the first administrator; an administrator has made the others.
+ * What a one-time link permits: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted` is true
+ * if an operator has printed the link of a password, and false if an administrator has made it.
  */
 export type Link =
   | { kind: 'first-admin' }
@@ -51,7 +51,7 @@ export class LinkStore {
     this.#invitations = invitations;
   }
 
-  /** Issues a link for the first administrator, in place of an earlier one; undefined when there is an administrator who is not blocked. */
+  /** Issues a link for the first administrator, in place of an earlier one; undefined if there is an administrator who is not blocked. */
   async issueFirstAdmin(): Promise<string | undefined> {
     const token = generateToken();
     const { firstAdminLink, admins } = this.#names;
@@ -61,16 +61,16 @@ export class LinkStore {
   }
 
   /**
-   * Issues a link with which a person can set a new password without the old one. It is valid in the person's present epoch: a new
-   * password, being blocked or being signed out everywhere makes it void.
+   * Issues a link with which a person can set a new password without the old one. It is valid only in the person's current epoch. So it
+   * becomes void when the person gets a new password, is blocked, or is signed out everywhere.
    */
   async issuePassword(userId: string): Promise<string> {
     return this.#issuePassword(userId, '');
   }
 
   /**
-   * Issues a link as `issuePassword` does, for a person who has never used their account; any use makes the link void. Undefined for a
-   * person who has used it.
+   * Issues a link as `issuePassword` does, for a person who has never used their account. Any use of the account makes the link void.
+   * @returns undefined for a person who has used their account
    */
   async issueFirstPassword(user: UserRecord): Promise<string | undefined> {
     return (await this.#hasComeIn(user)) ? undefined : this.#issuePassword(user.id, unusedAccountSuffix);
@@ -98,7 +98,7 @@ export class LinkStore {
     return { kind: 'password', user, isPrinted: only === undefined };
   }
 
-  /** Creates the first administrator. `no link`: the link was used meanwhile. */
+  /** Creates the first administrator. Returns `no link` if the link was used meanwhile. */
   async createFirstAdmin(token: string, person: NewPerson): Promise<UserRecord | 'no link' | 'email taken'> {
     const user = newUser(person, 'admin');
     const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
@@ -134,8 +134,8 @@ export class LinkStore {
   }
 
   /**
-   * Sets the password of the person whom a link was made for, and ends all their sign-in sessions; undefined if the link was used
-   * meanwhile.
+   * Sets the password of the person for whom a link was made, and ends all their sign-in sessions.
+   * @returns undefined if the link was used or became void meanwhile
    */
   async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
     const { passwordLink, user, externalAccount } = this.#names;
@@ -152,15 +152,15 @@ export class LinkStore {
     return token;
   }
 
-  /** Returns whether an invitation is valid: it is not while the administrator who made it is shut out by their provider. */
+  /** Returns whether an invitation is valid. It is not while the administrator who made it is blocked or refused by their provider. */
   async #isInvited({ invitedBy }: InvitationRecord): Promise<boolean> {
     const by = await this.#users.find(invitedBy);
     return by === undefined || !isShutOut(by);
   }
 
   /**
-   * Returns whether anybody has used this person's account, or may have used it with a key that stores for the person: the person's own
-   * key, or one that an administrator made in an earlier release.
+   * Returns whether anybody has used this person's account, or may have used it with a key that stores for the person. Such a key is the
+   * person's own, or an administrator made it in an earlier release.
    */
   async #hasComeIn(user: UserRecord): Promise<boolean> {
     const { externalAccount, keysOf, key } = this.#names;

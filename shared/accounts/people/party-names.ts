@@ -2,7 +2,10 @@ import type { LimitedParty } from '../limits/limits.ts';
 import type { TeamStore } from './team-store.ts';
 import type { UserStore } from './user-store.ts';
 
-/** Returns the names of people and teams, without deleted ones. @throws RouterError `store_unavailable` */
+/**
+ * Returns the names of those of the people and teams that exist.
+ * @throws RouterError `store_unavailable`
+ */
 export async function partyNames(
   { users, teams }: { users: Pick<UserStore, 'readNames'>; teams: Pick<TeamStore, 'findAll'> },
   parties: readonly LimitedParty[],

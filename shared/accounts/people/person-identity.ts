@@ -3,7 +3,7 @@ import type { Limits, PartyLimits } from '../limits/limits.ts';
 import { applyCeilings, type Ceiling } from './ceiling.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 
-/** Start of the id of such an identity: `session:<person>`, and `session:<person>:<team>` for the team's account. */
+/** Start of the id of a person's identity. It is `session:<person>`, or `session:<person>:<team>` if they use the team's account. */
 const prefix = 'session:';
 
 export interface IdentityParty {
@@ -15,8 +15,8 @@ export interface IdentityParty {
 }
 
 /**
- * Returns the identity of a person who is signed in, in the console or in a program, as if with one of their keys. For a team's account,
- * the team is the owner, and the limits and ceilings of both apply.
+ * Returns the identity of a person who is signed in, in the console or in a program. It is like that of one of their keys. If they use a
+ * team's account, the team is the owner, and the limits and ceilings of both apply.
  */
 export function identityOfPerson(
   person: IdentityParty,
@@ -39,7 +39,7 @@ export function identityOfPerson(
   });
 }
 
-/** Returns the person, and the team of a team's account, from an identity's id; undefined for the identity of a key. */
+/** Returns the person in an identity's id, and the team if they use its account; undefined for the identity of a key. */
 export function personOfIdentity(id: string): { userId: string; teamId: string | undefined } | undefined {
   if (!id.startsWith(prefix)) return undefined;
   const [userId = '', teamId] = id.slice(prefix.length).split(':');

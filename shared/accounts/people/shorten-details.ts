@@ -1,12 +1,12 @@
-/** Characters of JSON that are kept of a value that is too long. The second number is used if the first one does not suffice. */
+/** Characters to which the JSON of a value that is too long is shortened. The second number is used if the first one does not suffice. */
 const keptLengths = [400, 100];
 
 type Details = Record<string, unknown>;
 
 /**
- * Shortens the details of an audit entry to a length of JSON. The longest values, of `before` and `after` each by itself, are replaced by
- * the beginning of their JSON, so that a long value displaces no other. If there are too many values even so, only the names of the fields
- * are left.
+ * Shortens the details of an audit entry until their JSON has at most `maxLength` characters. The longest values are replaced by the
+ * beginning of their JSON, so that a long value displaces no other. Each value in `before` and `after` counts by itself. If there are too
+ * many values even so, only the names of the fields are left.
  */
 export function shortenDetails(given: Details, maxLength: number): Details {
   const { length } = JSON.stringify(given);

@@ -29,7 +29,7 @@ const teamRecordSchema = z.object({
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
-  /** Present if the requests of its keys are recorded; absent or null: they are not. A value that cannot be read counts as absent. */
+  /** Absent or null if the requests of the team's keys are not recorded. A value that cannot be read counts as absent. */
   records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
   revision: revisionSchema,
 });
@@ -42,7 +42,7 @@ export interface TeamChange {
   limits?: Limits | undefined;
   weight?: number | undefined;
   ceiling?: Ceiling | undefined;
-  /** Null: its requests are no longer recorded. */
+  /** Null if the requests of the team's keys are no longer to be recorded. */
   records?: RecordingSwitch | null | undefined;
 }
 
@@ -51,12 +51,12 @@ export interface TeamChange {
  * space.
  */
 export function foldTeamName(name: string): string {
-  // In upper case first: the upper case of ß is SS, and both forms of the sigma have the same one.
+  // Upper case comes first, because the upper case of ß is SS, and both lower-case forms of sigma have the same upper case.
   const folded = name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
   return folded.replace(/\s+/gu, ' ').trim();
 }
 
-/** Roles by id: of the members of a team, or of the teams of a person. */
+/** The roles of a team's members by the member's id, or the roles of a person by the team's id. */
 export type Roles = ReadonlyMap<string, TeamRole>;
 
 /** The teams and their members, in Redis. Every method throws `store_unavailable` as KeyStore does. */
@@ -75,7 +75,10 @@ export class TeamStore {
     this.#records = new StoredRecords(redis, { kind: 'team', schema: teamRecordSchema, nameOf: names.team, report });
   }
 
-  /** Returns a team; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns a team; undefined if there is no such team.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<TeamRecord | undefined> {
     return this.#records.find(id);
   }
@@ -105,7 +108,7 @@ export class TeamStore {
     return team;
   }
 
-  /** Changes the given fields. `stale`: the team is not at revision `ifRevision`. */
+  /** Changes the fields in `change`. Returns `stale` if the team is not at revision `ifRevision`. */
   async change(id: string, change: TeamChange, ifRevision?: number): Promise<'changed' | 'stale' | 'unknown'> {
     const { limits, ceiling } = change;
     const name = this.#names.team(id);
@@ -117,8 +120,9 @@ export class TeamStore {
   }
 
   /**
-   * Deletes a team with its webhooks, its agent sessions and what `removeAllOfOwner` covers, cancels its batches, and revokes its keys. Returns
-   * how many keys were revoked; undefined if there is no such team.
+   * Deletes a team, its webhooks, its agent sessions and everything that `removeAllOfOwner` covers. Cancels its batches, and revokes its
+   * keys.
+   * @returns how many keys were revoked; undefined if there is no such team
    */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
@@ -142,7 +146,7 @@ export class TeamStore {
 
   /**
    * Sets the role of a person in a team.
-   * @param onlyNew whether to leave the role of an existing member
+   * @param onlyNew whether to leave the role of an existing member unchanged
    * @returns the role before: undefined for a new member, `unknown` when the team or the person does not exist
    */
   async setMember(
@@ -171,7 +175,7 @@ function rolesOf(fields: Record<string, string> = {}): Roles {
   return new Map(Object.entries(fields).map(([id, role]) => [id, knownRole(role)]));
 }
 
-/** A role that this release does not define counts as `member`, the lowest one. */
+/** Returns a role that this release defines. Any other role counts as `member`, the lowest one. */
 function knownRole(role: string): TeamRole {
   return role === 'owner' ? role : 'member';
 }

@@ -47,7 +47,10 @@ export class UserStore {
     this.#records = new StoredRecords(redis, { kind: 'user', schema: userRecordSchema, nameOf: names.user, report });
   }
 
-  /** Returns a person, blocked or not; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns a person, blocked or not; undefined if there is no such person.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<UserRecord | undefined> {
     return this.#records.find(id);
   }
@@ -56,7 +59,7 @@ export class UserStore {
     return this.#records.findAll(ids);
   }
 
-  /** Returns the person with this address. Makes the same number of calls whether there is one or not. */
+  /** Returns the person with this address. Makes the same number of calls whether or not there is such a person. */
   async findByEmail(email: string): Promise<UserRecord | undefined> {
     const id = await callRedis(this.#redis.hget(this.#names.userEmails, email));
     return this.find(id ?? 'nobody');
@@ -67,7 +70,7 @@ export class UserStore {
     return this.findAll(await callRedis(this.#redis.zrange(this.#names.users, '0', '-1')));
   }
 
-  /** Returns the names of those of the people that exist, by id. */
+  /** Returns the names of those people who exist, by id. */
   async readNames(ids: readonly string[]): Promise<Map<string, string>> {
     const names = await Promise.all(ids.map((id) => callRedis(this.#redis.hget(this.#names.user(id), 'name'))));
     return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
@@ -87,10 +90,10 @@ export class UserStore {
   }
 
   /**
-   * Changes the given fields: all of them or nothing. Blocking ends all sign-in sessions and admin tokens of the person, and deletes their
-   * MCP account links. The last administrator stays one; the open invitations of any other person who stops being an administrator are
-   * withdrawn.
-   * @param ifRevision the revision that the change is for; at another one, the outcome is `stale`
+   * Changes the fields in the second argument, either all or none. Blocking ends all sign-in sessions and admin tokens of the person, and
+   * deletes their MCP account links. The last administrator stays one. When another administrator is blocked or becomes a member, their
+   * open invitations are withdrawn.
+   * @param ifRevision if the record has another revision, nothing is changed, and the outcome is `stale`
    */
   async change(
     id: string,
@@ -139,7 +142,7 @@ export class UserStore {
 
   /**
    * Changes the address of a person, and ends all their sign-in sessions and admin tokens.
-   * @param by the person, which confirms nothing, or somebody else, who confirms the address
+   * @param by who sets the address; somebody other than the person confirms it by that
    */
   async changeEmail(id: string, email: string, by: 'the person' | 'somebody else'): Promise<EmailChangeOutcome> {
     const { userEmails, user, invitations, invitation } = this.#names;
@@ -150,7 +153,7 @@ export class UserStore {
   }
 
   /**
-   * Notes that an address is confirmed, that its person has used it to sign in, or both. The notes count while the person has this address.
+   * Stores that an address is confirmed, that its person has used it to sign in, or both. This counts while the person has the address.
    */
   async noteEmail(id: string, email: string, facts: { confirmed?: true; used?: true }): Promise<void> {
     const noted = { confirmedEmail: facts.confirmed && email, usedEmail: facts.used && email };
@@ -165,8 +168,8 @@ export class UserStore {
 
   /**
    * Does the same as `signOut` for a person whom their provider refuses.
-   * @param endsKeys whether their keys are refused as well, until the provider lets them in, or they have a password
-   * @param turn `turn` of their account when the provider was asked, `''` where it has none; absent: any
+   * @param endsKeys whether their keys are refused as well, until they sign in at the provider again or have a password
+   * @param turn `turn` of their account when the router asked the provider, `''` if it had none; undefined if it may have any
    * @returns false, with nothing ended, if they have signed in at the provider since, or do not exist
    */
   async refuse(
@@ -177,13 +180,13 @@ export class UserStore {
     return (await refuseUser.run(this.#redis, { keys, args: { now: Date.now(), endsKeys, turn: answerId } })) === 1;
   }
 
-  /** Ends all sign-in sessions and programs of an existing person, and leaves their admin tokens. */
+  /** Ends all sign-in sessions and programs of an existing person, but not their admin tokens. */
   async endSessions(id: string): Promise<void> {
     await callRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));
   }
 }
 
-/** The outcome of a change of an address. `invited`: there is an open invitation to it. */
+/** The outcome of a change of an address. `invited`: there is an open invitation to the new address. */
 export type EmailChangeOutcome = 'changed' | 'email taken' | 'invited' | 'unknown';
 
 export type UserChangeOutcome = 'changed' | 'stale' | 'last admin' | 'unknown';

@@ -10,33 +10,35 @@ export type UserRole = (typeof userRoles)[number];
 export const userRecordSchema = z.object({
   id: z.string(),
   name: z.string(),
-  /** In the one form in which addresses are compared, see `emailSchema`. */
+  /** The address in the form in which addresses are compared, see `emailSchema`. */
   email: z.string(),
   /**
-   * The address that somebody else has given the person or confirmed: an administrator, an invitation, or a provider that has verified it.
-   * Also the address with which the first administrator has created their account. If it differs from `email`, the person has typed that
-   * in. Absent in records of earlier releases.
+   * The last address of the person that an administrator, an invitation or a provider has set or confirmed. For the first administrator,
+   * the address with which they have created their account. If it differs from `email`, the person has entered `email` themselves. Absent
+   * in records of earlier releases.
    */
   confirmedEmail: z.string().optional(),
   /**
-   * The address with which the person has signed in last: with a link, a password or an account at a provider. Absent: never since this is
-   * stored.
+   * The address of the person when they last signed in with a link, a password or an account at a provider. Absent if they never have, or
+   * only in releases that did not store this.
    */
   usedEmail: z.string().optional(),
   /** A role that this release does not define counts as `member`, the lowest one. */
   role: z.enum(userRoles).catch('member'),
   /** Argon2id, as a PHC string. */
   passwordHash: z.string(),
-  /** Counts up whenever all sign-in sessions of the person end: a session is valid only in the epoch in which it was opened. */
+  /** Raised by one to end all sign-in sessions of the person. A session is valid only while the epoch is that in which it was opened. */
   epoch: z.coerce.number(),
-  /** The same for their admin tokens, which outlast sessions that end because a provider cannot be asked about the person. Absent: 0. */
+  /**
+   * The same for the person's admin tokens. These stay valid when sessions end because the provider cannot be asked about the person.
+   * Absent: 0.
+   */
   tokenEpoch: z.coerce.number().optional(),
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
   /**
-   * Since when the provider that the person was linked to refuses them, in ms since 1970. It stays after they are unlinked, until they sign
-   * in at a provider or set a password. Without effect while they have a password: see `isRefused`. Absent: no provider has refused them
-   * since.
+   * When the person's provider began to refuse them, in ms since 1970. It stays after they are unlinked, until they sign in at a provider
+   * or set a password. It has no effect while they have a password, see `isRefused`. Absent if no provider refuses them.
    */
   refusedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),
@@ -44,14 +46,14 @@ export const userRecordSchema = z.object({
   ceiling: storedCeilingSchema.optional(),
   /** False if the person wants no alerts by e-mail. `mails.lua` reads it, too. */
   alertEmails: z.stringbool().optional().catch(undefined),
-  /** Time of the last request with a sign-in session, a minute late at most. */
+  /** Time of the last request with a sign-in session. It may be up to a minute old. */
   lastSeenAt: z.coerce.number().optional(),
   revision: revisionSchema,
 });
 
 export type UserRecord = z.infer<typeof userRecordSchema>;
 
-/** The fields of a record that decide whether a person is let in. A team has none of them. */
+/** The fields of a record that decide whether a person has access. The record of a team has none of them. */
 interface AccessFields {
   blockedAt?: unknown;
   refusedAt?: unknown;
@@ -59,14 +61,14 @@ interface AccessFields {
 }
 
 /**
- * Returns whether the keys of a person are refused: the person is blocked, or their provider refuses them. `webhooks/lua/emit.lua` decides
- * the same for webhooks and mails.
+ * Returns whether the keys of a person are refused, because the person is blocked or their provider refuses them. `webhooks/lua/emit.lua`
+ * decides by the same rule for webhooks and mails.
  */
 export function isShutOut(facts: AccessFields): boolean {
   return facts.blockedAt !== undefined || isRefused(facts);
 }
 
-/** Returns whether a provider has refused a person who has no other way in: a person with a password can sign in without the provider. */
+/** Returns whether a provider refuses a person and they have no password, with which they could sign in without the provider. */
 export function isRefused({ refusedAt, passwordHash = '' }: Omit<AccessFields, 'blockedAt'>): boolean {
   return refusedAt !== undefined && passwordHash === '';
 }
@@ -77,17 +79,17 @@ export function isRefused({ refusedAt, passwordHash = '' }: Omit<AccessFields, '
 export const usableName = /^(?!(?:\.{1,2}|__proto__)$)/;
 
 /**
- * Returns whether the address of a person is more than what they have typed in. A change of the address has always ended all sessions: so
- * the address in a record of an earlier release, without `confirmedEmail`, counts as confirmed if no session was ever ended.
+ * Returns whether somebody else has set or confirmed the address of a person. A change of the address has always ended all sessions. So the
+ * address in a record of an earlier release, without `confirmedEmail`, counts as confirmed if all sessions were never ended.
  */
 export function hasConfirmedEmail({ email, confirmedEmail, epoch }: AddressFacts): boolean {
   return confirmedEmail === undefined ? epoch === 0 : confirmedEmail === email;
 }
 
 /**
- * Returns whether anybody who has proven elsewhere to have the address of an account is its person: the address is confirmed, and its
- * person has signed in with it or never at all. Otherwise, whoever types in an address would get what is meant for its owner, and an
- * administrator who changes the address of a person could become that person.
+ * Returns whether somebody who has proven elsewhere that they have the address of an account counts as its person. For that, the address
+ * must be confirmed, and the person must have signed in with it or never at all. Without the first condition, whoever enters an address
+ * would get what is meant for its owner. Without the second one, an administrator who changes a person's address could become that person.
  */
 export function mayLinkByEmail(user: AddressFacts): boolean {
   const { email, confirmedEmail, usedEmail, passwordHash, lastSeenAt } = user;
@@ -97,8 +99,8 @@ export function mayLinkByEmail(user: AddressFacts): boolean {
 }
 
 /**
- * Returns whether anybody has signed in as this person in any way that their record shows: with a link, a password, a session, an account
- * at a provider, or a token of one.
+ * Returns whether the record shows that anybody has signed in as this person. That may have been with a link, a password, a session, an
+ * account at a provider, or a token of a provider.
  */
 export function hasUsedAccount({ usedEmail, lastSeenAt, passwordHash }: AddressFacts): boolean {
   return usedEmail !== undefined || lastSeenAt !== undefined || passwordHash !== '';
@@ -109,7 +111,7 @@ type AddressFacts = Pick<
   'email' | 'confirmedEmail' | 'usedEmail' | 'epoch' | 'passwordHash' | 'lastSeenAt'
 >;
 
-/** The name of a person, a team or an invitation: 1 to 100 visible characters, none of which could hide or turn text. */
+/** The name of a person, a team or an invitation: 1 to 100 visible characters, none of which could hide or reverse text. */
 export const displayNameSchema = z
   .string()
   .trim()
@@ -120,8 +122,8 @@ export const displayNameSchema = z
   .regex(usableName, 'This cannot be a name.');
 
 /**
- * An e-mail address in the form in which addresses are stored and compared: in lower case. Letters outside ASCII are refused before that:
- * the Kelvin sign has a plain k as its lower case, so that one address would become another one.
+ * An e-mail address in the form in which addresses are stored and compared: in lower case. Letters outside ASCII are refused before the
+ * conversion. The Kelvin sign, for example, has a plain k as its lower case, so that one address would become another one.
  */
 export const emailSchema = z
   .string()

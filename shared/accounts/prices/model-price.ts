@@ -7,40 +7,40 @@ import { units, getUnits, type Unit, type Units, type Usage } from '#shared/core
 const dollars = z.number().nonnegative().max(1_000_000);
 
 /**
- * The name of a model that a price can be set for. It may have slashes and colons, but no spaces. As it stands in the path of a URL, no
- * part between slashes is empty, `.` or `..`. `__proto__` is excluded, because an object cannot have that name.
+ * The name of a model for which a price can be set. It may have slashes and colons, but no spaces. Because it is used in the path of a URL,
+ * no part between slashes may be empty, `.` or `..`. `__proto__` is excluded, because an object cannot have a field of that name.
  */
 export const pricedModel = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.:/@+-]{1,200}$/;
 
 /** The price of a model: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
 export const modelPriceSchema = z.strictObject({
   input: dollars,
-  /** Input read from a cache; absent: as other input. */
+  /** Price of input that is read from a cache. Absent: the price of other input. */
   cachedInput: dollars.optional(),
-  /** Input written to a cache; absent: as other input. */
+  /** Price of input that is written to a cache. Absent: the price of other input. */
   cacheWrite: dollars.optional(),
-  /** Input written to a cache that keeps it for an hour; absent: as `cacheWrite`. */
+  /** Price of input that is written to a cache which keeps it for an hour. Absent: the same as `cacheWrite`. */
   hourCacheWrite: dollars.optional(),
-  /** Thinking included. */
+  /** Price of output, including thinking. */
   output: dollars,
-  /** A picture that is made. */
+  /** Price of a picture that is made. */
   image: dollars.optional(),
-  /** A second of sound that is transcribed. */
+  /** Price of a second of sound that is transcribed. */
   second: dollars.optional(),
-  /** A million characters that are spoken. */
+  /** Price of a million characters that are spoken. */
   characters: dollars.optional(),
-  /** A web search that the upstream makes. */
+  /** Price of a web search that the upstream makes. */
   search: dollars.optional(),
-  /** Day from which the price is known, as `2026-11-01`. */
+  /** The day at which the price was valid, such as `2026-11-01`. */
   asOf: z.iso.date(),
 });
 
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
-/** A price as read from the store: fields that this release does not define are dropped. */
+/** A price as read from the store. Fields that this release does not define are dropped. */
 export const storedPriceSchema = storedJson(z.object(modelPriceSchema.shape));
 
-/** The same, but the day from which it is known may be missing. */
+/** The price of a model, with or without the day at which it was valid. */
 export interface TokenPrice {
   input: number;
   cachedInput?: number | undefined;
@@ -54,13 +54,13 @@ export interface TokenPrice {
   asOf?: string | undefined;
 }
 
-/** A dollar for a million tokens is a thousand nano-dollars for one. */
+/** Nano-dollars for one token at a price of one dollar for a million tokens. */
 const nanoPerTokenAndDollar = 1_000;
 
-/** A million dollars. No answer costs more, and sums of such costs stay within Redis's whole numbers. */
+/** A million dollars. No answer costs more, and sums of such costs stay within the whole numbers of Redis. */
 const maxNano = 1e15;
 
-/** Returns the cost of an answer in whole nano-dollars: computed exactly and rounded once. Without a price, it is 0. */
+/** Returns the cost of an answer in whole nano-dollars. It is computed exactly and rounded once. Without a price, it is 0. */
 export function costOf(usage: Usage, price: TokenPrice | undefined): number {
   if (!price) return 0;
   const {
@@ -94,7 +94,10 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     .toNumber();
 }
 
-/** Returns the highest cost of a request in whole nano-dollars: no input from a cache, all of it written to one if that is dearer. */
+/**
+ * Returns the highest cost of a request in whole nano-dollars. It assumes that no input is read from a cache, and that all input is written
+ * to a cache if that costs more.
+ */
 export function computeMaxCost(
   promptTokens: number,
   completionTokens: number,
@@ -125,7 +128,7 @@ const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters' | 'sea
   searches: { field: 'search', per: 1 },
 };
 
-/** Returns the exact cost of the units in nano-dollars; undefined without units. */
+/** Returns the exact cost of the units in nano-dollars; undefined if the usage has no units. */
 function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | undefined {
   if (!usage.units) return undefined;
   let cost = new Decimal(0);

@@ -17,10 +17,10 @@ const shipped = new Map(
   ),
 );
 
-/** Milliseconds between two reads of the changes, should an announcement be lost. */
+/** Milliseconds between two reads of the changes, which are read regularly because the notice of a change may be lost. */
 const lookMs = 30_000;
 
-/** A price and its source: the shipped table, or whoever runs this router. */
+/** A price and its source: the shipped table, or the registry file or an administrator (`changed`). */
 export interface ListedPrice extends TokenPrice {
   model: string;
   source: 'shipped' | 'changed';
@@ -30,7 +30,7 @@ export interface PriceTableDependencies {
   redis: Redis;
   prefix: string;
   log: Logger;
-  /** Returns the present prices of the registry file. */
+  /** Returns the current prices of the registry file. */
   registered: () => Readonly<Record<string, TokenPrice>>;
   /** Makes every node read the changes again. */
   announce: () => Promise<void>;
@@ -38,7 +38,7 @@ export interface PriceTableDependencies {
 
 /**
  * The prices of models. A change by an administrator takes precedence over the registry file, and that over the shipped table. The shipped
- * prices are those of cloud APIs and apply only to the cloud tier: a model on own hardware, or behind an agent with a subscription, costs
+ * prices are those of cloud APIs and apply only to the cloud tier. A model on own hardware, or behind an agent with a subscription, costs
  * nothing unless somebody sets a price for it.
  *
  * Changes are in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never calls Redis.
@@ -59,7 +59,7 @@ export class PriceTable {
     clearInterval(this.#timer);
   }
 
-  /** Returns the price of a model of a tier; undefined when none is known, which counts as free. */
+  /** Returns the price of a model of a tier; undefined if none is known. The model then costs nothing. */
   priceOf(tier: Tier | undefined, model: string): TokenPrice | undefined {
     const registered = this.#parts.registered();
     for (const name of priceNames(model)) {
@@ -83,12 +83,15 @@ export class PriceTable {
     return [...prices.values()].sort((a, b) => a.model.localeCompare(b.model));
   }
 
-  /** Returns the price that an administrator has set for exactly this name; undefined without one. */
+  /** Returns the price that an administrator has set for exactly this name; undefined if none was set. */
   changed(model: string): ModelPrice | undefined {
     return this.#changed.get(model);
   }
 
-  /** Sets a price on every node. @throws RouterError `store_unavailable` */
+  /**
+   * Sets a price on every node.
+   * @throws RouterError `store_unavailable`
+   */
   async change(model: string, price: ModelPrice): Promise<void> {
     await this.#store(async (redis, name) => {
       const stored = await redis.hget(name, model);
@@ -96,12 +99,15 @@ export class PriceTable {
     });
   }
 
-  /** Removes a change on every node. Returns whether there was one. @throws RouterError `store_unavailable` */
+  /**
+   * Removes a change on every node. Returns whether there was one.
+   * @throws RouterError `store_unavailable`
+   */
   async remove(model: string): Promise<boolean> {
     return (await this.#store((redis, name) => redis.hdel(name, model))) === 1;
   }
 
-  /** Reads the changes from Redis. While Redis is away, the known ones stay. */
+  /** Reads the changes from Redis. While Redis is unavailable, the known changes stay. */
   async refresh(): Promise<void> {
     const { redis, log } = this.#parts;
     try {
@@ -112,7 +118,7 @@ export class PriceTable {
     }
   }
 
-  /** Parses one change; an unreadable one is left out. */
+  /** Parses one change. Returns an empty list if it cannot be read. */
   #read(model: string, text: string): [string, ModelPrice][] {
     const read = readStored(storedPriceSchema, text);
     if ('value' in read) return [[model, read.value]];
@@ -137,12 +143,13 @@ export class PriceTable {
   }
 }
 
-/** Cached, because every request needs the names, and there are few models. */
+/** The results of `namesOf`. They are cached, because every request needs them, and there are few models. */
 const namesByModel = new LRUCache<string, readonly string[]>({ max: 1_000 });
 
 /**
- * Returns the names under which a model's price may be listed, the most exact first: the model's own name; without a date or `latest`;
- * without its vendor, as aggregators and clouds put it in front (`anthropic/claude-sonnet-4.5`, `us.anthropic.claude-opus-4-5-v1:0`).
+ * Returns the names under which a model's price may be listed, the most exact first. They are the model's own name, the name without a date
+ * or `latest`, and the name without a vendor. Aggregators and clouds put the vendor in front of the name (`anthropic/claude-sonnet-4.5`,
+ * `us.anthropic.claude-opus-4-5-v1:0`).
  */
 function priceNames(model: string): readonly string[] {
   let names = namesByModel.get(model);

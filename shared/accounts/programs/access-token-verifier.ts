@@ -10,13 +10,13 @@ import { acceptedMs, clockToleranceMs, readAccessToken, type AccessClaims } from
 import type { ProgramStore } from './program-store.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Maximum of tokens that are known at once, and of people and teams whose changes are remembered. */
+/** Maximum of tokens in memory, and of people and teams whose last change is in memory. */
 const maxKnown = 10_000;
 
-/** Milliseconds after which a token that was verified while the store was away is verified again. */
+/** Milliseconds after a token was verified while the store was unavailable until it is verified again. */
 const storeRetryMs = 1_000;
 
-/** Maximum of rounds in which a token is verified anew, because changes are announced all the time. */
+/** Maximum of rounds in which a token is verified. A further round begins when a change was published during the last one. */
 const maxRounds = 10;
 
 export interface AccessTokenVerifierParts {
@@ -30,9 +30,9 @@ interface KnownToken {
   identity: KeyIdentity;
   programId: string;
   parties: readonly string[];
-  /** ms since 1970 */
+  /** In ms since 1970. */
   expiresAt: number;
-  /** When it is verified again, ms since 1970. */
+  /** When the token must be verified again, in ms since 1970. */
   trustedUntil: number;
 }
 
@@ -43,30 +43,30 @@ interface VerifiedIdentity {
 }
 
 /**
- * Verifies access tokens and returns their identities. A token in use is verified from memory. A new one costs a signature, and no access
- * to the store: the claims about its person and team are used, unless a change may have been announced since the token was made. Then both
- * are read from the store; while it is away, the claims count, and the token is verified again every second.
+ * Verifies access tokens and returns their identities. A token in use is verified from memory. For a new token, its signature is verified,
+ * and its claims about the person and the team are used without reading the store. If one of the two may have changed since the token was
+ * made, both are read from the store. While the store is unavailable, the claims count, and the token is verified again every second.
  */
 export class AccessTokenVerifier {
   readonly #parts: AccessTokenVerifierParts;
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
-  /** When the last change of a person or a team was announced, by `user:<id>` or `team:<id>`; ms since 1970, as all times here. */
+  /** When the last change of a person or a team was published, in ms since 1970, by `user:<id>` or `team:<id>`. */
   readonly #changes = new LRUCache<string, number>({
     max: maxKnown,
     ttl: acceptedMs,
-    // A change that is dropped early may concern any older token.
+    // If the time of a change is dropped early, any older token may be the token of that person or team.
     dispose: (_at, _changed, reason) => {
       if (reason === 'evict') this.#changesKnownSince = Date.now();
     },
   });
-  /** No entry is dropped early: the store lists all of them, too. */
+  /** Ids of signed-out programs. The number is not bounded, so that no id is dropped early; the store lists all of them, too. */
   readonly #signedOut = new LRUCache<string, true>({ ttl: acceptedMs, ttlAutopurge: true });
-  /** Changes before this time may have been missed or dropped. */
+  /** Changes before this time, in ms since 1970, may have been missed or dropped. */
   #changesKnownSince = Date.now();
-  /** Whether the list of signed-out programs was read since then. */
+  /** Whether the list of signed-out programs was read since `markStale` was last called. */
   #hasList = false;
   #reading: Promise<void> | undefined;
-  /** Counts announcements: a verification that began before the last one does not count. */
+  /** Counts the published changes. A verification does not count if a change was published after it began. */
   #generation = 0;
 
   constructor(parts: AccessTokenVerifierParts) {
@@ -74,8 +74,8 @@ export class AccessTokenVerifier {
   }
 
   /**
-   * Returns the identity of a token: at once for a token in use, else as a promise. Throws, or rejects with, RouterError `invalid_api_key`,
-   * or `store_unavailable` when the token cannot be verified.
+   * Returns the identity of a token: at once for a token in use, else as a promise. Throws, or rejects with, RouterError `invalid_api_key`;
+   * `store_unavailable` when the token cannot be verified; `overloaded` when changes are published all the time.
    */
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
     const digest = hash('sha256', token, 'base64url');
@@ -86,7 +86,10 @@ export class AccessTokenVerifier {
     return now < known.trustedUntil ? known.identity : this.#verifyUnknown(token, digest);
   }
 
-  /** Processes an announced change: `user:<id>`, `team:<id>`, or `program:<id>` for a program that was signed out. */
+  /**
+   * Removes tokens from memory because of a published change.
+   * @param changed `user:<id>`, `team:<id>`, or `program:<id>` for a program that was signed out
+   */
   drop(changed: string): void {
     this.#generation += 1;
     const [kind = '', id = ''] = changed.split(':');
@@ -97,7 +100,7 @@ export class AccessTokenVerifier {
     }
   }
 
-  /** Makes every token be verified again, because announcements may have been missed. */
+  /** Makes the next use of every token verify it again, because published changes may have been missed. */
   markStale(): void {
     this.#generation += 1;
     this.#changesKnownSince = Date.now();
@@ -123,6 +126,7 @@ export class AccessTokenVerifier {
   }
 
   /**
+   * Returns the identity in the claims, or the one in the store if the claims may be outdated.
    * @throws RouterError `invalid_api_key` for a program that is signed out, and for a person who is blocked, deleted, or not in the team
    */
   async #judge(claims: AccessClaims): Promise<VerifiedIdentity> {
@@ -161,7 +165,7 @@ export class AccessTokenVerifier {
     return identityOfPerson(partyOf(person), partyOf(account));
   }
 
-  /** Reads the list of signed-out programs. While the store is away, those that are known to be signed out are refused. */
+  /** Reads the list of signed-out programs. While the store is unavailable, only the known signed-out programs are refused. */
   async #readSignedOut(): Promise<void> {
     const generation = this.#changesKnownSince;
     this.#reading ??= this.#parts.programs

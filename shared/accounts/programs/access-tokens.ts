@@ -9,15 +9,15 @@ export const accessTokenMs = 900_000;
 /** Maximum difference between the clocks of nodes, in milliseconds. */
 export const clockToleranceMs = 30_000;
 
-/** Milliseconds after its creation from which on no node accepts an access token. */
+/** Milliseconds after the creation of an access token until no node accepts it any more. */
 export const acceptedMs = accessTokenMs + clockToleranceMs;
 
-/** The issuer and the audience of the access tokens of every cluster. The id of the key shows which cluster a token belongs to. */
+/** The issuer and the audience of the access tokens of every cluster. The id of the signing key tells to which cluster a token belongs. */
 export const ownIssuer = 'urn:model-router';
 
 const algorithm = 'EdDSA';
 
-/** RFC 9068. */
+/** The type of access tokens in RFC 9068. */
 const tokenType = 'at+jwt';
 
 const partySchema = z.object({
@@ -37,10 +37,10 @@ const claimsSchema = z.object({
   team: partySchema.extend({ id: z.string() }).optional(),
 });
 
-/** The claims of an access token: the program and its person, and the fields of the person and the team that mattered when it was made. */
+/** The claims of an access token: the program, its person, and those fields of the person and the team that matter for requests. */
 export type AccessClaims = z.infer<typeof claimsSchema>;
 
-/** The fields of a person or a team that a token carries. */
+/** The fields of a person or a team in a token. */
 export interface ClaimedParty {
   name: string;
   limits?: Limits | undefined;
@@ -50,7 +50,10 @@ export interface ClaimedParty {
 
 export type NewClaims = Omit<AccessClaims, 'iat' | 'exp'>;
 
-/** Signs an access token, a JWT (RFC 9068). @throws RouterError `store_unavailable` */
+/**
+ * Signs an access token, a JWT (RFC 9068).
+ * @throws RouterError `store_unavailable`
+ */
 export async function signAccessToken(keys: Pick<SigningKeys, 'current'>, claims: NewClaims): Promise<string> {
   const { id, privateKey } = await keys.current();
   const now = Math.floor(Date.now() / 1_000);

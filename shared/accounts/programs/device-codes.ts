@@ -18,33 +18,34 @@ const beginDevice = new RedisScript(new URL('lua/begin-device.lua', import.meta.
 const claimDevice = new RedisScript(new URL('lua/claim-device.lua', import.meta.url));
 const decideDevice = new RedisScript(new URL('lua/decide-device.lua', import.meta.url));
 
-/** Milliseconds for which a person can approve a sign-in. */
+/** Milliseconds after the beginning of a sign-in for which a person can approve it. */
 export const deviceLifeMs = 600_000;
 
-/** Minimum of milliseconds between two polls of a device. A device that polls faster has to wait for five seconds more. */
+/** Minimum of milliseconds between two polls of a device. Each poll that comes too early makes the minimum five seconds longer. */
 export const devicePollMs = 2_000;
 
 /** Milliseconds by which a poll may come early. */
 const slackMs = 500;
 
-/** Milliseconds for which a device may claim its program again, because the answer may have been lost. */
+/** Milliseconds after a device has claimed its program for which it may claim it again, because the answer may have been lost. */
 const claimedMs = 60_000;
 
-/** Maximum of sign-ins that wait for a person, in all and from one network address. */
+/** Maximum of sign-ins that wait for a person. */
 const maxWaiting = 10_000;
+/** Maximum of sign-ins from one network address that wait for a person. */
 const maxPerAddress = 50;
 
-/** Letters without vowels, so that no words come about, and without those that look like another one (RFC 8628, section 6.1). */
+/** The letters of codes. There are no vowels, so that codes are no words, and no letters that look alike (RFC 8628, section 6.1). */
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
-/** Tries to find a code that is not in use. With 10,000 in use, one in two million codes is taken. */
+/** Maximum of tries to find a code that is not in use. With 10,000 codes in use, one in two million codes is. */
 const maxCodeTries = 4;
 
 const deviceSchema = z.object({
   /** The name that the program gives itself. */
   client: z.string(),
-  /** The network address that the request came from. */
+  /** The network address from which the sign-in was begun. */
   address: z.string(),
   createdAt: z.coerce.number(),
   state: z.string(),
@@ -54,18 +55,21 @@ export type DeviceRequest = Pick<z.infer<typeof deviceSchema>, 'client' | 'addre
 
 export interface DeviceStart {
   deviceCode: string;
-  /** As shown to a person: `BCDF-GHJK`. */
+  /** The code in the form that is shown to a person, such as `BCDF-GHJK`. */
   userCode: string;
 }
 
-/** The state of a sign-in. `signedOut`: ids of the programs that were signed out for the new one, also when it is claimed again. */
+/**
+ * The state of a sign-in. `signedOut` has the ids of programs that were signed out because the person had too many. It is the same when the
+ * device claims the program again.
+ */
 export type DeviceOutcome =
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' }
   | { state: 'approved'; programId: string; userId: string; teamId: string | undefined; signedOut: string[] };
 
 /**
- * Sign-ins of programs by device flow (RFC 8628), until the device gets the person's decision, in Redis. Device codes are stored only as
- * SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` as KeyStore does.
+ * Sign-ins of programs by device flow (RFC 8628) in Redis, where they stay until the device gets the person's decision. Device codes are
+ * stored only as SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` as KeyStore does.
  */
 export class DeviceCodes {
   readonly #redis: Redis;
@@ -77,7 +81,10 @@ export class DeviceCodes {
     this.#names = accountNames(prefix);
   }
 
-  /** Begins a sign-in. @throws RouterError `rate_limit_exceeded` when too many wait, in all or from this address */
+  /**
+   * Begins a sign-in.
+   * @throws RouterError `rate_limit_exceeded` when too many sign-ins wait, altogether or from this address
+   */
   async begin({
     client,
     address,
@@ -107,7 +114,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the sign-in behind the code that a person has entered, in any spelling; undefined when none with it waits. See `isUserCode`.
+   * Returns the waiting sign-in of a code that a person has entered, in any spelling (see `isUserCode`); undefined if there is none.
    */
   async find(entered: string): Promise<DeviceRequest | undefined> {
     const code = readUserCode(entered);
@@ -117,20 +124,20 @@ export class DeviceCodes {
     return 'value' in read && read.value.state === 'pending' ? read.value : undefined;
   }
 
-  /** Approves a sign-in for a person, or for a team of theirs. Returns false when it is over, or was decided before. */
+  /** Approves a sign-in for a person, or for a team of theirs. Returns false if the sign-in is over, or was decided before. */
   async approve(entered: string, { id, epoch }: UserRecord, teamId: string | undefined): Promise<boolean> {
     return this.#decide(entered, { state: 'approved', userId: id, epoch, teamId });
   }
 
-  /** Denies a sign-in. Returns false when it is over, or was decided before. */
+  /** Denies a sign-in. Returns false if the sign-in is over, or was decided before. */
   async deny(entered: string): Promise<boolean> {
     return this.#decide(entered, { state: 'denied' });
   }
 
   /**
-   * Returns the state of a device's sign-in. An approved one becomes a program, once: a repeated claim within a minute gets the same
-   * program, as long as that was not refreshed.
-   * @param clientId the `client_id` of the program: a program that began the sign-in with another one gets nothing
+   * Returns the state of a device's sign-in. An approved sign-in becomes a program, once. A claim that is repeated within a minute returns
+   * the same program, unless that was refreshed meanwhile.
+   * @param clientId the `client_id` of the program; if the sign-in was begun with another one, its state is `expired`
    */
   async claim(deviceCode: string, clientId?: string): Promise<DeviceOutcome> {
     if (!isToken(deviceCode)) return { state: 'expired' };

@@ -10,50 +10,51 @@ import type { RefreshToken } from './refresh-token.ts';
 const refreshProgram = new RedisScript(new URL('lua/refresh-program.lua', import.meta.url));
 const signOutProgram = new RedisScript(new URL('lua/sign-out-program.lua', import.meta.url));
 
-/** Milliseconds for which a program stays signed in without a refresh, and the maximum with refreshes. */
+/** Milliseconds after its last refresh for which a program stays signed in. */
 export const programIdleMs = 30 * 24 * 3_600_000;
+/** Milliseconds after its sign-in until a program is signed out, however often it was refreshed. */
 const programMaxMs = 180 * 24 * 3_600_000;
 
-/** Maximum of programs of a person: beyond it, the oldest one is signed out. */
+/** Maximum of programs of a person. If a person has more, the oldest one is signed out. */
 export const maxProgramsPerUser = 50;
 
 /**
- * Milliseconds within which the refresh token before the current one may come again, because the reply was lost: the program comes back
- * when its present access token has expired.
+ * Milliseconds after a refresh for which the refresh token before the current one may be presented again, because the reply may have been
+ * lost. A program that lost the reply may try again only when its access token has expired.
  */
 const repeatMs = accessTokenMs;
 
 const programSchema = z.object({
   id: z.string(),
   userId: z.string(),
-  /** The epoch of its person when it was signed in. */
+  /** The epoch of the program's person when it was signed in. */
   epoch: z.coerce.number(),
   teamId: z.string().optional(),
   /** The name that the program gives itself. */
   client: z.string(),
-  /** The network address that it was signed in from. */
+  /** The network address from which the program was signed in. */
   address: z.string(),
   createdAt: z.coerce.number(),
   usedAt: z.coerce.number(),
-  /** Generation of its newest refresh token. */
+  /** Generation of the program's newest refresh token. */
   generation: z.coerce.number(),
 });
 
 export type Program = z.infer<typeof programSchema>;
 
-/** The authority for a sign-out: the program's person, or a refresh token of a generation. Neither: the router. */
+/** Who signs a program out: the program's person, or a refresh token of a generation. If neither is defined, it is the router. */
 export interface SignOutBy {
   userId?: string;
   generation?: number | undefined;
 }
 
-/** A program that was signed out now. `isReplayed`: by a refresh token that was replaced before, which may be stolen. */
+/** A program that was signed out now. `isReplayed`: whether by a refresh token that was replaced before, which may be stolen. */
 export interface SignedOut {
   userId: string;
   isReplayed: boolean;
 }
 
-/** The outcome of a refresh. `ended` and `replayed`: the program was signed out now. `late`: the token was replaced after it came. */
+/** The outcome of a refresh. `ended`, `replayed`: the program was signed out now. `late`: the token was replaced after it was presented. */
 export type Refresh =
   | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
   | { state: 'ended' | 'replayed'; userId: string }
@@ -61,8 +62,9 @@ export type Refresh =
   | { state: 'late' };
 
 /**
- * The programs that people have signed in, in Redis. A program ends when it is signed out, when it is not refreshed for 30 days, after 180
- * days, and with the sign-in sessions of its person. Every method throws `store_unavailable` as KeyStore does.
+ * The programs that people have signed in, in Redis. A program ends when it is signed out, or when all sign-in sessions of its person are
+ * ended. It also ends when it was not refreshed for 30 days, and 180 days after its sign-in. Every method throws `store_unavailable` as
+ * KeyStore does.
  */
 export class ProgramStore {
   readonly #redis: Redis;
@@ -88,7 +90,7 @@ export class ProgramStore {
 
   /**
    * Puts the successor of a refresh token into use, and returns it.
-   * @param programBefore the program as it was when the token came
+   * @param programBefore the program as it was when the token was presented
    */
   async refresh(
     { programId: id, generation }: RefreshToken,
@@ -121,7 +123,7 @@ export class ProgramStore {
     return { state, token, userId: String(userId), teamId: teamId === '' ? undefined : String(teamId) };
   }
 
-  /** Signs a program out; undefined when there is none. @see SignOutBy */
+  /** Signs a program out; undefined if there is no such program of the person in `userId` (see `SignOutBy`). */
   async signOut(id: string, { userId, generation }: SignOutBy = {}): Promise<SignedOut | undefined> {
     const now = Date.now();
     const programsOfPrefix = this.#names.programsOf('');
@@ -132,7 +134,7 @@ export class ProgramStore {
     return whose === undefined ? undefined : { userId: whose, isReplayed: isReplayed === 1 };
   }
 
-  /** Returns the ids of signed-out programs whose access tokens may not have expired. */
+  /** Returns the ids of signed-out programs whose access tokens may not have expired yet. */
   async signedOut(): Promise<string[]> {
     const name = this.#names.revokedPrograms;
     const steps = this.#redis.multi().zremrangebyscore(name, '-inf', Date.now()).zrange(name, '0', '-1');

@@ -13,10 +13,10 @@ import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 export interface ProgramTokens {
-  /** The address of the person who has signed the program in. */
+  /** The e-mail address of the person who has signed the program in. */
   email: string;
   accessToken: string;
-  /** Seconds for which the access token lasts. */
+  /** Seconds until the access token expires. */
   expiresIn: number;
   refreshToken: string;
 }
@@ -28,7 +28,7 @@ export type TokenOutcome =
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' | 'unknown' };
 
 export interface ProgramsParts {
-  /** Returns the secrets of the cluster, newest first; none while they are not known. */
+  /** Returns the secrets of the cluster, newest first; an empty list while they are not known. */
   secrets: () => readonly Uint8Array[];
   users: UserStore;
   teams: TeamStore;
@@ -61,23 +61,23 @@ export class Programs {
     this.verifier = new AccessTokenVerifier({ keys: this.#keys, users, teams, programs: this.store });
   }
 
-  /** Sets the check of people that is called at each refresh: a program ends when `confirm` refuses its person. */
+  /** Sets the check of people that is called at each refresh. A program is signed out when `confirm` refuses its person. */
   setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
   /**
    * Returns the tokens of a device whose sign-in is approved, or the state of the sign-in.
-   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail; and
-   * for the device's own program when it is signed out and the outcome does not show it
-   * @throws UnconfirmedError while it is not known whether the provider of the person lets them in; the program is signed out
+   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail. It is
+   * also called for the device's own program if that is signed out and an UnconfirmedError is thrown.
+   * @throws UnconfirmedError while it is not known whether the provider refuses the person; the program is then signed out
    */
   async claim(
     deviceCode: string,
     clientId?: string,
     onSignedOut?: (programId: string) => Promise<void>,
   ): Promise<TokenOutcome> {
-    // Calls that may fail come before the code is used up.
+    // This call may fail, so it comes before the code is used up.
     await this.#keys.current();
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
@@ -87,7 +87,7 @@ export class Programs {
     const parties = program ? await this.#partiesOf(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     await this.store.signOut(programId);
-    // The code is used up, and the program has no token for another try: its person has to sign it in again.
+    // The code is used up, and the program has no token for another try. So its person has to sign it in again.
     if (parties === 'unknown') {
       // An earlier reply to the same code may have arrived, with tokens.
       await onSignedOut?.(programId);
@@ -98,7 +98,7 @@ export class Programs {
 
   /**
    * Returns new tokens for a refresh token.
-   * @throws UnconfirmedError while it is not known whether the provider of the person lets them in; the token can then be used again
+   * @throws UnconfirmedError while it is not known whether the provider refuses the person; the token can then be used again
    */
   async refresh(refreshToken: string): Promise<TokenOutcome> {
     const token = this.#read(refreshToken);
@@ -107,7 +107,7 @@ export class Programs {
     const { programId } = token;
     const program = await this.store.find(programId);
     if (!program) return { state: 'unknown' };
-    // Before the token is replaced, because it may take long: a client that stops waiting meanwhile still has the newest one.
+    // This may take long, so it comes before the token is replaced. A client that stops waiting meanwhile still has the newest token.
     const parties = await this.#partiesOf(program);
     if (parties === 'unknown') throw new UnconfirmedError();
     if (parties === 'refused') {
@@ -121,7 +121,7 @@ export class Programs {
     return this.#issue(outcome.token, parties);
   }
 
-  /** Signs out the program of an access token or a refresh token; undefined when there is none. */
+  /** Signs out the program of an access token or a refresh token; undefined if there is no such program. */
   async signOut(token: string): Promise<(SignedOut & { programId: string }) | undefined> {
     const programId = await this.readProgramId(token);
     if (programId === undefined) return undefined;
@@ -129,7 +129,7 @@ export class Programs {
     return signedOut && { ...signedOut, programId };
   }
 
-  /** Returns the id of the program that an access token or a refresh token was made for, signed in or not; undefined for any other text. */
+  /** Returns the id of the program of an access token or a refresh token, signed in or not; undefined for any other text. */
   async readProgramId(token: string): Promise<string | undefined> {
     return this.#read(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
   }
@@ -138,7 +138,10 @@ export class Programs {
     this.#keys.close();
   }
 
-  /** Returns the person and the team of a program, unless the person is refused, is not in the team, or that is not known. */
+  /**
+   * Returns the person and the team of a program. Returns `refused` if the person is refused or not in the team, `unknown` if the provider
+   * cannot be asked.
+   */
   async #partiesOf(program: Program): Promise<Parties | Exclude<Confirmation, 'confirmed'>> {
     const { users, teams } = this.#parts;
     const { userId, teamId } = program;
@@ -146,7 +149,7 @@ export class Programs {
     if (!isIn(known, program)) return 'refused';
     const confirmation = await this.#confirm(known);
     if (confirmation !== 'confirmed') return confirmation;
-    // Read again: the confirmation may have taken long, and may have changed them.
+    // The person is read again, because the confirmation may have taken long, and may have changed the record.
     const [person, team, members] = await Promise.all([
       users.find(userId),
       teamId === undefined ? undefined : teams.find(teamId),
@@ -192,7 +195,7 @@ function secretUnknown(): RouterError {
   return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }
 
-/** A client that stopped waiting and came again meanwhile has newer tokens; a client that shares them with others reads them again. */
+/** The error for a token that was replaced after it was presented. The client, or another one with the same tokens, has a newer one. */
 function late(): RouterError {
   const message = 'The refresh token was replaced meanwhile. Try again with the newest one.';
   return new RouterError('store_unavailable', message, { retryAfter: 2 });

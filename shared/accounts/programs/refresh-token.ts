@@ -4,7 +4,7 @@ import { isKeyId } from '../keys/parse-key.ts';
 
 const form = /^rtr_refresh_([^_]+)_(\d{1,9})_[\w-]{43}$/;
 
-/** The content of a refresh token: the program, and the number of the token among those of the program, from 0. */
+/** The content of a refresh token: the program, and the number of the token among the tokens of the program, from 0. */
 export interface RefreshToken {
   programId: string;
   generation: number;
@@ -12,12 +12,12 @@ export interface RefreshToken {
 
 /**
  * Writes and reads refresh tokens: `rtr_refresh_<program>_<generation>_<HMAC-SHA-256>`. The store keeps only the current generation of a
- * program: so no secret of a token is stored, and an old token can be distinguished from a forged one.
+ * program. So no secret of a token is stored, and an old token can be distinguished from a forged one.
  */
 export class RefreshTokens {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets of the cluster, newest first: the first one makes tokens, all verify them */
+  /** @param secrets returns the secrets of the cluster, newest first; the first one makes tokens, all verify them */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }

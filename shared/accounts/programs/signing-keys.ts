@@ -10,16 +10,16 @@ import { storedJson } from '../redis/stored-value.ts';
 
 const readKeys = new RedisScript(new URL('lua/read-signing-keys.lua', import.meta.url));
 
-/** Milliseconds after which a new key takes over signing. */
+/** Milliseconds after a key was made until a new key signs in its place. */
 const rotateMs = 30 * 24 * 3_600_000;
 
-/** Milliseconds for which a key still verifies after its successor was made. Longer than any access token lasts. */
+/** Milliseconds after its successor was made for which a key still verifies. No access token lasts that long. */
 const keepMs = 3_600_000;
 
-/** Maximum of keys in the store. There are more than two only where nodes have different secrets. */
+/** Maximum of keys in the store. There are more than two only if nodes have different secrets. */
 const maxKeys = 4;
 
-/** Milliseconds between two reads for a key that is not known. */
+/** Milliseconds after the keys were read until they are read again because of an unknown key. */
 const lookEveryMs = 1_000;
 
 const storedKeySchema = storedJson(z.object({ createdAt: z.number(), sealed: z.string() }));
@@ -27,7 +27,7 @@ const storedKeySchema = storedJson(z.object({ createdAt: z.number(), sealed: z.s
 /** A key that signs and verifies access tokens (Ed25519). */
 export interface SigningKey {
   id: string;
-  /** ms since 1970 */
+  /** In ms since 1970. */
   createdAt: number;
   privateKey: KeyObject;
   publicKey: KeyObject;
@@ -43,14 +43,14 @@ interface NewKey {
 interface StoredKeys {
   /** The keys that this node's secrets open, newest first. */
   opened: SigningKey[];
-  /** Id of the newest key, opened or not; undefined when there is none. */
+  /** Id of the newest key, whether or not this node can open it; undefined if there is no key. */
   newest: string | undefined;
 }
 
 /**
- * The keys that sign access tokens. A key is made when the first token is signed, is kept in Redis, sealed with the secret of the cluster,
- * and is replaced by the first token after 30 days. The previous key goes on verifying for an hour. A key that this node has read verifies
- * while Redis is away.
+ * The keys that sign access tokens. A key is made when the first token is signed. It is stored in Redis, sealed with the secret of the
+ * cluster. When a token is signed after 30 days, a new key replaces it, and the previous key still verifies for an hour. A key that this
+ * node has read verifies even while Redis is unavailable.
  */
 export class SigningKeys {
   readonly #redis: Redis;
@@ -63,7 +63,7 @@ export class SigningKeys {
 
   /**
    * @param prefix start of all names in Redis
-   * @param secrets of the cluster, newest first; none while they are not known
+   * @param secrets returns the secrets of the cluster, newest first; an empty list while they are not known
    */
   constructor(redis: Redis, prefix: string, secrets: () => readonly Uint8Array[]) {
     this.#redis = redis;
@@ -76,19 +76,22 @@ export class SigningKeys {
     this.#redis.off('ready', this.#look);
   }
 
-  /** Returns the key that signs now; makes one if there is none, or the newest is too old. @throws RouterError `store_unavailable` */
+  /**
+   * Returns the key that signs now. Makes one if there is none, or if the newest one is too old.
+   * @throws RouterError `store_unavailable`
+   */
   async current(): Promise<SigningKey> {
     const { opened, newest: after } = await this.#read();
     const [newest] = opened;
     if (newest && Date.now() - newest.createdAt < rotateMs) return newest;
-    // No key, an old one, or none that this node's secrets open. Another node may have been faster.
+    // There is no key, it is too old, or this node's secrets cannot open it. Another node may add a new key first.
     const [made] = (await this.#read({ ...generateKey(this.#sealer()), after })).opened;
     if (!made) throw unavailable();
     return made;
   }
 
   /**
-   * Returns the key with this id; undefined when there is none. An unknown key is looked for in Redis, once a second for all callers.
+   * Returns the key with this id; undefined if there is none. For an unknown key, Redis is read, at most once a second for all callers.
    * @throws RouterError `store_unavailable` when the key is not known and Redis does not answer
    */
   async find(id: string): Promise<SigningKey | undefined> {
@@ -109,7 +112,10 @@ export class SigningKeys {
     await this.#looking;
   }
 
-  /** Reads the keys from Redis. @param added is added, unless there is a newer key than `after` by now */
+  /**
+   * Reads the keys from Redis.
+   * @param added a key to add, unless there is a newer key than its `after` by now
+   */
   async #read(added?: NewKey): Promise<StoredKeys> {
     const sealer = this.#sealer();
     const args = { now: Date.now(), keepMs, most: maxKeys, added };

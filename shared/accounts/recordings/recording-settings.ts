@@ -41,8 +41,9 @@ export const recordingSettings = {
 export interface RecordingBounds {
   keepMs: number;
   most: number;
-  /** Bytes of all recordings of one owner, and of all owners. */
+  /** Maximum bytes of all recordings of one owner. */
   ownerBytes: number;
+  /** Maximum bytes of all recordings of all owners. */
   totalBytes: number;
 }
 

@@ -1,40 +1,43 @@
 import { z } from 'zod';
 
-/** The facts of a recorded request, without its content. Times in ms since 1970. */
+/** The description of a recorded request, without its content. Times in ms since 1970. */
 export const recordingFactsSchema = z.object({
   id: z.string(),
-  /** When its body had arrived, and when its answer ended. */
+  /** When the body of the request had arrived. */
   at: z.number(),
+  /** When the answer ended. */
   endedAt: z.number(),
   /** Method and path. */
   endpoint: z.string(),
   format: z.string(),
-  /** The first 256 characters of the requested model; absent where the body names none, or could not be read. */
+  /** The first 256 characters of the requested model; absent if the body names none, or could not be read. */
   model: z.string().exactOptional(),
   key: z.object({ id: z.string(), name: z.string() }),
   /** Absent for a router key. */
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).exactOptional(),
-  /** Id of the agent session that the request was a turn of. */
+  /** Id of the agent session in which the request was a turn; absent if there was none. */
   session: z.string().exactOptional(),
   /** The HTTP status of the answer; absent if no answer had begun. */
   status: z.number().exactOptional(),
   contentType: z.string().exactOptional(),
-  /** `cut`: the connection ended before the answer did. */
+  /** How the answer ended. `cut`: the connection ended before the answer did. */
   end: z.enum(['whole', 'cut']),
-  /** Bytes of the whole body and of the whole answer. */
+  /** Bytes of the whole body, recorded or not. */
   requestBytes: z.number(),
+  /** Bytes of the whole answer, recorded or not. */
   answerBytes: z.number(),
-  /** Whether less than the whole body, or the whole answer, was recorded. */
+  /** Whether only a part of the body was recorded. */
   isRequestCut: z.boolean(),
+  /** Whether only a part of the answer was recorded. */
   isAnswerCut: z.boolean(),
 });
 
 export type RecordingFields = z.infer<typeof recordingFactsSchema>;
 
 export interface StoredRecording {
-  /** Id that owns the recording, see `storeOwnerOf`. */
+  /** The id that owns the recording, see `storeOwnerOf`. */
   owner: string;
-  /** When it was stored, in ms since 1970. */
+  /** When the recording was stored, in ms since 1970. */
   keptAt: number;
   facts: RecordingFields;
 }
@@ -44,7 +47,7 @@ export interface WholeRecording extends StoredRecording {
   answer: Buffer;
 }
 
-/** The party that may see a recording, as in the names of the lists in Redis. */
+/** The party that may see a recording, in the form that the names of lists in Redis have. */
 export type RecordingParty = `user:${string}` | `team:${string}` | `key:${string}`;
 
 export function recordingPartyOf({ key, owner }: Pick<RecordingFields, 'key' | 'owner'>): RecordingParty {

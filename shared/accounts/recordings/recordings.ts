@@ -19,21 +19,22 @@ const common = [scriptStart, new URL('lua/recordings.lua', import.meta.url)];
 const keepRecording = new RedisScript(...common, new URL('lua/keep.lua', import.meta.url));
 const removeRecording = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
 
-/** Recordings that one call reads, and maximum that is read for one page. */
+/** Maximum of recordings that one call of Redis reads. */
 const readAtOnce = 100;
+/** Maximum of recordings that are read for one page. */
 const maxLookedThrough = 2_000;
 
-/** The outcome of storing a recording: `full` without room for it, `gone` if its key was revoked meanwhile. */
+/** The outcome of storing a recording: `full` if there is no room for it, `gone` if its key was revoked meanwhile. */
 export type KeepOutcome = 'kept' | 'full' | 'gone';
 
 export interface RecordingFilter {
-  /** The parties that may see the recordings; undefined: any. */
+  /** Only recordings that one of these parties may see; undefined: all recordings. */
   parties: readonly RecordingParty[] | undefined;
   key?: string | undefined;
   session?: string | undefined;
 }
 
-/** A position in a list. Later entries were stored earlier, or at the same time and have a smaller name. */
+/** A position in a list of recordings, the newest first. Of recordings stored at the same time, the larger `member` comes first. */
 export interface RecordingPlace {
   keptAt: number;
   /** `<owner>/<id>`. */
@@ -70,7 +71,10 @@ export class Recordings {
     return this.#bounds.keepMs;
   }
 
-  /** Stores a recording. @param owner see `storeOwnerOf` */
+  /**
+   * Stores a recording.
+   * @param owner the id that owns the recording, see `storeOwnerOf`
+   */
   async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
     const sealer = this.#sealer(owner);
     const { id, key, session } = facts;
@@ -104,7 +108,7 @@ export class Recordings {
   /**
    * Returns a page of recordings, the newest first.
    * @param after the position of the last recording of the page before
-   * @returns `next` is the position from which to go on; a page that is not full may have one, too
+   * @returns `next` is the position after which the next page begins; undefined on the last page, but not on every page that is not full
    */
   async list(
     { parties, key, session }: RecordingFilter,
@@ -142,7 +146,7 @@ export class Recordings {
     const lists = await Promise.all(
       names.map(async (name) => {
         const found: RecordingPlace[] = [];
-        // Members of the same millisecond that were listed before come again first.
+        // The first members may be of the same millisecond as `place`, and listed already.
         for (let at = 0; ; at += readAtOnce) {
           const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', at, readAtOnce] as const;
           const reply = await callRedis(this.#redis.zrange(...range, 'WITHSCORES'));
@@ -169,7 +173,7 @@ export class Recordings {
   }
 
   #open(member: string, at: string | null | undefined, sealed: string | null | undefined): StoredRecording | undefined {
-    // The recording has expired.
+    // In this case the recording has expired.
     if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
     const [owner = '', id = ''] = member.split('/');
     const text = this.#sealer(owner).unseal(sealed);

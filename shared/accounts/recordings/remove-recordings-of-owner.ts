@@ -7,7 +7,7 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Maximum of recordings that one call of the script removes, which takes some milliseconds. */
+/** Maximum of recordings that one call of the script removes. Such a call takes some milliseconds. */
 const maxPerCall = 500;
 
 /**

@@ -1,9 +1,9 @@
 /**
- * Returns the names in Redis of everything about accounts, below a common prefix. Ids are random and never used again. A secret (the id of
- * a sign-in session, the token of a link) stands in a name only as its SHA-256.
+ * Returns the names in Redis of everything about accounts, which all begin with the same prefix. Ids are random and never used again. If a
+ * name contains a secret (the id of a sign-in session, the token of a link), it is its SHA-256.
  *
- * - `key:<id>` hash, a KeyRecord; `keys` sorted set, every key's id by creation time; `keys-of:<owner>` the same of a person
- *   or team; `key-uses` hash, key's id to the minute of its last use; `first-router-key` string
+ * - `key:<id>` hash, a KeyRecord; `keys` sorted set, every key's id by creation time; `keys-of:<owner>` the same for the keys of a
+ *   person or team; `key-uses` hash, key's id to the minute of its last use; `first-router-key` string
  * - `user:<id>` hash, a UserRecord; `users` sorted set by creation time; `user-emails` hash, address to id; `admins` set, the
  *   administrators who are not blocked; `teams-of:<user>` hash, team's id to role
  * - `team:<id>` hash, a TeamRecord; `teams` sorted set by creation time; `members-of:<team>` hash, user's id to role
@@ -11,7 +11,7 @@
  *   `first-admin-link` strings that expire
  * - `session:<hash>` hash that expires, a sign-in session; `sessions-of:<user>` list of the newest ones
  * - `sign-ins:<subject>` hash that expires; `sign-in-refusals` string that expires; `console-settings` hash
- * - `store-id` string, by which the store is recognised; `store-accepted` string that expires, the id that an operator confirmed
+ * - `store-id` string, by which the store is recognised; `store-accepted` string that expires, the id that an operator has confirmed
  * - `audit-entry:<id>` hash that expires; `audit-index` sorted set of all entries, `audit-quota:<name>` of those of one quota;
  *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
  * - `connections-of:<user>` hash, server to an MCP account link (StoredConnection); `connection-refresh:<user>:<server>`,
@@ -20,12 +20,12 @@
  *   `external-check:<user>` and `external-state:<hash>` strings that expire
  * - `second-factor:<user>` hash; `second-factor-set-up:<user>:<kind>` strings and `pending-sign-in:<hash>` hash that expire
  * - `device:<hash>` hash that expires; `user-code:<code>` string that expires; `devices-waiting` sorted set by expiry,
- *   `devices-waiting-from:<address>` the same of a network address
+ *   `devices-waiting-from:<address>` the same for the devices at a network address
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
  *   time until which their access tokens may last
  * - `admin-token:<id>` hash that expires, an AdminTokenRecord; `admin-tokens` sorted set by creation time, `admin-tokens-of:<user>` the
- *   same of a person, or of nobody; `admin-token-use:<id>` string that expires, the minute of its last use
- * - `name-lock:<hash>` string that expires: held while a caller looks for a thing of this name, or makes it
+ *   same for the tokens of a person, or of nobody; `admin-token-use:<id>` string that expires, the minute of its last use
+ * - `name-lock:<hash>` string that expires, a lock while a caller looks for a thing of this name, or makes it
  * - `signing-keys` hash, a key's id to the sealed key
  * - `registry-versions` sorted set, `<number>:<etag>` by number; `registry-version:<number>` hash
  * - `cluster-secret` string, if the operator sets no secret

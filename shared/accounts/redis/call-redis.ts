@@ -1,7 +1,10 @@
 import type { ChainableCommander, Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Waits for a command's reply. @throws RouterError `store_unavailable` when the command fails, or is not answered in time */
+/**
+ * Waits for a command's reply.
+ * @throws RouterError `store_unavailable` when the command fails, or is not answered in time
+ */
 export async function callRedis<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply;
@@ -10,7 +13,10 @@ export async function callRedis<T>(reply: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs several commands and waits for all replies. @throws RouterError `store_unavailable` when one of them fails */
+/**
+ * Runs several commands and waits for all replies.
+ * @throws RouterError `store_unavailable` when one of them fails
+ */
 export async function callRedisAll(commands: ChainableCommander): Promise<unknown[]> {
   const results = (await callRedis(commands.exec())) ?? [];
   return results.map(([error, reply]) => {
@@ -19,7 +25,10 @@ export async function callRedisAll(commands: ChainableCommander): Promise<unknow
   });
 }
 
-/** Reads the fields of a hash: none if it does not exist; undefined for a value of another type. @throws as `callRedis` does */
+/**
+ * Returns the fields of a hash: an empty object if it does not exist, undefined if the name has a value of another type.
+ * @throws as `callRedis` does
+ */
 export async function readHash(redis: Redis, name: string): Promise<Record<string, string> | undefined> {
   try {
     return await redis.hgetall(name);
@@ -30,8 +39,8 @@ export async function readHash(redis: Redis, name: string): Promise<Record<strin
 }
 
 /**
- * Returns the error for a command that failed. The library's errors carry the command with its arguments, which belong in no log: only the
- * message is kept, as the cause.
+ * Returns the error for a command that failed. The library's errors contain the command with its arguments, which must not be logged. So
+ * only their message is kept, as the cause.
  */
 export function storeUnavailable(error: unknown): RouterError {
   const reason = error instanceof Error ? error.message : String(error);

@@ -9,44 +9,44 @@ const longestPauseMs = 2_000;
 const quietBetweenWarningsMs = 10_000;
 const givenUpPauseMs = 250;
 
-/** A connection to Redis that reconnects by itself. While Redis is away, commands fail at once instead of piling up. */
+/** A connection to Redis that reconnects by itself. While Redis is unavailable, commands fail at once instead of piling up. */
 export interface RedisConnection {
   readonly redis: Redis;
   /** Returns whether Redis answers now, within a second. */
   ready(): Promise<boolean>;
-  /** Returns the milliseconds that Redis takes to answer a ping; undefined when it takes more than a second. */
+  /** Returns the milliseconds that Redis takes to answer a ping; undefined if it takes more than a second. */
   roundTripMs(): Promise<number | undefined>;
-  /** Resolves when Redis can be used; rejects with `store_unavailable` when the signal aborts before. */
+  /** Resolves when Redis can be used. Rejects with `store_unavailable` if the signal aborts first. */
   whenReady(signal: AbortSignal): Promise<void>;
-  /** Closes the connection. Commands that are under way fail. */
+  /** Closes the connection. Unanswered commands fail. */
   close(): void;
 }
 
 export interface RedisAccess {
   log: Logger;
   name: string;
-  /** Certificates in PEM that may have signed the server's, besides the public ones. */
+  /** Certificates in PEM that may have signed the server's certificate, besides the public certificates. */
   ca?: string | undefined;
 }
 
 /**
- * Starts to connect to Redis and returns without waiting. Failed tries are repeated for ever, at most two seconds apart. A command that
- * gets no answer within a second fails, and so does every later one until Redis answers again. With sentinels, each try asks them for the
- * primary, so that the connection follows a failover.
+ * Starts to connect to Redis and returns without waiting. Failed tries to connect are repeated for ever, at most two seconds apart. A
+ * command that gets no answer within a second fails, and so does every later command until Redis answers again. With sentinels, each try
+ * asks them for the primary, so that the connection follows a failover.
  * @param url see `redisOptions`
- * @throws ConfigError for a text that is no address of Redis
+ * @throws ConfigError for a text that is no URL of Redis
  */
 export function connectRedis(url: string, { log, name, ca }: RedisAccess): RedisConnection {
   const redis = new Redis({
     ...redisOptions(url, ca),
     connectionName: name,
     commandTimeout: commandTimeoutMs,
-    // A server that is silent for so long counts as gone: the next command does not have to wait for as long again.
+    // A server that is silent for this time counts as gone, so that the next command does not have to wait for as long again.
     socketTimeout: commandTimeoutMs,
     connectTimeout: connectTimeoutMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // A command whose reply was lost may have been executed: the caller decides what that means, not the connection.
+    // A command whose reply was lost may have been executed. Whether to send it again is for the caller to decide.
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(longestPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4),
   });
@@ -81,9 +81,9 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
 }
 
 /**
- * Connects again when the library stops by itself. It does so when sentinels announce a new primary at the moment at which it asks them for
- * one: it takes its own disconnect for a request to close.
- * @returns a function that ends this
+ * Connects again when the library stops by itself. The library does so when sentinels report a new primary just while it asks them for the
+ * primary. It then takes its own disconnect for a request to close the connection.
+ * @returns a function that ends the reconnects
  */
 function reconnectAfterEnd(redis: Redis): () => void {
   let pause: NodeJS.Timeout | undefined;
@@ -114,7 +114,7 @@ function becomesReady(redis: Redis, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Logs that Redis is away, at most once in ten seconds, and that it is back. */
+/** Logs that Redis is unavailable, at most once in ten seconds, and that it is available again. */
 function reportHealth(redis: Redis, log: Logger): void {
   let away = false;
   let warnedAt = -Infinity;
@@ -125,7 +125,7 @@ function reportHealth(redis: Redis, log: Logger): void {
     warnedAt = now;
     log.warn({ reason }, 'redis is away');
   };
-  // Only code or message: the library's errors carry the command that failed, also AUTH with its password.
+  // Only the message or the code is logged, because the library's errors contain the failed command, such as AUTH with its password.
   redis.on('error', (error: NodeJS.ErrnoException) => {
     warn(error.message || error.code || error.name);
   });

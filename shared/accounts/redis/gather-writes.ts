@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 
-/** Connections whose commands wait to be written. */
+/** Streams of connections whose commands wait to be written. */
 const gathering = new WeakSet<object>();
 
-/** Writes the commands that are sent in the rest of this turn of the event loop to the socket together, in their order. */
+/** Makes the commands that are sent in the rest of this turn of the event loop go to the socket together, in their order. */
 export function gatherWrites(redis: Redis): void {
   // There is no stream before the first try to connect, whatever the library's types say.
   const stream: Redis['stream'] | undefined = redis.stream;

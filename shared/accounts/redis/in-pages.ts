@@ -1,8 +1,9 @@
-/** Reads per page. 10,000 records at once block the process for 70 ms; a page blocks it for 15 ms at most. */
+/** Number of reads in a page. Reading 10,000 records at once blocks the process for 70 ms; a page blocks it for 15 ms at most. */
 const pageSize = 500;
 
 /**
- * Calls `ask` for each of many values, a page at a time, so that other work can run in between. @returns the answers, in the order of `all`
+ * Calls `read` for each of many values, a page at a time, so that other work can run in between.
+ * @returns the results, in the order of `all`
  */
 export async function mapInPages<Asked, Answer>(
   all: readonly Asked[],

@@ -8,11 +8,12 @@ import { RedisScript } from './redis-script.ts';
 
 const endLock = new RedisScript(new URL('lua/end-lock.lua', import.meta.url));
 
-/** Milliseconds after which the lock of a node that has died is free. */
+/** Milliseconds after it was acquired until a lock becomes free, even if its node has died. */
 const lockMs = 10_000;
 
-/** Milliseconds for which a caller waits for others, and between two tries. */
+/** Milliseconds after which a caller that waits for the lock gives up. */
 const waitMs = 5_000;
+/** Minimum milliseconds between two tries to acquire the lock. */
 const againMs = 20;
 
 /** A lock with which, in the whole cluster, one caller at a time looks for a thing by its name and makes it if there is none. */
@@ -27,7 +28,8 @@ export class NameLock {
   }
 
   /**
-   * Runs `work` while it holds the lock of a name. @throws RouterError `overloaded` if others hold it for five seconds, `store_unavailable`
+   * Acquires the lock of a name, runs `work`, and releases the lock.
+   * @throws RouterError `overloaded` if others have the lock for five seconds; `store_unavailable`
    */
   async runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#names.nameLock(hash('sha256', name, 'base64url'));
@@ -35,7 +37,7 @@ export class NameLock {
     const deadline = performance.now() + waitMs;
     while ((await callRedis(this.#redis.set(lock, mark, 'PX', lockMs, 'NX'))) !== 'OK') {
       if (performance.now() < deadline) {
-        // At random times, so that the callers who wait do not come again all at once.
+        // The time is random, so that the waiting callers do not all try again at once.
         await sleep(againMs * (1 + Math.random()));
         continue;
       }

@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls';
 import type { RedisOptions } from 'ioredis';
 import { ConfigError } from '#shared/core/load-config.ts';
 
-/** Milliseconds that one sentinel gets to answer before the next is asked. */
+/** Milliseconds after a sentinel was asked until the next one is asked, unless it answers. */
 const sentinelAnswerMs = 1_000;
 
 /** Maximum of milliseconds between two rounds of questions to the sentinels. */
@@ -14,7 +14,7 @@ const sentinelAddress =
 
 const refusal = 'the address of Redis is not a URL like redis://127.0.0.1:6379';
 
-/** The library's options, without the one that its constructor declares more narrowly. */
+/** The library's options, without the option that its constructor declares with a narrower type. */
 type AddressOptions = Omit<RedisOptions, 'replyMapping'>;
 
 export function isRedisAddress(url: string): boolean {
@@ -23,20 +23,20 @@ export function isRedisAddress(url: string): boolean {
   return address !== null && ['redis:', 'rediss:'].includes(address.protocol) && address.host !== '';
 }
 
-/** Returns the hosts of an address for display, without a password. */
+/** Returns the hosts in a URL of Redis, for display, without a password. */
 export function redisHosts(url: string): string {
   return sentinelAddress.exec(url)?.groups?.['hosts'] ?? URL.parse(url)?.host ?? '';
 }
 
 /**
- * Returns the library's options for an address.
+ * Returns the library's options for a URL of Redis.
  * @param url `redis://[user:password@]host:port[/database]`, `rediss://` for TLS, or, for a primary behind sentinels,
  * `redis+sentinel://[user:password@]host:port,host:port/name[/database][?sentinel-password=…]`
- * @param ca certificates in PEM that may have signed the server's, besides the public ones
- * @throws ConfigError for any other address. It may hold a password, so it is not repeated.
+ * @param ca certificates in PEM that may have signed the server's certificate, besides the public certificates
+ * @throws ConfigError for any other text; its message does not repeat the text, which may contain a password
  */
 export function redisOptions(url: string, ca: string | undefined): AddressOptions {
-  // The library would take anything for a host or a socket.
+  // The library would use any text as a host or a socket.
   if (!isRedisAddress(url)) throw new ConfigError(refusal);
   const secure = url.startsWith('rediss');
   const tls = secure ? { ca: [...rootCertificates, ...(ca === undefined ? [] : [ca])] } : undefined;
@@ -63,11 +63,11 @@ function sentinelOptions(url: string, groups: Record<string, string | undefined>
     ...(sentinelPassword !== null && { sentinelPassword }),
     db: Number(database),
     sentinelCommandTimeout: sentinelAnswerMs,
-    // When no sentinel names a primary, all are asked again, for ever.
+    // When no sentinel names a primary, all sentinels are asked again, for ever.
     sentinelRetryStrategy: (round) => Math.min(longestPauseMs, 100 * round),
-    // A primary that was cut off from its sentinels may still take writes that will be lost.
+    // A primary that was cut off from its sentinels may still accept writes, which will be lost.
     failoverDetector: true,
-    // The server became a replica while this connection was open: reconnecting asks again who is primary.
+    // With this error, the server has become a replica while this connection was open. A reconnect asks the sentinels for the primary.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   };
 }

@@ -8,9 +8,9 @@ export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
 
 export interface ScriptInput {
   keys?: readonly string[];
-  /** The named arguments, sent as one JSON object: the script reads them with `cjson.decode(ARGV[1])`. Undefined ones are absent. */
+  /** The named arguments. They are sent as one JSON object without undefined ones, which the script reads by `cjson.decode(ARGV[1])`. */
   args: Readonly<Record<string, unknown>>;
-  /** Texts that are sent as they are, as ARGV[2] and so on. */
+  /** Texts that are sent unchanged, as ARGV[2] and so on. */
   texts?: readonly string[];
 }
 
@@ -23,13 +23,16 @@ export class RedisScript {
   readonly #digest: string;
   #isSent = false;
 
-  /** @param files the script; of several files, each goes on where the one before ends */
+  /** @param files the files whose texts, one after the other, are the script */
   constructor(...files: readonly URL[]) {
     this.#text = files.map((file) => readFileSync(file, 'utf8')).join('\n');
     this.#digest = createHash('sha1').update(this.#text).digest('hex');
   }
 
-  /** Runs the script and returns its reply. @throws RouterError `store_unavailable`; Redis may have run the script all the same */
+  /**
+   * Runs the script and returns its reply.
+   * @throws RouterError `store_unavailable`; Redis may have run the script all the same
+   */
   async run(redis: Redis, { keys = [], args, texts = [] }: ScriptInput): Promise<unknown> {
     const sent = [...keys, wellFormed(JSON.stringify(args)), ...texts];
     gatherWrites(redis);
@@ -48,15 +51,15 @@ export class RedisScript {
 }
 
 /**
- * Replaces halves of surrogate pairs in JSON, which `cjson` refuses to read: a script that writes the input of many clients would fail for
- * all of them, however often it is tried again.
+ * Replaces halves of surrogate pairs in JSON, because `cjson` refuses to read them. Otherwise, a script that writes the input of many
+ * clients would fail for all of them, however often it is tried again.
  */
 function wellFormed(json: string): string {
   if (!json.includes('\\ud')) return json;
   return json.replace(/\\(?:ud[89a-f][\da-f]{2}|.)/g, (escape) => (escape.length === 6 ? '\ufffd' : escape));
 }
 
-/** Returns whether Redis lacks the script, because it was restarted: it has executed nothing then. */
+/** Returns whether Redis lacks the script, because it was restarted. In this case it has executed nothing. */
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

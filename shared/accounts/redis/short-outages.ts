@@ -2,24 +2,25 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { RedisConnection } from './connect-redis.ts';
 
-/** Turns of the event loop after which a connection whose commands fail counts as lost. */
+/** Maximum turns of the event loop to wait for the loss of a connection to show after one of its commands has failed. */
 const maxTurns = 3;
 
 /**
- * Lets requests wait while Redis is restarted, instead of failing them: a call that fails because Redis is away is repeated when Redis is
- * back, up to `waitMs` into the outage. In a longer outage, every call fails at once, so that nothing piles up.
+ * Lets requests wait while Redis is restarted, instead of failing them. A call that fails because Redis is unavailable is repeated when
+ * Redis is available again, if the outage lasts at most `waitMs`. In a longer outage, every call fails at once, so that nothing piles up.
  */
 export class ShortOutages {
   readonly #connection: Pick<RedisConnection, 'redis' | 'whenReady'>;
   readonly #waitMs: number;
   /**
-   * When the connection was lost, or the wait for the first one began, ms of `performance.now()`; undefined while there is a connection.
+   * When the connection was lost, or the wait for the first connection began, in ms of `performance.now()`. Undefined while there is a
+   * connection.
    */
   #since: number | undefined;
   #end: Promise<boolean> | undefined;
   #losses = 0;
 
-  /** @param waitMs milliseconds into an outage up to which requests wait */
+  /** @param waitMs milliseconds after the beginning of an outage until requests no longer wait */
   constructor(connection: Pick<RedisConnection, 'redis' | 'whenReady'>, waitMs: number) {
     this.#connection = connection;
     this.#waitMs = waitMs;
@@ -33,7 +34,7 @@ export class ShortOutages {
   }
 
   /**
-   * Calls the store, and again after a short outage.
+   * Calls the store. If the call fails, it is repeated after a short outage.
    * @param ask must be safe to repeat after a failure, whether or not Redis has executed the command
    * @throws, or rejects with, the error of `ask`
    */
@@ -53,7 +54,7 @@ export class ShortOutages {
         return await answer;
       } catch (error) {
         const isAway = error instanceof RouterError && error.code === 'store_unavailable';
-        // Redis may come and go: a request waits no longer for several outages than for one.
+        // Redis may fail several times. A request waits no longer for several outages than for one.
         const isLate = performance.now() - askedAt > this.#waitMs;
         if (!isAway || isLate || !(await this.#isOver(losses))) throw error;
         losses = this.#losses;
@@ -62,9 +63,9 @@ export class ShortOutages {
   }
 
   /**
-   * Waits for the end of an outage that still lasts.
+   * Waits for the end of an outage, if there is one.
    * @param losses how often the connection had been lost when the store was called
-   * @returns false if it was not lost since, or the outage has lasted too long
+   * @returns false if the connection was not lost since, or the outage has lasted too long
    */
   async #isOver(losses: number): Promise<boolean> {
     const { redis, whenReady } = this.#connection;
@@ -73,7 +74,7 @@ export class ShortOutages {
     this.#since ??= performance.now();
     const leftMs = Math.ceil(this.#since + this.#waitMs - performance.now());
     if (leftMs <= 0) return false;
-    // Any number of requests wait for the same promise.
+    // All waiting requests wait for the same promise.
     this.#end ??= whenReady(AbortSignal.timeout(leftMs))
       .then(
         () => true,

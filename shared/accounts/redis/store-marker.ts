@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from './account-names.ts';
 import { callRedis, callRedisAll } from './call-redis.ts';
 
-/** Seconds for which every ingress accepts a store that an operator confirmed. */
+/** Seconds after an operator has confirmed a store for which every ingress accepts it. */
 const acceptedSeconds = 600;
 
 export interface StoreIdentity {
@@ -14,8 +14,8 @@ export interface StoreIdentity {
 }
 
 /**
- * The mark by which the store of accounts is recognised: a random id, written by the first `read` of a store that has a key or a person. It
- * survives restarts, failovers and backups, and is gone when the store is emptied.
+ * The mark by which the store of accounts is recognised. It is a random id that the first `read` of a store with a key or a person writes.
+ * It stays after restarts, failovers and restored backups, and does not exist any more after the store was emptied.
  */
 export class StoreMarker {
   readonly #redis: Redis;
@@ -27,7 +27,10 @@ export class StoreMarker {
     this.#names = accountNames(prefix);
   }
 
-  /** Reads the mark, and writes it if the store has none and is not empty. @throws RouterError `store_unavailable` */
+  /**
+   * Reads the mark, and writes it if the store has none and is not empty.
+   * @throws RouterError `store_unavailable`
+   */
   async read(): Promise<StoreIdentity> {
     const { storeId, storeAccepted, keys, users } = this.#names;
     const [id, accepted, used] = await callRedisAll(
@@ -37,12 +40,18 @@ export class StoreMarker {
     return { id: Number(used) > 0 ? await this.#mark() : undefined, accepted: false };
   }
 
-  /** Confirms the store in its present state, even if it was emptied or replaced. @throws RouterError `store_unavailable` */
+  /**
+   * Confirms the store in its current state, even if it was emptied or replaced.
+   * @throws RouterError `store_unavailable`
+   */
   async accept(): Promise<void> {
     await callRedis(this.#redis.set(this.#names.storeAccepted, await this.#mark(), 'EX', acceptedSeconds));
   }
 
-  /** Counts the keys and the people in the store. @throws RouterError `store_unavailable` */
+  /**
+   * Counts the keys and the people in the store.
+   * @throws RouterError `store_unavailable`
+   */
   async count(): Promise<{ keys: number; people: number }> {
     const { keys, users } = this.#names;
     const [keyCount, userCount] = await callRedisAll(this.#redis.pipeline().zcard(keys).zcard(users));

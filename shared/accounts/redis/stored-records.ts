@@ -8,18 +8,18 @@ import { mapInPages } from './in-pages.ts';
 
 const reportedAgainMs = 600_000;
 
-/** Maximum of records that are logged within that time. One faulty release may leave many. */
+/** Maximum of records that are logged within that time. One faulty release may have written many records that cannot be read. */
 const reportedAtOnce = 100;
 
-/** Reports a record that cannot be read, as `key 0123456789ab`, and the reason: names of fields, and never anything of its content. */
+/** Reports a record that cannot be read, such as `key 0123456789ab`, and the reason: names of fields, never any content of the record. */
 export type ReportUnreadable = (record: string, reason: string) => void;
 
-/** Makes Node warn of a record that cannot be read, on the standard error: for a program without a log. */
+/** Makes Node warn of a record that cannot be read, on the standard error. For programs without a log. */
 export const warnUnreadable: ReportUnreadable = (record, reason) => {
   process.emitWarning(`The stored record of ${record} cannot be read by this release, and is left out (${reason}).`);
 };
 
-/** Returns a function that logs records that cannot be read: each once in ten minutes, and a hundred of them at most. */
+/** Returns a function that logs records that cannot be read. It logs each record once in ten minutes, and at most a hundred records. */
 export function logUnreadable(log: Pick<Logger, 'error'>): ReportUnreadable {
   const reported = new LRUCache<string, true>({ max: reportedAtOnce, ttl: reportedAgainMs });
   return (record, reason) => {
@@ -31,13 +31,13 @@ export function logUnreadable(log: Pick<Logger, 'error'>): ReportUnreadable {
 }
 
 /**
- * A record exists, but this release cannot read it. Another release may have written it and be able to read it, and nodes of both run side
- * by side during an upgrade: a client may try again.
+ * A record exists, but this release cannot read it. Another release may be able to read it, and nodes of both releases run side by side
+ * during an upgrade. So a client may try again.
  */
 export class UnreadableRecordError extends RouterError {
   override name = 'UnreadableRecordError';
 
-  /** @param record as `key 0123456789ab` */
+  /** @param record such as `key 0123456789ab` */
   constructor(record: string, reason: string) {
     const message = `The stored record of ${record} cannot be read by this node. Please try again soon.`;
     super('store_unavailable', message, { retryAfter: 2, cause: new Error(reason) });
@@ -45,15 +45,15 @@ export class UnreadableRecordError extends RouterError {
 }
 
 export interface RecordKind<T> {
-  /** The word before the id in reports, as `key`. */
+  /** The word before the id in reports, such as `key`. */
   kind: string;
   nameOf: (id: string) => string;
-  /** Reads the fields; ignores those that it does not define. */
+  /** Reads the fields of a record. It must ignore fields that it does not define. */
   schema: z.ZodType<T>;
   report: ReportUnreadable;
 }
 
-/** Reads the records of one kind. A record that cannot be read is reported; only calls that read it fail. */
+/** Reads the records of one kind. A record that cannot be read is reported. */
 export class StoredRecords<T> {
   readonly #redis: Redis;
   readonly #of: RecordKind<T>;
@@ -64,8 +64,8 @@ export class StoredRecords<T> {
   }
 
   /**
-   * Returns a record; undefined when there is none.
-   * @throws UnreadableRecordError for a record that cannot be read, RouterError `store_unavailable` when Redis does not answer in time
+   * Returns a record; undefined if there is none.
+   * @throws UnreadableRecordError for a record that cannot be read; RouterError `store_unavailable` when Redis does not answer in time
    */
   async find(id: string): Promise<T | undefined> {
     const { kind, nameOf, schema, report } = this.#of;
@@ -77,14 +77,17 @@ export class StoredRecords<T> {
     throw new UnreadableRecordError(`${kind} ${id}`, read.reason);
   }
 
-  /** Returns those of the records that exist and can be read. @throws RouterError `store_unavailable` */
+  /**
+   * Returns those of the records that exist and can be read.
+   * @throws RouterError `store_unavailable`
+   */
   async findAll(ids: readonly string[]): Promise<T[]> {
     const found = await mapInPages(ids, (id) => skipUnreadable(this.find(id)));
     return found.filter((record) => record !== undefined);
   }
 }
 
-/** Returns what a search finds; undefined in place of a record that cannot be read. */
+/** Returns the record that a search finds; undefined if it cannot be read. */
 export async function skipUnreadable<T>(finding: Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await finding;

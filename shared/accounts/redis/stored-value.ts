@@ -8,7 +8,7 @@ export function storedJson<T extends z.ZodType>(schema: T) {
       try {
         return JSON.parse(text);
       } catch {
-        // The parser's own message quotes the text.
+        // The parser's own message is not used, because it quotes the text.
         context.addIssue({ code: 'custom', message: 'no JSON' });
         return z.NEVER;
       }
@@ -16,7 +16,7 @@ export function storedJson<T extends z.ZodType>(schema: T) {
     .pipe(schema);
 }
 
-/** Returns the schema of a list that is stored as JSON. Drops values other than the `known` ones: a newer release may define more. */
+/** Returns the schema of a list that is stored as JSON. It drops values that are not in `known`, as a newer release may define more. */
 export function storedList<T extends string>(known: readonly T[]) {
   return storedJson(z.array(z.string())).transform((values) =>
     values.filter((value): value is T => known.some((each) => each === value)),
@@ -32,8 +32,8 @@ export function toStoredFields(record: object): Record<string, string> {
 }
 
 /**
- * Returns the JSON of an object that replaces a stored one. Names in the stored one that this release does not define stay: another release
- * has written them.
+ * Returns the JSON of an object that replaces a stored one. Fields of the stored object that this release does not define stay, because
+ * another release has written them.
  * @param known every name that this release defines, whether the object has it or not
  */
 export function replaceJson(stored: string | null, value: object, known: readonly string[]): string {

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
 import { callRedis, callRedisAll } from './call-redis.ts';
 
-/** Milliseconds for which it is stored that a process has begun a piece of work. */
+/** Milliseconds after a piece of work was last begun until the processes that have begun it are forgotten. */
 const keptMs = 24 * 3_600_000;
 
 /**
- * The processes that have begun a piece of work and have not ended it: those that died in the middle, and those that still work. Every
- * method throws RouterError `store_unavailable`.
+ * The processes that have begun a piece of work and have not ended it, because they died in the middle or still work on it. Every method
+ * throws RouterError `store_unavailable`.
  */
 export class UnfinishedWork {
   readonly #redis: Redis;
@@ -23,7 +23,10 @@ export class UnfinishedWork {
     this.#process = process;
   }
 
-  /** Notes that this process begins a piece of work. @returns how many others have begun it and have not ended it */
+  /**
+   * Records that this process begins a piece of work.
+   * @returns how many other processes have begun it and have not ended it
+   */
   async begin(work: string): Promise<number> {
     const name = this.#name(work);
     const steps = this.#redis.multi().sadd(name, this.#process).scard(name).pexpire(name, keptMs);

@@ -4,27 +4,27 @@ import { countedPeriod, refusalsKeptMs, type CountedStep } from './refusal-perio
 import { encodeRefusalRow, overflowRefusalRow, toRefusalRow } from './refusal-row.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
-/** Maximum of rows that are counted separately before they are written. Further ones of a code are counted together. */
+/** Maximum of rows that are counted separately until they are written. The refusals of further keys are counted together by code. */
 const maxRows = 1_000;
 
-/** Maximum of rows in Redis of one hour, and of one day. */
+/** Maximum of rows in Redis for one hour, and for one day. */
 const maxRowsStored: Record<CountedStep, number> = { hour: 1_000, day: 2_000 };
 
 interface Count {
   /** The beginning of the hour, in ms since 1970. */
   hour: number;
   row: string;
-  /** The row to count under if there is no room for this one. */
+  /** The row under which refusals are counted if there is no room for this row. */
   substitute: string;
-  /** The key of the row, with its name; absent for requests without a known key, and for a row that stands for others. */
+  /** The key of the row, with its name. Absent for requests without a known key, and for the row of all keys without a row. */
   key?: { id: string; name: string };
   count: number;
 }
 
-/** The counts of one hour or day, as the script takes them. */
+/** The counts of one hour or day, in the form for the script. */
 export interface CountedPeriod {
   name: string;
-  /** ms since 1970 */
+  /** In ms since 1970. */
   expiresAt: number;
   maxRows: number;
   rows: Omit<Count, 'hour'>[];
@@ -66,7 +66,10 @@ export class RefusalCounts {
     return [...periods.values()];
   }
 
-  /** Undefined if there is no room. Rows without a key are few: one of each code and hour, for as long as Redis is away. */
+  /**
+   * Returns the count of a row, and adds one if there is none; undefined if there is no room. There are few rows without a key: one for
+   * each code and hour, as long as Redis is unavailable.
+   */
   #find(row: Omit<Count, 'count'>, most: number): Count | undefined {
     const name = `${row.hour} ${row.row}`;
     let count = this.#counts.get(name);

@@ -10,7 +10,7 @@ import type { Refusal } from './refusal.ts';
 
 const write = new RedisScript(new URL('lua/write.lua', import.meta.url));
 
-/** Maximum of milliseconds that a refusal waits to be written, and minimum between two writes. */
+/** Milliseconds after a refusal until it is written, and minimum of milliseconds between two writes. */
 const writeEveryMs = 2_000;
 
 const closeMs = 2_000;
@@ -18,8 +18,8 @@ const closeMs = 2_000;
 type Batch = Readonly<Record<string, unknown>>;
 
 /**
- * Counts refused requests by hour, code and key, and keeps samples of them. Requests do not wait for it. Its size is bounded: in memory
- * while Redis is away, and in Redis. A batch is written once, even if the reply to it was lost.
+ * Counts refused requests by hour, code and key, and keeps samples of them. Requests do not wait for that. The size of counts and samples
+ * is bounded, in memory while Redis is unavailable, and in Redis. A batch is written once, even if the reply to it was lost.
  */
 export class RefusalLedger {
   readonly #redis: Redis;
@@ -33,7 +33,7 @@ export class RefusalLedger {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
-  /** @param prefix start of all names in Redis; `usage:refusals:…` follows in those of refusals */
+  /** @param prefix start of all names in Redis; in the names of refusals, `usage:refusals:…` follows */
   constructor(redis: Redis, prefix: string, log: Logger) {
     this.#redis = redis;
     this.#prefix = `${prefix}usage:`;
@@ -44,7 +44,7 @@ export class RefusalLedger {
     return this.#counts.size;
   }
 
-  /** Counts a refusal, which is written within seconds. */
+  /** Counts a refusal. It is written within seconds. */
   add(refusal: Refusal): void {
     const { error, key } = refusal;
     const now = Date.now();
@@ -53,10 +53,10 @@ export class RefusalLedger {
     this.#timer ??= setTimeout(() => void this.#write(), writeEveryMs);
   }
 
-  /** Writes what is left, for two seconds at most, and stops. */
+  /** Writes all waiting refusals, for two seconds at most, and stops. */
   async close(): Promise<void> {
     const deadline = performance.now() + closeMs;
-    // A write under way contains only what there was when it began.
+    // A write that is in progress contains only the refusals from before its beginning.
     await this.#writing;
     await this.#write();
     while (this.#isBehind && performance.now() < deadline) {

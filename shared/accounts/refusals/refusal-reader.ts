@@ -19,7 +19,7 @@ export type RefusalFilter = Partial<Record<RefusalGroup, string | undefined>>;
 
 export interface RefusalQuery {
   viewer: UsageViewer;
-  /** In ms since 1970; rounded outwards to whole steps. */
+  /** Beginning of the reported time, in ms since 1970. Beginning and end are rounded outwards to whole steps. */
   from: number;
   to: number;
   step: RefusalStep;
@@ -34,7 +34,7 @@ export interface CountedRefusals {
   total: number;
 }
 
-/** Reads what a RefusalLedger has written. Every method throws RouterError `store_unavailable` while Redis is away. */
+/** Reads what a RefusalLedger has written. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
 export class RefusalReader {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -71,7 +71,7 @@ export class RefusalReader {
     return { times, groups: counted, total: counted.reduce((sum, { count }) => sum + count, 0) };
   }
 
-  /** Returns the single refusals that are kept of a period, newest first. */
+  /** Returns the stored samples of refusals in a period, newest first. */
   async samples({ viewer, from, to, filter }: Omit<RefusalQuery, 'step' | 'by'>): Promise<RefusalSample[]> {
     const found: RefusalSample[] = [];
     for (const stream of Object.keys(sampleStreams)) {
@@ -89,7 +89,7 @@ export class RefusalReader {
     return found.sort((a, b) => b.at - a.at);
   }
 
-  /** Returns the counts of one step, without those that are too old to be kept. */
+  /** Returns the counts of one step, without counts that are too old to be kept. */
   async #readStep(step: RefusalStep, beginning: number): Promise<CountedRow[]> {
     const counted = step === 'hour' ? 'hour' : 'day';
     const rows: CountedRow[] = [];

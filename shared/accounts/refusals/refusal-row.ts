@@ -3,7 +3,7 @@ import { otherRow } from '../ledger/totals.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
-/** What refusals are counted by. Absent fields are empty: a row without a key is for requests without a known key. */
+/** What refusals are counted by. Fields without a value are empty. In a row for requests without a known key, `key` is empty. */
 export interface RefusalRow {
   code: string;
   key: string;
@@ -25,7 +25,7 @@ export function encodeRefusalRow({ code, key, user, team }: RefusalRow): string 
   return JSON.stringify([code, key, user, team]);
 }
 
-/** Decodes the text of a row; undefined if it is none. */
+/** Decodes the text of a row; undefined for a text that is no row. */
 export function decodeRefusalRow(text: string): RefusalRow | undefined {
   const { data } = storedJson(z.array(z.unknown())).safeParse(text);
   if (!data) return undefined;

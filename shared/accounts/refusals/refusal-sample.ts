@@ -1,14 +1,15 @@
 import { z } from 'zod';
 
-/** The stored sample of a refusal. It has no names of people and keys: they are looked up when it is read. */
+/** The stored sample of a refusal. It has no names of people and keys, because they are looked up when it is read. */
 export const refusalSampleSchema = z.object({
-  /** ms since 1970 */
+  /** In ms since 1970. */
   at: z.number(),
   id: z.string(),
-  /** The error code, and its HTTP status in the error table. */
+  /** The error code. */
   code: z.string(),
+  /** The HTTP status of the code in the error table. */
   status: z.number(),
-  /** Id of the key; absent if the request had no known one. */
+  /** Id of the key; absent if the request had no known key. */
   key: z.string().optional(),
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).optional(),
   /** The requested model or tool; absent if it was not read, or does not look like a name. */
@@ -20,8 +21,8 @@ export const refusalSampleSchema = z.object({
 export type RefusalSample = z.infer<typeof refusalSampleSchema>;
 
 /**
- * The streams of samples, each with its maximum. Requests without a known key have a stream of their own, so that they cannot displace the
- * others.
+ * The streams of samples, each with its maximum of samples. Requests without a known key have a separate stream, so that their samples
+ * cannot displace those of keys.
  */
 export const sampleStreams = { 'samples-of-keys': 200, 'samples-of-nobody': 50 } as const;
 export type SampleStream = keyof typeof sampleStreams;

@@ -4,18 +4,18 @@ import { safeMessage } from './safe-message.ts';
 import type { RefusalSample, SampleStream } from './refusal-sample.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Milliseconds after a sample within which no other one of the same key and code is taken. */
+/** Milliseconds after a sample was taken until another sample of the same key and code may be taken. */
 const sampleEveryMs = 60_000;
 
-/** Maximum of pairs of key and code whose last sample is remembered. */
+/** Maximum of pairs of key and code whose last sample is in memory. */
 const maxRemembered = 2_000;
 
 const maxWaiting = 50;
 
-/** The form of the name of a model or a tool that is kept: without spaces, so that no sentence of a prompt is kept. */
+/** The form that the name of a model or a tool must have to be stored. It has no spaces, so that no sentence of a prompt is stored. */
 const nameForm = /^[\w.:/@+-]{1,200}$/;
 
-/** Takes samples of refusals: one a minute for each key and code. */
+/** Takes samples of refusals, at most one a minute for each key and code. */
 export class RefusalSampler {
   readonly #taken = new LRUCache<string, true>({ max: maxRemembered, ttl: sampleEveryMs });
   #waiting: { stream: SampleStream; sample: RefusalSample }[] = [];
@@ -42,7 +42,7 @@ export class RefusalSampler {
     });
   }
 
-  /** Returns the samples that wait, and removes them. */
+  /** Returns the waiting samples, and removes them. */
   take(): { stream: SampleStream; sample: RefusalSample }[] {
     const taken = this.#waiting;
     this.#waiting = [];

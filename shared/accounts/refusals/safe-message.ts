@@ -28,7 +28,7 @@ const ownWords: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
-/** Returns the message of an error if nothing of a request can be in it, and no upstream has written it; undefined otherwise. */
+/** Returns the message of an error if it cannot contain a part of the request, and no upstream has written it; undefined otherwise. */
 export function safeMessage({ code, message, byUpstream, original }: Refusal['error']): string | undefined {
   return ownWords.has(code) && !byUpstream && !original ? message : undefined;
 }

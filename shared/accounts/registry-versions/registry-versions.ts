@@ -9,19 +9,19 @@ import { toStoredFields, storedJson } from '../redis/stored-value.ts';
 
 const addVersion = new RedisScript(new URL('lua/add-version.lua', import.meta.url));
 
-/** Maximum of versions. Each may have half a megabyte. */
+/** Maximum of stored versions. Each may have half a megabyte. */
 const maxVersions = 50;
 
 const factFields = {
-  /** Ms since 1970. */
+  /** When the version was stored, in ms since 1970. */
   at: z.coerce.number(),
-  /** Id of the person who stored it, or of the admin token without an owner. */
+  /** Id of the person who stored the version, or of an admin token without an owner. */
   by: z.string(),
-  /** Name of such an admin token. Names of people are not stored here: people may be deleted. */
+  /** Name of an admin token without an owner. Names of people are not stored here, because people may be deleted. */
   byName: z.string().optional(),
   /** The reason, in the words of the person. */
   note: z.string().optional(),
-  /** Number of the version whose text it restores. */
+  /** Number of the version whose text this one restores. */
   revertOf: z.coerce.number().optional(),
 };
 const aboutSchema = z.object({ ...factFields, bytes: z.coerce.number() });
@@ -38,7 +38,7 @@ export type RegistryVersion = z.output<typeof versionSchema> & { number: number;
 
 /** A version to store. Its text was checked before. */
 export interface NewRegistryVersion {
-  /** Number of the version that was edited, which must be the newest one; 0 for none. */
+  /** Number of the version that was edited, which must be the newest one; 0 if there is no version. */
   basedOn: number;
   text: string;
   config: Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export interface NewRegistryVersion {
 }
 
 /**
- * The versions of the registry that is edited at run time: the newest one is in use. This class does not check the form of a text. Every
+ * The versions of the registry that is edited at run time. The newest one is in use. This class does not check the form of a text. Every
  * method throws `store_unavailable` as KeyStore does.
  */
 export class RegistryVersions {
@@ -68,20 +68,23 @@ export class RegistryVersions {
     this.#records = new StoredRecords(redis, { kind: 'registry version', schema: versionSchema, nameOf, report });
   }
 
-  /** Returns number and etag of the newest version; undefined when there is none. */
+  /** Returns number and etag of the newest version; undefined if there is none. */
   async newest(): Promise<{ number: number; etag: string } | undefined> {
     const [member] = await callRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, 0));
     return member === undefined ? undefined : addressOf(member);
   }
 
-  /** Returns number and etag of the newest version below a number; undefined when there is none. */
+  /** Returns number and etag of the newest version with a smaller number; undefined if there is none. */
   async before(number: number): Promise<{ number: number; etag: string } | undefined> {
     const range = [this.#names.registryVersions, `(${number}`, '-inf', 'LIMIT', 0, 1] as const;
     const [member] = await callRedis(this.#redis.zrevrangebyscore(...range));
     return member === undefined ? undefined : addressOf(member);
   }
 
-  /** Returns a version; undefined when there is none of this number, or none any more. @throws UnreadableRecordError */
+  /**
+   * Returns a version; undefined if there is none with this number, or it was removed.
+   * @throws UnreadableRecordError
+   */
   async find(number: number): Promise<RegistryVersion | undefined> {
     const found = await this.#records.find(String(number));
     return found && { ...found, number, etag: etagOf(found.text) };
@@ -111,8 +114,8 @@ export class RegistryVersions {
   }
 
   /**
-   * Stores a version, which then is the newest one. Returns the number of the newest version instead if that is not the one that was
-   * edited.
+   * Stores a version, which then is the newest one. If the version that was edited is not the newest one, stores nothing and returns the
+   * number of the newest one.
    */
   async add({
     basedOn,

@@ -19,7 +19,10 @@ export function readRecoveryCode(entered: string): string | undefined {
   return code.length === codeLength ? code : undefined;
 }
 
-/** Returns the field that stands for a recovery code of a person: an HMAC. @param secret of the cluster */
+/**
+ * Returns the name of the field for a recovery code of a person. It contains an HMAC of the code.
+ * @param secret a secret of the cluster
+ */
 export function recoveryField(secret: Uint8Array, userId: string, code: string): string {
   const mac = createHmac('sha256', deriveKey(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
   return `recovery:${mac}`;

@@ -16,10 +16,10 @@ const setRecoveryCodes = new RedisScript(new URL('lua/set-recovery-codes.lua', i
 const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
 const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
 
-/** Milliseconds for the second step of a sign-in, and for setting up a factor. */
+/** Milliseconds after its beginning until the second step of a sign-in, or the set-up of a factor, expires. */
 const waitMs = 300_000;
 
-/** Maximum of wrong codes in one sign-in; then the password is requested again. */
+/** Maximum of wrong codes in one sign-in. After that, the person must enter the password again. */
 const maxTries = 5;
 
 const codeCount = 10;
@@ -29,7 +29,7 @@ export const maxPasskeys = 20;
 const passkeySchema = storedJson(
   z.object({
     name: z.string(),
-    /** COSE, as base64url. */
+    /** In the format of COSE, as base64url. */
     publicKey: z.string(),
     counter: z.number(),
     transports: z.array(z.string()).default([]),
@@ -58,7 +58,7 @@ export interface SecondFactor {
 export interface PendingSignIn {
   userId: string;
   epoch: number;
-  /** What has let the person in so far. */
+  /** What opens the session after the second step. */
   opener: SessionOpener;
   challenge: string | undefined;
 }
@@ -75,7 +75,7 @@ export class SecondFactorStore {
 
   /**
    * @param prefix start of all names in Redis
-   * @param secrets of the cluster, newest first
+   * @param secrets returns the secrets of the cluster, newest first
    */
   constructor(
     redis: Redis,
@@ -103,7 +103,7 @@ export class SecondFactorStore {
     };
   }
 
-  /** Returns whether a person has a second factor. A factor that cannot be unsealed any more counts. */
+  /** Returns whether a person has a second factor. A factor that cannot be unsealed any more counts, too. */
   async has(userId: string): Promise<boolean> {
     const names = await callRedis(this.#redis.hkeys(this.#names.secondFactor(userId)));
     return names.some((name) => name === 'totp' || name.startsWith('passkey:'));
@@ -115,7 +115,7 @@ export class SecondFactorStore {
     await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
   }
 
-  /** Returns the secret that is being set up; undefined when that took too long. */
+  /** Returns the secret of an authenticator app that is being set up; undefined if that took too long. */
   async findNewTotp(userId: string): Promise<string | undefined> {
     const sealed = await callRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
     return sealed === null ? undefined : this.#sealer(userId).unseal(sealed);
@@ -127,7 +127,7 @@ export class SecondFactorStore {
     await callRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
   }
 
-  /** Uses up the code of a time. Returns false when this or a later code was used before, or there is no authenticator app any more. */
+  /** Uses up the code of a time. Returns false if this or a later code was used before, or there is no authenticator app any more. */
   async useCode(userId: string, step: number): Promise<boolean> {
     return (await takeStep.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { step } })) === 1;
   }
@@ -136,7 +136,7 @@ export class SecondFactorStore {
     await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'passkey'), challenge, 'PX', waitMs));
   }
 
-  /** Returns the challenge for a new passkey, once. */
+  /** Removes and returns the challenge for a new passkey. */
   async takePasskeyChallenge(userId: string): Promise<string | undefined> {
     return (await callRedis(this.#redis.getdel(this.#names.secondFactorSetUp(userId, 'passkey')))) ?? undefined;
   }
@@ -145,7 +145,7 @@ export class SecondFactorStore {
     await callRedis(this.#redis.hset(this.#names.secondFactor(userId), ...passkeyField(passkey)));
   }
 
-  /** Stores the counter of a verified passkey. Returns false when the passkey was removed meanwhile: then the verification is void. */
+  /** Stores the counter of a verified passkey. Returns false if the passkey was removed meanwhile. The verification is then void. */
   async notePasskeyUse(userId: string, proven: Passkey): Promise<boolean> {
     const [field, passkey] = passkeyField(proven);
     const keys = [this.#names.secondFactor(userId)];
@@ -153,8 +153,8 @@ export class SecondFactorStore {
   }
 
   /**
-   * Removes the authenticator app, or a passkey. With the last factor, the recovery codes go as well. Returns false when there is no such
-   * factor.
+   * Removes the authenticator app, or a passkey. With the last factor, the recovery codes are removed as well. Returns false if there is no
+   * such factor.
    */
   async remove(userId: string, factor: 'totp' | `passkey:${string}`): Promise<boolean> {
     const removed = await callRedis(this.#redis.hdel(this.#names.secondFactor(userId), factor));
@@ -168,8 +168,8 @@ export class SecondFactorStore {
   }
 
   /**
-   * Makes new recovery codes in place of all earlier ones, and returns them: only hashes are stored. Undefined when there is no second
-   * factor, or none any more, that they would replace.
+   * Makes new recovery codes in place of all earlier ones, and returns them. Only hashes of the codes are stored.
+   * @returns undefined for a person without a second factor
    */
   async makeRecoveryCodes(userId: string): Promise<string[] | undefined> {
     const codes = Array.from({ length: codeCount }, newRecoveryCode);
@@ -180,7 +180,7 @@ export class SecondFactorStore {
     return codes.map(shownRecoveryCode);
   }
 
-  /** Uses up a recovery code, in any spelling. Returns false when there is no such code. */
+  /** Removes a recovery code, entered in any spelling. Returns false if there is no such code. */
   async takeRecoveryCode(userId: string, entered: string): Promise<boolean> {
     const code = readRecoveryCode(entered);
     if (code === undefined) return false;
@@ -197,23 +197,23 @@ export class SecondFactorStore {
     return token;
   }
 
-  /** Stores the challenge for a passkey. Returns false when the sign-in is over. */
+  /** Stores the challenge for a passkey. Returns false if the sign-in is over. */
   async storeChallenge(token: string, challenge: string): Promise<boolean> {
     if (!isToken(token)) return false;
     const name = this.#names.pendingSignIn(tokenHash(token));
     if ((await callRedis(this.#redis.exists(name))) === 0) return false;
-    // The sign-in may have ended in between: what was just written must expire.
+    // The sign-in may have ended in between. The hash that was just written must then expire, too.
     await callRedisAll(this.#redis.multi().hset(name, 'challenge', challenge).pexpire(name, waitMs, 'NX'));
     return true;
   }
 
-  /** Returns the id of the person who signs in; undefined when the sign-in is over. */
+  /** Returns the id of the person who signs in; undefined if the sign-in is over. */
   async findSignIn(token: string): Promise<string | undefined> {
     if (!isToken(token)) return undefined;
     return (await callRedis(this.#redis.hget(this.#names.pendingSignIn(tokenHash(token)), 'userId'))) ?? undefined;
   }
 
-  /** Uses up one of the tries of a sign-in; undefined when it is over. */
+  /** Uses up one of the tries of a sign-in, and returns the sign-in; undefined if it is over. */
   async trySignIn(token: string): Promise<PendingSignIn | undefined> {
     if (!isToken(token)) return undefined;
     const keys = [this.#names.pendingSignIn(tokenHash(token))];

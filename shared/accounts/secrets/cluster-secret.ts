@@ -3,19 +3,19 @@ import type { Redis } from 'ioredis';
 import { accountNames } from '../redis/account-names.ts';
 import { callRedisAll } from '../redis/call-redis.ts';
 
-/** Milliseconds between two reads of the secret in Redis: one command reads it, and one writes it only if there is none. */
+/** Milliseconds between two checks of the secret in Redis. A check writes the secret if there is none, and reads it. */
 const lookEveryMs = 2_000;
 
-/** Maximum of secrets that a node keeps: the one that seals, and those that it had before. */
+/** Maximum of secrets in a node: the one that seals, and those that it had before. */
 const maxSecrets = 4;
 
 const noSecrets: readonly Buffer[] = [];
 
 /**
- * The secret that all ingress nodes of a cluster share: one that an operator sets, or else one that is made once and kept in Redis. States:
- * unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is away, and is written back to a store that was
- * emptied. If another node has written its own secret there before, that one seals from then on, and the earlier ones still open what they
- * have sealed, until the node ends.
+ * The secret that all ingress nodes of a cluster share: one that an operator sets, or else one that is made once and stored in Redis.
+ * States: unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is unavailable, and is written back to a
+ * store that was emptied. If another node has written another secret there before, that one seals from then on. Until the node ends, the
+ * earlier secrets still open what they have sealed.
  */
 export class ClusterSecret {
   readonly #redis: Redis;
@@ -26,7 +26,7 @@ export class ClusterSecret {
 
   /**
    * @param prefix start of all names in Redis
-   * @param set the secrets that the operator sets, newest first; undefined to keep one in Redis
+   * @param set the secrets that the operator sets, newest first; undefined to make one and store it in Redis
    */
   constructor(redis: Redis, prefix: string, set: readonly Buffer[] | undefined) {
     this.#redis = redis;
@@ -38,7 +38,7 @@ export class ClusterSecret {
     this.#look();
   }
 
-  /** The secrets, 32 bytes each: the first one seals, all open. Empty while Redis has not answered yet. */
+  /** The secrets, 32 bytes each. The first one seals, and all of them open. Empty while Redis has not answered yet. */
   get secrets(): readonly Buffer[] {
     return this.#secrets;
   }
@@ -62,7 +62,7 @@ export class ClusterSecret {
       const [, secret] = await callRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
       this.#adopt(Buffer.from(String(secret), 'base64url'));
     } catch {
-      // Redis is away: the connection logs that, and the known secrets stay.
+      // If Redis is unavailable, the connection logs that, and the known secrets stay.
     }
   }
 }

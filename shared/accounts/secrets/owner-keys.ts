@@ -1,29 +1,29 @@
 import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
 
-/** The purpose of a key of an owner. Each purpose has keys of its own. */
+/** The purpose of a key of an owner. Keys of different purposes differ. */
 type Purpose = 'answers' | 'store' | 'recordings' | 'webhooks' | 'connections' | 'external account' | 'second factor';
 
 /**
  * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is stored
- * for an owner, and the keys of one owner reveal neither the secrets nor the keys of another.
+ * for an owner. The keys of one owner reveal neither the secrets nor the keys of another owner.
  */
 export class OwnerKeys {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets of the cluster, newest first; none while they are not known */
+  /** @param secrets returns the secrets of the cluster, newest first; an empty list while they are not known */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }
 
-  /** Returns the keys that travel with a grant, see `Grant.ownerKey`; undefined while no secret is known. */
+  /** Returns the keys that are sent with a grant, see `Grant.ownerKey`; undefined while no secret is known. */
   ofGrant(owner: string): string | undefined {
     const keys = this.#derive(owner, 'answers').map((key) => key.toString('base64url'));
     return keys.length === 0 ? undefined : keys.join('.');
   }
 
   /**
-   * Returns the sealer for what the store keeps of an owner. Seals with the newest secret and opens with any; undefined while no secret is
-   * known.
+   * Returns the sealer for what is stored for an owner. It seals with the newest secret and opens with any secret. Undefined while no
+   * secret is known.
    */
   storeSealer(owner: string): Sealer | undefined {
     return createMultiKeySealer(this.#derive(owner, 'store'));

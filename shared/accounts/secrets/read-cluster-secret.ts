@@ -3,8 +3,8 @@ import { accountNames } from '../redis/account-names.ts';
 import { callRedis } from '../redis/call-redis.ts';
 
 /**
- * Returns the secrets of a cluster for a program outside it, newest first: those that the operator sets, or else the one that the cluster
- * keeps in Redis. Empty when there is neither: the nodes have a secret that is not set here, or have never run.
+ * Returns the secrets of a cluster for a program outside it, newest first: the secrets that the operator sets, or else the one that the
+ * cluster stores in Redis. The list is empty if there is neither, because the nodes have a secret that is not set here, or have never run.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */

@@ -2,15 +2,18 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { UserRecord } from '../people/user.ts';
 
 /**
- * Whether the provider of a person still lets them in. `unknown`: the provider cannot be asked, and has not answered for too long. The
- * person then gets nothing, and loses nothing.
+ * Whether the provider of a person still lets them sign in. `unknown`: the provider cannot be asked, and has not answered for too long. The
+ * person's request is then refused, but their sessions and tokens are not ended.
  */
 export type Confirmation = 'confirmed' | 'refused' | 'unknown';
 
-/** Checks whether the provider of a person still lets them in. @throws RouterError `store_unavailable` */
+/**
+ * Checks whether the provider of a person still lets them sign in.
+ * @throws RouterError `store_unavailable`
+ */
 export type Confirm = (user: UserRecord) => Promise<Confirmation>;
 
-/** It is not known whether the provider of a person still lets them in. They may try again. */
+/** Thrown when it is not known whether the provider of a person still lets them sign in. They may try again. */
 export class UnconfirmedError extends RouterError {
   override name = 'UnconfirmedError';
 

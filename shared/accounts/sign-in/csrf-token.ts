@@ -9,7 +9,7 @@ export function computeCsrfToken(sessionId: string): string {
   return createHmac('sha256', sessionId).update('csrf').digest('base64url');
 }
 
-/** Returns whether this is the session's token. Takes as long for a wrong one. */
+/** Returns whether `token` is the session's token. The check of a wrong token of the same length takes as long. */
 export function isCsrfToken(sessionId: string, token: string): boolean {
   const right = Buffer.from(computeCsrfToken(sessionId));
   const other = Buffer.from(token);

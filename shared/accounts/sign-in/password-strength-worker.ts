@@ -5,7 +5,7 @@ import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en
 
 export interface PasswordStrengthInput {
   password: string;
-  /** The person's name and address. */
+  /** The person's name and e-mail address. */
   known: readonly string[];
 }
 
@@ -14,10 +14,10 @@ export interface PasswordStrengthResult {
   weakness: string | undefined;
 }
 
-/** The work grows with the square of the length; a password is at least as strong as its beginning. */
+/** Characters of a password that are judged. The work grows with the square of their number. A password is no weaker than its start. */
 const judgedLength = 64;
 
-/** The minimum of a score from 0 to 4: 3 withstands somebody who has the hashes, for some time. */
+/** The minimum of a score from 0 to 4. A password with a score of 3 withstands somebody who has the hashes for some time. */
 const minScore = 3;
 
 const { password, known } = workerData as PasswordStrengthInput;

@@ -4,7 +4,7 @@ import { FairQueue, QueueFullError } from '../keys/fair-queue.ts';
 import { generateToken } from '../people/secret-token.ts';
 import { hashPassword } from './hash-password.ts';
 
-/** A password's length, in UTF-16 units. The upper bound keeps the work for a single one small. */
+/** The bounds of a password's length, in UTF-16 units. The upper bound keeps the work for a single password small. */
 export const passwordLength = { min: 10, max: 200 };
 
 const limits = { concurrency: 2, waitingPerOwner: 4, waiting: 64 };
@@ -16,14 +16,17 @@ export class Passwords {
 
   /**
    * Returns the Argon2id hash of a password, as a PHC string.
-   * @param owner whose place in line it takes: the client's address
-   * @throws RouterError `overloaded` when too many wait
+   * @param owner the client's address; the queue serves addresses in rotation
+   * @throws RouterError `overloaded` when too many tasks wait
    */
   hash(owner: string, password: string): Promise<string> {
     return this.#run(owner, () => hashPassword(normalized(password)));
   }
 
-  /** Returns whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
+  /**
+   * Returns whether a password belongs to a hash. Takes as long if there is no hash to compare with.
+   * @throws as `hash` does
+   */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
     this.#nobodysHash ??= hashPassword(generateToken());
     const nobodysHash = await this.#nobodysHash;
@@ -44,7 +47,7 @@ export class Passwords {
   }
 }
 
-/** Keyboards differ in how they compose letters with accents (NIST SP 800-63B-4, 3.1.1.2). */
+/** Returns one form of a password, because keyboards differ in how they compose letters with accents (NIST SP 800-63B-4, 3.1.1.2). */
 function normalized(password: string): string {
   return password.normalize('NFKC');
 }

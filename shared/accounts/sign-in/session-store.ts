@@ -12,30 +12,30 @@ import { UnconfirmedError, type Confirm } from './confirmation.ts';
 const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
 const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
 
-/** Milliseconds after which a session ends, however much it is used. */
+/** Milliseconds after its beginning until a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
 
 const maxPerUser = 50;
 
-/** Precision of the time of the last request: a session in use costs one write a minute. */
+/** Minimum milliseconds between two writes of the time of a session's last request. */
 const touchEveryMs = 60_000;
 
 const sessionSchema = z.object({
   userId: z.string(),
   epoch: z.coerce.number(),
   startedAt: z.coerce.number(),
-  /** Milliseconds that the session had left to live at the last write. */
+  /** Milliseconds from the last write until the session ends, unless there is another request. */
   livesMs: z.coerce.number(),
   /** Name of the provider that signed the person in, if one did. */
   provider: z.string().optional(),
-  /** `printed`: a link that an operator printed let the person in. */
+  /** `printed`: the person signed in with a link that an operator has printed. */
   link: z.string().optional(),
-  /** Absent in sessions of releases that did not store them. */
+  /** Address and browser are absent in sessions of releases that did not store them. */
   address: z.string().optional(),
   agent: z.string().optional(),
 });
 
-/** What let a person in. Without either: a password, or the link of an administrator. */
+/** How a person signed in. If neither field is defined, it was with a password or a link of an administrator. */
 export interface SessionOpener {
   /** Name of the provider that signed the person in; undefined if none did. */
   provider?: string | undefined;
@@ -50,10 +50,10 @@ export interface SessionOrigin extends SessionOpener {
 
 /** A sign-in session as its person sees it. Times in ms since 1970. */
 export interface SignInSessionSummary extends Omit<SessionOrigin, 'link'> {
-  /** The hash of the session's id: it can be used to end the session, and for nothing else. */
+  /** The hash of the session's id. It can be used only to end the session. */
   hash: string;
   startedAt: number;
-  /** To the minute. */
+  /** Time of the last request, to the minute. */
   usedAt: number;
 }
 
@@ -76,7 +76,7 @@ export class SignInSessionStore {
 
   /**
    * @param prefix start of all names in Redis
-   * @param idleMs returns the milliseconds without a request after which a session ends
+   * @param idleMs returns the milliseconds after its last request until a session ends
    */
   constructor(
     redis: Redis,
@@ -94,18 +94,18 @@ export class SignInSessionStore {
     this.#report = report;
   }
 
-  /** Sets the check of people that is called at each use of a provider's session: the session ends when `confirm` refuses its person. */
+  /** Sets the check of people that is called at each use of a provider's session. If it refuses the person, the session does not count. */
   setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
-  /** Sets whether sessions that passwords have opened count. `takesLocal` is called at each use of one. */
+  /** Sets the function that tells whether sessions count that passwords have opened. It is called at each use of such a session. */
   setTakesLocal(takesLocal: () => boolean): void {
     this.#takesLocal = takesLocal;
   }
 
   /**
-   * Opens a session under a new id and returns the id; undefined when the person was blocked or signed out everywhere since this record was
+   * Opens a session with a new id and returns the id; undefined if the person was blocked or signed out everywhere after their record was
    * read.
    */
   async open({ id: userId, epoch }: UserRecord, origin: SessionOrigin = {}): Promise<string | undefined> {
@@ -128,9 +128,9 @@ export class SignInSessionStore {
   }
 
   /**
-   * Returns the person of a session; undefined when it has ended. Its time without a request begins anew.
-   * @param asks whether to ask the provider that opened the session; false when the caller only ends it
-   * @throws UnconfirmedError while it is not known whether the provider still lets the person in
+   * Returns the person of a session; undefined if the session has ended. The call counts as a request of the session.
+   * @param asks whether to ask the provider that opened the session; false if the caller only ends the session
+   * @throws UnconfirmedError while it is not known whether the provider still lets the person sign in
    */
   async find(id: string, { asks: asksProvider = true } = {}): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
@@ -147,13 +147,13 @@ export class SignInSessionStore {
       const confirmation = await this.#confirm(known);
       if (confirmation === 'unknown') throw new UnconfirmedError();
       if (confirmation === 'refused') return undefined;
-      // Read again: the confirmation may have taken long, and may have changed the record.
+      // The person is read again, because the confirmation may have taken long, and may have changed the record.
       const person = await this.#users.find(session.userId);
       if (!isIn(person, session)) return undefined;
       user = person;
     }
     const sinceMs = session.livesMs - Number(leftToLiveMs);
-    // The setting may have become shorter since.
+    // The setting may have become shorter since the last write.
     if (sinceMs >= idleMs) return undefined;
     const nextMs = Math.min(idleMs, leftMs);
     const isOff = Math.abs(nextMs - Number(leftToLiveMs)) >= touchEveryMs;
@@ -164,7 +164,7 @@ export class SignInSessionStore {
   /**
    * Returns whether a session has not ended yet. Unlike `find`, it does not extend the session.
    * @param asks whether to ask the provider that opened the session as well, as `find` does
-   * @throws UnconfirmedError if it asks, while it is not known whether the provider still lets the person in
+   * @throws UnconfirmedError if `asks` is true, and it is not known whether the provider still lets the person sign in
    */
   async isOpen(id: string, { asks = false } = {}): Promise<boolean> {
     if (!isToken(id)) return false;
@@ -179,7 +179,7 @@ export class SignInSessionStore {
     return confirmation === 'confirmed';
   }
 
-  /** Returns what opened a session; empty for a session with a password, and for one that has ended. */
+  /** Returns what opened a session. Both fields are undefined for a session that a password opened, and for one that has ended. */
   async readOpener(id: string): Promise<SessionOpener> {
     const fields = this.#redis.hmget(this.#names.session(tokenHash(id)), 'provider', 'link');
     const [provider, link] = await callRedis(fields);
@@ -211,12 +211,12 @@ export class SignInSessionStore {
     return found.filter((session) => session !== undefined);
   }
 
-  /** Returns the hash that a session has in the list of its person. */
+  /** Returns the hash of a session's id, as in the list of its person. */
   hashOf(id: string): string {
     return tokenHash(id);
   }
 
-  /** Ends a session of a person by its hash. Returns false when there is none. */
+  /** Ends a session of a person by its hash. Returns false if the person has no such session. */
   async endByHash(userId: string, hash: string): Promise<boolean> {
     if (!isToken(hash)) return false;
     const name = this.#names.session(hash);
@@ -233,7 +233,7 @@ export class SignInSessionStore {
     await callRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
   }
 
-  /** Parses a session from its fields; undefined when there is none. An unreadable session counts as ended: the person signs in again. */
+  /** Parses a session from its fields; undefined if there is none. An unreadable session counts as ended: the person must sign in again. */
   #read(fields: unknown): z.output<typeof sessionSchema> | undefined {
     const read = readStored(sessionSchema, fields);
     if ('value' in read) return read.value;
@@ -245,7 +245,7 @@ export class SignInSessionStore {
     return provider !== undefined || link === 'printed' || this.#takesLocal();
   }
 
-  /** Extends only a session that still exists: one that has ended meanwhile does not come back. */
+  /** Extends a session, unless it has ended meanwhile. */
   async #touch(name: string, userId: string, args: { now: number; idleMs: number }): Promise<void> {
     await touchSession.run(this.#redis, { keys: [name, this.#names.user(userId)], args });
   }

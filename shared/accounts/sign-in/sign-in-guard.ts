@@ -7,19 +7,22 @@ import { RedisScript } from '../redis/redis-script.ts';
 const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));
 const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
 
-/** Maximum of wrong tries in a window: at one account from one network address, or from a browser that has signed in to it before. */
+/** Maximum of wrong tries in a window at one account, from one network address or from a browser that has signed in to it before. */
 const maxByOne = 10;
 
-/** The same at one account, from all addresses together. */
+/** Maximum of wrong tries in a window at one account, from all addresses together. */
 const maxAtAccount = 50;
 
-/** The same from one address, at all accounts together: an office, or a carrier's customers, may share an address. */
+/**
+ * Maximum of wrong tries in a window from one address, at all accounts together. It is high, because an office or a carrier's customers may
+ * share an address.
+ */
 const maxFromAddress = 100;
 
 const windowMs = 15 * 60_000;
 const maxWaitMs = 3_600_000;
 
-/** Maximum of refusals of one hour that get an entry in the audit trail: anybody can cause any number of them. */
+/** Maximum of refusals in an hour that get an entry in the audit trail, because anybody can cause any number of refusals. */
 const maxNews = 10;
 
 export interface SignInTry {
@@ -31,16 +34,17 @@ export interface SignInTry {
 }
 
 export interface Allowance {
-  /** Milliseconds to wait; 0: now. */
+  /** Milliseconds to wait until the try may be made; 0 if it may be made now. */
   waitMs: number;
-  /** A refusal began with this try, and is one of the first ten in an hour: it gets an entry in the audit trail. */
+  /** Whether a refusal began with this try, and is one of the first ten in an hour, so that it gets an entry in the audit trail. */
   isNews: boolean;
 }
 
 /**
  * Limits wrong tries to sign in within 15 minutes: ten at an account from one network address, fifty at an account from all addresses, and
- * a hundred from an address at all accounts. A browser that has signed in to the account before has ten of its own, whatever others do.
- * Further tries are refused for 15 minutes, then for 30, then for an hour. Running tries count, so that many at once gain nothing.
+ * a hundred from an address at all accounts. For a browser that has signed in to the account before, only its own tries count, of which it
+ * has ten. Further tries are refused for 15 minutes, then for 30, then for an hour. Unfinished tries count, so that nobody gains anything
+ * by many tries at once.
  */
 export class SignInGuard {
   readonly #redis: Redis;
@@ -52,7 +56,10 @@ export class SignInGuard {
     this.#names = accountNames(prefix);
   }
 
-  /** Takes a try from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
+  /**
+   * Counts a try, unless it must wait.
+   * @throws RouterError `store_unavailable` as KeyStore does
+   */
   async take(attempt: SignInTry): Promise<Allowance> {
     const subjects = this.#subjects(attempt);
     const keys = [...subjects.map(({ name }) => name), this.#names.signInRefusals];
@@ -62,12 +69,12 @@ export class SignInGuard {
     return { waitMs, isNews: isNews === 1 };
   }
 
-  /** Gives a successful try back, and removes all tries at the account from this address, or from this browser. */
+  /** Uncounts a successful try, and all earlier tries at the account from this address, or from this browser. */
   async giveBack(attempt: SignInTry): Promise<void> {
     await this.#return(attempt, true);
   }
 
-  /** Gives back a try that could not be checked. */
+  /** Uncounts a try that could not be checked. */
   async withdraw(attempt: SignInTry): Promise<void> {
     await this.#return(attempt, false);
   }
@@ -77,7 +84,7 @@ export class SignInGuard {
     await returnAttempt.run(this.#redis, { keys, args: { succeeded } });
   }
 
-  /** Returns what a try counts for. The first entry is removed after a success. */
+  /** Returns the subjects for which a try counts. After a successful try, all tries of the first subject are removed. */
   #subjects({ address, email, device }: SignInTry): { name: string; most: number }[] {
     const account = hash('sha256', email, 'base64url');
     if (device !== undefined) return [{ name: this.#names.signIns(`by:${device}:${account}`), most: maxByOne }];
@@ -91,8 +98,8 @@ export class SignInGuard {
 }
 
 /**
- * Returns the part of an IP address that counts as one client: all of an IPv4 address, and the first 64 bits of an IPv6 address, because a
- * subscriber has at least the other 64 bits to choose from (RFC 6177).
+ * Returns the part of an IP address that counts as one client. That is all of an IPv4 address, and the first 64 bits of an IPv6 address,
+ * because a subscriber has at least the other 64 bits to choose from (RFC 6177).
  */
 export function addressGroup(address: string): string {
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];

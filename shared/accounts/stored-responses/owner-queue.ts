@@ -3,16 +3,16 @@ import { RouterError } from '#shared/core/errors.ts';
 const longestWaitMs = 5_000;
 
 /**
- * Runs the reads of an owner's stored responses one after the other. A short request may continue a history of many megabytes: many at once
- * would fill Redis's memory with replies, and the connection to Redis, on which the keys and limits of all others wait.
+ * Runs the reads of an owner's stored responses one after the other. A short request may continue a history of many megabytes. The replies
+ * to many such requests at once would fill the memory of Redis, and the connection to Redis, which keys and limits of all others need.
  */
 export class OwnerQueue {
-  /** The end of the last read of each owner that has any. */
+  /** The end of the last read of each owner who has unfinished reads. */
   readonly #last = new Map<string, Promise<void>>();
 
   /**
-   * Runs a read when those of the owner before it are over. @throws RouterError `overloaded` after a wait that is too long, or as `read`
-   * does
+   * Runs a read when the earlier reads of the owner are over.
+   * @throws RouterError `overloaded` if that takes too long, or as `read` does
    */
   run<Read>(owner: string, read: () => Promise<Read>): Promise<Read> {
     const reading = this.#after(this.#last.get(owner), read);

@@ -22,55 +22,57 @@ export const keepStoredScripts: readonly URL[] = [common, keepStored];
 /** Maximum of responses that one response continues, one after the other. */
 const maxLinks = 1_000;
 
-/** Maximum of items of one response, and of those that one request refers to: Redis serves nobody else while it goes through them. */
+/** Maximum of items in one response, and of items to which one request refers. While Redis visits them, it serves nobody else. */
 const maxItems = 10_000;
 
-/** Bytes that Redis takes to find an item by its id. */
+/** Bytes in Redis that make it possible to find an item by its id. */
 const itemBytes = 256;
 
-/** Base64 has four characters for three bytes. */
+/** How much longer a sealed text is than its content, because base64 has four characters for three bytes. */
 const sealedShare = 4 / 3;
 
-/** Characters of items that are written in one go, which takes about a millisecond, unless one item is longer. */
+/** Characters of items after which the event loop gets a turn. Writing so many takes about a millisecond. */
 const pieceLength = 256 * 1024;
 
-/** The form of the ids that this router makes, and that clients may give items. Any other id is unknown. */
+/** The form of the ids that this router makes, and that clients may give items. An id of another form counts as unknown. */
 const idPattern = /^[\w-]{1,128}$/;
 
 export interface StoredResponse {
   id: string;
   response: JsonObject;
-  /** The items of its own input, each with an id, without those of the responses that it continues. */
+  /** The items of the response's own input, each with an id, without the items of the responses that it continues. */
   input: JsonObject[];
-  /** Id of the response that it continues. */
+  /** Id of the response that this one continues. */
   previous?: string | undefined;
 }
 
 export interface StoredResponsesBounds {
   keepMs: number;
-  /** Maximum bytes in Redis: of one owner, and of all. */
+  /** Maximum bytes in Redis for one owner. */
   ownerBytes: number;
+  /** Maximum bytes in Redis for all owners. */
   totalBytes: number;
   /** Maximum bytes of the history that one request continues. */
   historyBytes: number;
 }
 
-/** A response in the form that `keepStored` takes. */
+/** A response in the form for the script function `keepStored`. */
 export interface StorableResponse {
   args: Readonly<Record<string, unknown>>;
-  /** The sealed response, and its record as JSON. */
+  /** The sealed response. */
   content: string;
+  /** The record of the response, as JSON. */
   entry: string;
 }
 
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
-/** The result of a search: what was found, the id that is not stored, or that it is more than one request may have. */
+/** The result of a search: what was found, the id that is not stored, or `too long` if it is more than one request may use. */
 export type Found<T> = { found: T } | { missing: string } | 'too long';
 
 /**
- * Responses that clients have had stored, in Redis, sealed with a key of their owner. An id of another owner is unknown. The oldest
- * responses go where there is no room. Every method throws `store_unavailable`, and those that read also `overloaded`.
+ * Responses that clients have had stored, in Redis, sealed with a key of their owner. A response of another owner counts as unknown. If
+ * there is no room, the oldest responses are removed. Every method throws `store_unavailable`, and methods that read also `overloaded`.
  */
 export class StoredResponses {
   readonly #redis: Redis;
@@ -107,7 +109,10 @@ export class StoredResponses {
     return outcome === 1 ? 'kept' : 'too large';
   }
 
-  /** Returns what a script needs to store a response; undefined for a response with too many items. @param text see `keep` */
+  /**
+   * Returns what a script needs to store a response; undefined for a response with too many items.
+   * @param text see `store`
+   */
   async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<StorableResponse | undefined> {
     const { id, previous } = stored;
     const items = [...itemsById(stored).keys()];
@@ -129,7 +134,7 @@ export class StoredResponses {
     return content === null ? undefined : this.#open(this.#sealer(owner), content);
   }
 
-  /** Returns a response and those that it continues, oldest first. */
+  /** Returns a response and the responses that it continues, oldest first. */
   async history(owner: string, id: string): Promise<Found<StoredResponse[]>> {
     if (!isId(id)) return { missing: id };
     const reply = await this.#run(readChain, owner, { id, maxLinks });
@@ -161,13 +166,19 @@ export class StoredResponses {
     return { found: items };
   }
 
-  /** Removes a response. @returns whether the owner had it */
+  /**
+   * Removes a response.
+   * @returns whether the owner had it
+   */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!isId(id)) return false;
     return (await removeResponse.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
   }
 
-  /** Removes the records of some responses that have expired, and whose content is gone. @returns how many; 0 when none is left */
+  /**
+   * Removes the records of some responses whose content has expired.
+   * @returns how many records were removed; 0 if none is left
+   */
   async sweep(): Promise<number> {
     return Number(await sweepExpired.run(this.#redis, { args: { prefix: this.#prefix } }));
   }
@@ -194,7 +205,7 @@ export class StoredResponses {
   }
 }
 
-/** Returns the JSON text of a stored response, in pieces. Waits for the event loop after each large one. */
+/** Returns the JSON text of a stored response, in pieces. Lets the event loop run after each large piece. */
 async function writePieces(
   { id, previous, response, input }: StoredResponse,
   text: Uint8Array = Buffer.from(JSON.stringify(response)),

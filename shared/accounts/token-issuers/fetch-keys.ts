@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { KeysOfIssuer } from './token-issuer.ts';
 
-/** Maximum bytes of an answer: that of a large provider has 20 keys in 30 KiB. */
+/** Maximum bytes of an answer. The answer of a large provider has 20 keys in 30 KiB. */
 const maxBytes = 1024 * 1024;
 
 const answerMs = 5_000;
@@ -13,7 +13,7 @@ const answerMs = 5_000;
 const keySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
 const discovered = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
 
-/** Returns whether keys may be fetched from an address: an encrypted one, or one of this machine. */
+/** Returns whether keys may be fetched from a URL, because it is encrypted, or of this machine. */
 export type IsSafeAddress = (address: string) => boolean;
 
 /**
@@ -36,7 +36,7 @@ export async function fetchKeys(source: KeysOfIssuer, isSafe: IsSafeAddress): Pr
   }
 }
 
-/** Returns the address of the keys that an issuer states (OpenID Connect Discovery 1.0, section 4). */
+/** Returns the URL of the keys that an issuer states (OpenID Connect Discovery 1.0, section 4). */
 async function discover(issuer: string, isSafe: IsSafeAddress, agent: Agent): Promise<string> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { data } = discovered.safeParse(await getJson(address, agent));

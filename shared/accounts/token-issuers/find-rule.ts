@@ -1,6 +1,6 @@
 import type { Claims, IssuerRule } from './token-issuer.ts';
 
-/** Returns the first rule that matches the claims of a token; undefined when none does. */
+/** Returns the first rule that matches the claims of a token; undefined if none does. */
 export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRule | undefined {
   return rules.find(({ match }) =>
     match.every(([path, patterns]) => {
@@ -11,8 +11,8 @@ export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRu
 }
 
 /**
- * Returns the claim at a path such as `kubernetes.io.namespace`. Names of claims contain dots themselves, so the longest existing name
- * counts: `kubernetes.io`, and `namespace` in it.
+ * Returns the claim at a path such as `kubernetes.io.namespace`. Names of claims may contain dots, so the path begins with the longest name
+ * that exists. In this example, that is `kubernetes.io`, and `namespace` is a claim in it.
  */
 export function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
@@ -26,7 +26,7 @@ export function claimAt(claims: Claims, path: string): unknown {
   return undefined;
 }
 
-/** Returns the texts of a claim to compare: of the claim itself, or of each member of a list. */
+/** Returns the texts of a claim to compare with patterns: that of the claim itself, or of each member of a list. */
 function textsOf(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.flatMap((value) =>
@@ -34,7 +34,7 @@ function textsOf(claim: unknown): string[] {
   );
 }
 
-/** Returns whether a text matches a pattern, in which each `*` stands for any characters. Takes time in proportion to the text. */
+/** Returns whether a text matches a pattern, in which each `*` stands for any characters. The time is in proportion to its length. */
 export function matchesGlob(pattern: string, value: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -19,13 +19,16 @@ const maxKnown = 10_000;
 
 const verificationsAtOnce = 4_096;
 
-/** The types that a token may have. Tokens of others are no credentials, such as those by which a provider reports a sign-out. */
+/** The types that a token may have. Tokens of other types, such as those by which a provider reports a sign-out, are no credentials. */
 const types = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
 export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
   /** Returns the issuers of the current registry. */
   issuers: () => readonly AcceptedIssuer[];
-  /** Reads the keys of an issuer. @throws an Error that states what is wrong */
+  /**
+   * Reads the keys of an issuer.
+   * @throws an Error that states what is wrong
+   */
   fetchKeys: (source: KeysOfIssuer) => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
 }
@@ -35,24 +38,24 @@ type TokenSubject = Party | { kind: 'service'; identity: KeyIdentity };
 
 interface KnownToken {
   target: TokenSubject;
-  /** ms since 1970 */
+  /** In ms since 1970. */
   expiresAt: number;
   keys: IssuerKeys;
   keysVersion: number;
-  /** The issuers of the registry that its rule is from. */
+  /** The issuers of the registry from which the token's rule is. */
   issuers: readonly AcceptedIssuer[];
 }
 
 /**
  * Verifies tokens that others have issued, such as a company's identity provider or Kubernetes, and returns their identities. A token in
- * use is verified from memory until it expires, or the issuer's keys or the rules change. A new token costs a signature.
+ * use is verified from memory until it expires, or the issuer's keys or the rules change. For a new token, its signature is verified.
  */
 export class IssuedTokenVerifier {
   readonly #parts: IssuedTokenVerifierParts;
   readonly #identities: PartyIdentities;
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
   readonly #verifications = new Map<string, Promise<KeyIdentity>>();
-  /** By their source, so that a change of rules keeps them. */
+  /** The keys of issuers by their source, so that they stay in memory when only rules change. */
   #keys: ReadonlyMap<string, IssuerKeys> = new Map();
   #keysOf: readonly AcceptedIssuer[] | undefined;
 
@@ -63,8 +66,8 @@ export class IssuedTokenVerifier {
 
   /**
    * Returns the identity of a token: at once for a token in use, else as a promise. Throws, or rejects with, a RouterError:
-   * `invalid_api_key` for a token that is not valid, `permission_denied` for a subject without a rule and for one who is blocked,
-   * `store_unavailable` when the token cannot be verified, `overloaded`.
+   * `invalid_api_key` for a token that is not valid; `permission_denied` for a subject without a rule and for a blocked person;
+   * `store_unavailable` when the token cannot be verified; `overloaded`.
    */
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
     if (token.length > maxTokenLength) throw invalid(`it has more than ${maxTokenLength} characters`);
@@ -86,12 +89,12 @@ export class IssuedTokenVerifier {
     return verification;
   }
 
-  /** Processes an announced change. */
+  /** Removes a person or team from memory because of a published change. */
   drop(changed: string): void {
     this.#identities.drop(changed);
   }
 
-  /** Makes all people and teams be read again, because announcements may have been missed. */
+  /** Makes the next use of every person and team read it again, because published changes may have been missed. */
   markStale(): void {
     this.#identities.markStale();
   }
@@ -103,7 +106,7 @@ export class IssuedTokenVerifier {
     const keys = this.#keysFor(issuer, issuers);
     const claims = await verifySignature(token, issuer, keys);
     const target = matchRule(issuer, claims);
-    // The keys may have changed since: then the token is verified again at its next use.
+    // If the keys have changed since the signature was verified, the token is verified again at its next use.
     const keysVersion = keys.version();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
     if (keysVersion !== undefined) this.#known.set(digest, { target, expiresAt, keys, keysVersion, issuers });
@@ -148,7 +151,7 @@ function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {
-    // Not a JWT, so of no issuer.
+    // The token is not a JWT, so it has no issuer.
     return undefined;
   }
 }
@@ -173,12 +176,15 @@ async function verifySignature(
     return payload;
   } catch (error) {
     if (error instanceof RouterError || !(error instanceof Error)) throw error;
-    // jose throws no error of its own for a key that is too short or malformed.
+    // For a key that is too short or malformed, jose throws an error that is not a JOSEError.
     throw invalid(error instanceof errors.JOSEError ? reasonOf(error) : 'its key cannot be used', error);
   }
 }
 
-/** Returns whose identity requests with these claims have. @throws RouterError `permission_denied` when no rule matches */
+/**
+ * Returns the person, team or service account whose identity requests with these claims have.
+ * @throws RouterError `permission_denied` when no rule matches
+ */
 function matchRule({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): TokenSubject {
   const rule = findRule(rules, claims);
   if (rule?.serviceAccount) return { kind: 'service', identity: identityOfService(rule.serviceAccount) };
@@ -193,7 +199,7 @@ function matchRule({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claim
       `The token is valid, but no rule is for its subject. Ask an administrator of the router for a rule for the subject \`${String(subject)}\` of the issuer ${issuer}.`,
     );
   }
-  // Some issuers send it as a text.
+  // Some issuers send `email_verified` as a text.
   if (typeof email === 'string' && (isVerified === true || isVerified === 'true'))
     return { kind: 'person', name: email };
   throw new RouterError(

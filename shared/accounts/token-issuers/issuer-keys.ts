@@ -11,22 +11,25 @@ import type { Logger } from '#shared/core/log.ts';
 
 /** Times of IssuerKeys, in milliseconds. */
 export interface IssuerKeysTimes {
-  /** After this time, the keys are read again. */
+  /** Time after which keys that were read are read again. */
   freshMs: number;
-  /** For this time, keys count that cannot be read again. */
+  /** Time after a read until its keys no longer count, if they cannot be read again. */
   staleMs: number;
-  /** The pause between two reads because of an unknown key id, and after a read that failed. */
+  /** Minimum time between two reads because of an unknown key id, and after a failed read until the next one. */
   againMs: number;
 }
 
 const defaultTimes: IssuerKeysTimes = { freshMs: 300_000, staleMs: 24 * 3_600_000, againMs: 30_000 };
 
-/** The pause after a read that failed while no keys are known, in milliseconds. */
+/** Milliseconds after a failed read until the next read, while no keys are known. */
 const firstAgainMs = 1_000;
 
 export interface IssuerKeysParts {
   issuer: string;
-  /** Reads the keys. @throws an Error that states what is wrong */
+  /**
+   * Reads the keys.
+   * @throws an Error that states what is wrong
+   */
   read: () => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
   times?: Partial<IssuerKeysTimes> | undefined;
@@ -35,8 +38,8 @@ export interface IssuerKeysParts {
 type FindKey = ReturnType<typeof createLocalJWKSet>;
 
 /**
- * The public keys of an issuer. They are read at their first use, again in the background when they are five minutes old, and because of an
- * unknown key id at most every 30 seconds. While they cannot be read, the last ones count for a day.
+ * The public keys of an issuer. They are read at their first use, and again in the background when they are five minutes old. Because of
+ * unknown key ids, they are read at most every 30 seconds. While they cannot be read, the last known keys count for a day.
  */
 export class IssuerKeys {
   readonly #parts: IssuerKeysParts;
@@ -44,7 +47,7 @@ export class IssuerKeys {
   #find: FindKey | undefined;
   #text = '';
   #version = 0;
-  /** Times of performance.now(). */
+  /** When keys were last read, when a read last began, and when an unknown key id last caused a read. Times of performance.now(). */
   #readAt = -Infinity;
   #triedAt = -Infinity;
   #searchedAt = -Infinity;
@@ -57,8 +60,8 @@ export class IssuerKeys {
   }
 
   /**
-   * Returns the number of changes of the keys: what was verified with an earlier version must be verified again. Starts to read the keys
-   * again when it is time. Undefined while there are no keys that count.
+   * Returns the number of changes of the keys. A token that was verified with an earlier version must be verified again. Starts a read of
+   * the keys if they are old. Undefined while there are no keys that count.
    */
   version(): number | undefined {
     const age = performance.now() - this.#readAt;
@@ -68,7 +71,7 @@ export class IssuerKeys {
 
   /**
    * Returns the key that a token names.
-   * @throws JOSEError when there is none, RouterError `store_unavailable` while no keys can be read
+   * @throws JOSEError if there is no such key; RouterError `store_unavailable` while no keys can be read
    */
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
     if (this.version() === undefined) {
@@ -84,7 +87,7 @@ export class IssuerKeys {
     }
   }
 
-  /** Reads the keys again because one is not known. Returns false if that was done a moment ago. */
+  /** Reads the keys again because a key id is unknown. Returns false, without a read, if that was done less than `againMs` ago. */
   async #search(): Promise<boolean> {
     if (!this.#reading && performance.now() - this.#searchedAt < this.#times.againMs) return false;
     this.#searchedAt = performance.now();
@@ -97,7 +100,7 @@ export class IssuerKeys {
     return !this.#reading && performance.now() - this.#triedAt >= againMs;
   }
 
-  /** Never rejects. */
+  /** Reads the keys, or waits for the current read. Never rejects. */
   #read(): Promise<void> {
     this.#triedAt = performance.now();
     this.#reading ??= this.#readOnce().finally(() => {

@@ -13,7 +13,7 @@ export interface PartyIdentitiesParts {
   users: Pick<UserStore, 'find' | 'findByEmail' | 'noteEmail'>;
   externals: Pick<ExternalAccounts, 'findPerson'>;
   teams: Pick<TeamStore, 'list'>;
-  /** Throws while the store was emptied or replaced: then an unknown person or team may exist. */
+  /** Throws while the store is lost, because then a person or team that is missing in it may exist. */
   store: { assertIntact(): void };
 }
 
@@ -24,12 +24,12 @@ const refusalMs = 1_000;
 
 const maxKnown = 10_000;
 
-/** Maximum of rounds in which a record is read anew, because changes are announced all the time. */
+/** Maximum of rounds in which a record is read. A further round begins when a change was published during the last one. */
 const maxRounds = 10;
 
 /**
- * The account that a token stands for: that of the person with an address, of the person with an account at a provider, or of a team by its
- * name or id.
+ * The account for which a token stands: that of the person with an e-mail address, of the person with an account at a provider, or of the
+ * team with a name or id.
  */
 export type Party =
   | { kind: 'person' | 'team'; name: string }
@@ -42,20 +42,21 @@ interface Found {
 }
 
 interface Known extends Found {
-  /** Times of performance.now(). */
+  /** When the account was read, in ms of performance.now(). */
   seenAt: number;
+  /** When the account must be read again, in ms of performance.now(). */
   trustedUntil: number;
 }
 
 /**
- * The identities of people and teams with their limits, from Redis. Cached in the same way as keys: for 30 seconds, until a change is
- * announced, and for an hour while Redis is away.
+ * The identities of people and teams with their limits, from Redis. They are cached in the same way as keys: for 30 seconds or until a
+ * change is published, and for an hour while Redis is unavailable.
  */
 export class PartyIdentities {
   readonly #parts: PartyIdentitiesParts;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
   readonly #looking = new Map<string, Promise<Known>>();
-  /** Counts announcements: what was read before the last one does not count. */
+  /** Counts the published changes. An account that was read before the last one must be read again. */
   #generation = 0;
 
   constructor(parts: PartyIdentitiesParts) {
@@ -64,7 +65,8 @@ export class PartyIdentities {
 
   /**
    * Returns the identity of a person or a team: at once if it is known, else as a promise.
-   * @throws RouterError `permission_denied` for one who is blocked, refused by their provider or not there, `store_unavailable`
+   * @throws RouterError `permission_denied` for a party that is blocked, refused by its provider or unknown; `store_unavailable`;
+   * `overloaded` when changes are published all the time
    */
   find(party: Party): KeyIdentity | Promise<KeyIdentity> {
     const name = `${party.kind} ${party.name}`;
@@ -72,7 +74,7 @@ export class PartyIdentities {
     return known && performance.now() < known.trustedUntil ? outcomeOf(known) : this.#look(name, party);
   }
 
-  /** Processes an announced change. */
+  /** Removes an account from memory because of a published change. */
   drop(changed: string): void {
     this.#generation += 1;
     for (const [name, { party }] of this.#known.entries()) {
@@ -80,7 +82,7 @@ export class PartyIdentities {
     }
   }
 
-  /** Makes every identity be read again, because announcements may have been missed. */
+  /** Makes the next use of every identity read it again, because published changes may have been missed. */
   markStale(): void {
     this.#generation += 1;
     this.#known.forEach((known) => {
@@ -129,7 +131,7 @@ export class PartyIdentities {
         const user = email === undefined ? undefined : await users.findByEmail(email);
         if (user && !mayLinkByEmail(user))
           return { party: `user:${user.id}`, outcome: denied(unconfirmed(party.name)) };
-        // This counts as the first sign-in of the person: nobody else can get in by giving the account another address.
+        // This counts as the first sign-in of the person, so that nobody else gets access by changing the address of the account.
         if (user && user.usedEmail === undefined) await users.noteEmail(user.id, user.email, { used: true });
         return this.#person(user, hint);
       }

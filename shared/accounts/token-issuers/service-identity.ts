@@ -8,12 +8,12 @@ import type { AcceptedIssuer, ServiceAccount } from './token-issuer.ts';
 const servicePrefix = 'service:';
 const teamPrefix = 'team:';
 
-/** Returns the party that the use of a service account counts for. */
+/** Returns the party for which the use of a service account counts. */
 export function partyOfService(name: string): `key:${string}` {
   return `key:${servicePrefix}${name}`;
 }
 
-/** Returns the identity of a workload, as if with a router key of its own. */
+/** Returns the identity of a workload. It is like that of a router key. */
 export function identityOfService({
   name,
   class: priority,
@@ -36,7 +36,7 @@ export function identityOfService({
   });
 }
 
-/** Returns the identity of a team's workload, as if with a key of the team. */
+/** Returns the identity of a team's workload. It is like that of a key of the team. */
 export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
   const { id, name, limits, weight, ceiling } = team;
   const own: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
@@ -63,12 +63,12 @@ export function teamOfIdentity(id: string): string | undefined {
   return id.startsWith(teamPrefix) ? id.slice(teamPrefix.length) : undefined;
 }
 
-/** Returns the service accounts of all rules. An account of several rules is returned several times, each time the same. */
+/** Returns the service accounts of all rules. An account that is in several rules is returned several times. */
 export function listServiceAccounts(issuers: readonly Pick<AcceptedIssuer, 'rules'>[]): ServiceAccount[] {
   return issuers.flatMap(({ rules }) => rules.flatMap(({ serviceAccount }) => serviceAccount ?? []));
 }
 
-/** Returns a service account by its name, as the rules grant it now. */
+/** Returns a service account by its name, with what the current rules grant it; undefined if no rule has it. */
 export function findServiceAccount(
   issuers: readonly Pick<AcceptedIssuer, 'rules'>[],
   name: string,

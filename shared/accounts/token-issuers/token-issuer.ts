@@ -5,7 +5,7 @@ import type { Limits } from '../limits/limits.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A workload, with what the registry grants it. */
+/** A workload, with the class, models, tiers, tools and limits that the registry grants it. */
 export interface ServiceAccount {
   name: string;
   class: PriorityClass;
@@ -15,18 +15,18 @@ export interface ServiceAccount {
   limits: Limits;
 }
 
-/** The account for tokens with these claims. Exactly one of `person`, `team` and `serviceAccount` is set. */
+/** The account for tokens whose claims match. Exactly one of `person`, `team` and `serviceAccount` is set. */
 export interface IssuerRule {
   /** Each claim, with patterns for the values that it may have. */
   match: readonly (readonly [claim: string, patterns: readonly string[]])[];
-  /** `account`: the person linked to the subject; `email`: the person with the verified address; else the address of a person. */
+  /** `account`: the person linked to the subject; `email`: the person with the token's verified address; else the address of the person. */
   person?: string | undefined;
   /** Name or id of the team. */
   team?: string | undefined;
   serviceAccount?: ServiceAccount | undefined;
 }
 
-/** The source of an issuer's keys: named here, or found by discovery. */
+/** The source of an issuer's keys. If there is no `jwks`, `jwksFile` or `jwksUri`, the URL of the keys is found by discovery. */
 export interface KeysOfIssuer {
   issuer: string;
   jwksUri?: string | undefined;
@@ -39,7 +39,7 @@ export interface KeysOfIssuer {
 export interface AcceptedIssuer extends KeysOfIssuer {
   audiences: readonly string[];
   algorithms: readonly string[];
-  /** Whether an address counts as verified if the token does not state it. */
+  /** Whether an e-mail address counts as verified if the token does not state whether it is. */
   trustsEmail: boolean;
   rules: readonly IssuerRule[];
 }

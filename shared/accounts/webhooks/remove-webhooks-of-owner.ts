@@ -9,7 +9,7 @@ const removeEndpoint = new RedisScript(
 );
 
 /**
- * Removes a webhook with all its deliveries. Returns false when there is no such webhook.
+ * Removes a webhook with all its deliveries. Returns false if there is no such webhook.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */
@@ -17,7 +17,10 @@ export async function removeWebhook(redis: Redis, prefix: string, id: string): P
   return (await removeEndpoint.run(redis, { args: { prefix, id } })) === 1;
 }
 
-/** Removes the webhooks of an owner that no longer exists. @throws RouterError `store_unavailable` */
+/**
+ * Removes the webhooks of an owner that no longer exists.
+ * @throws RouterError `store_unavailable`
+ */
 export async function removeWebhooksOfOwner(redis: Redis, prefix: string, owner: WebhookOwner): Promise<void> {
   for (const id of await callRedis(redis.zrange(`${prefix}webhooks-of:${owner}`, '0', '-1')))
     await removeWebhook(redis, prefix, id);

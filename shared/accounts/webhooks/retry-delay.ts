@@ -1,19 +1,19 @@
 const firstDelayMs = 5_000;
 const longestDelayMs = 6 * 3_600_000;
 
-/** Each delay is four times the previous one: 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then 6 h at most. */
+/** How many times longer each delay is than the one before: 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then 6 h at most. */
 const factor = 4;
 
-/** Up to a fifth more or less, so that messages that failed together are not tried again together. */
+/** Each delay is up to a fifth longer or shorter, so that messages that failed together are not tried again together. */
 const jitter = 0.2;
 
-/** Milliseconds after which a message is given up: a day. */
+/** Milliseconds after a message was first sent until it is given up: a day. */
 const retriedForMs = 24 * 3_600_000;
 
 /**
- * Returns the milliseconds until a message is tried again; undefined when it is given up. The last try is made when the day ends.
- * @param attempts tries that have failed
- * @param elapsedMs since the message was first sent
+ * Returns the milliseconds until a message is tried again; undefined if it is given up. The last try is made when the day ends.
+ * @param attempts number of tries that have failed
+ * @param elapsedMs milliseconds since the message was first sent
  */
 export function retryDelay(
   { attempts: failedTries, elapsedMs }: { attempts: number; elapsedMs: number },

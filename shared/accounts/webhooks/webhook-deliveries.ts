@@ -13,10 +13,13 @@ const sweepEnded = new RedisScript(common, new URL('lua/sweep-ended.lua', import
 
 const sweptAtOnce = 200;
 
-/** Milliseconds until a taken delivery is due again unless its try has begun; so long because a queue may be long. */
+/**
+ * Milliseconds after a process has taken a delivery until the delivery is due again, unless its try has begun. The delivery may wait that
+ * long in the process, because others are sent before it.
+ */
 const takenForMs = 300_000;
 
-/** Milliseconds after which a try counts as lost with its process. */
+/** Milliseconds after its beginning until an unfinished try counts as lost with its process. */
 const tryLeaseMs = 30_000;
 
 export const deliveryStates = ['pending', 'delivered', 'dead'] as const;
@@ -26,24 +29,25 @@ const number = z.coerce.number();
 
 /** The stored record of a delivery. Times in ms since 1970. */
 const deliverySchema = z.object({
-  /** The header `webhook-id`, the same in all tries. */
+  /** The value of the header `webhook-id`, which is the same in all tries. */
   id: z.string(),
   endpoint: z.string(),
   event: z.string(),
   type: z.string(),
   body: z.string(),
   state: z.enum(deliveryStates),
-  /** Tries that have ended since the delivery was sent, or sent again. */
+  /** Number of tries that have ended since the delivery was sent, or last sent again. */
   attempts: number,
   createdAt: number,
   nextAt: number.optional(),
   endedAt: number.optional(),
-  /** The last try: when it ended, how long it took, and its outcome. */
+  /** When the last try ended. */
   lastAt: number.optional(),
+  /** How long the last try took. */
   lastMs: number.optional(),
   lastStatus: number.optional(),
   lastError: z.string().optional(),
-  /** Whether there is only a single try. */
+  /** Present if there is only one try. */
   once: z.literal('1').optional(),
 });
 
@@ -57,19 +61,19 @@ export interface DueDelivery {
 
 const runningSchema = deliverySchema.extend({ elapsedMs: number });
 
-/** A delivery whose try has begun, with the milliseconds since it was first sent. */
+/** A delivery whose try has begun, with the milliseconds since it was sent, or last sent again. */
 export type RunningDelivery = z.output<typeof runningSchema>;
 
 export interface AttemptEnd {
   state: DeliveryState;
   /** Milliseconds until the next try. */
   delayMs?: number | undefined;
-  /** Whether to count this try; false if the delivery was given back untried. */
+  /** Whether to count this try; false if the process returned the delivery without a try. */
   counts: boolean;
   status?: number | undefined;
   error?: string | undefined;
   ms: number;
-  /** Why the endpoint is disabled with this outcome; undefined: it stays enabled. */
+  /** Why the endpoint is disabled after this try; undefined if it stays enabled. */
   disables?: string | undefined;
 }
 
@@ -93,13 +97,16 @@ export class WebhookDeliveries {
     });
   }
 
-  /** Returns a delivery of an endpoint; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns a delivery of an endpoint; undefined if there is none with this id.
+   * @throws UnreadableRecordError
+   */
   async find(endpoint: string, id: string): Promise<WebhookDelivery | undefined> {
     const found = await this.#records.find(id);
     return found?.endpoint === endpoint ? found : undefined;
   }
 
-  /** Returns the newest deliveries of an endpoint: of one state, or of all. */
+  /** Returns the newest deliveries of an endpoint, either those in one state or all. */
   async list(
     endpoint: string,
     { state, limit }: { state?: DeliveryState | undefined; limit: number },
@@ -112,7 +119,7 @@ export class WebhookDeliveries {
     return found.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
   }
 
-  /** Counts the deliveries of each endpoint that are pending, and those that were given up. */
+  /** Counts the pending deliveries of each endpoint, and those that were given up. */
   async counts(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
     const commands = this.#redis.pipeline();
     for (const endpoint of endpoints)
@@ -123,15 +130,15 @@ export class WebhookDeliveries {
 
   /**
    * Sends ended deliveries of an endpoint again, with their previous ids, and tries them for another day.
-   * @param ids default: all that were given up
-   * @returns how many wait now, or the state of the endpoint that prevents it
+   * @param ids ids of the deliveries; default: all deliveries that were given up
+   * @returns how many were queued again, or the state of the endpoint that prevents it
    */
   async repeat(endpoint: string, ids?: readonly string[]): Promise<number | 'unknown' | 'disabled'> {
     const outcome = await repeatDeliveries.run(this.#redis, { args: { prefix: this.#prefix, endpoint, ids } });
     return outcome === 'unknown' || outcome === 'disabled' ? outcome : Number(outcome);
   }
 
-  /** Takes due deliveries. No other process gets them for 5 minutes, or until a try that has begun counts as lost. */
+  /** Returns due deliveries. No other process gets them for 5 minutes, or until a try that has begun counts as lost. */
   async takeDue(atOnce: number): Promise<DueDelivery[]> {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
@@ -139,7 +146,10 @@ export class WebhookDeliveries {
     return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
   }
 
-  /** Removes deliveries that are kept no longer from the lists of ended ones. @returns how many */
+  /**
+   * Removes deliveries that are no longer kept from the lists of ended deliveries.
+   * @returns how many were removed
+   */
   async sweep(): Promise<number> {
     const endpoints = await callRedis(this.#redis.zrange(`${this.#prefix}webhooks`, '0', '-1'));
     let count = 0;
@@ -154,7 +164,7 @@ export class WebhookDeliveries {
     return callRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
   }
 
-  /** Returns for how many milliseconds the longest waiting delivery has been due; 0 when none is due. */
+  /** Returns for how many milliseconds the longest waiting delivery has been due; 0 if none is due. */
   async lateMs(): Promise<number> {
     const [, dueAt] = await callRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
     return dueAt === undefined ? 0 : Math.max(0, Date.now() - Number(dueAt));
@@ -162,8 +172,8 @@ export class WebhookDeliveries {
 
   /**
    * Begins a try, which may take 30 seconds.
-   * @returns the reason if the delivery was given up instead, because its endpoint must not get it; undefined where there is nothing to do:
-   * another process has begun the try, or the delivery is over
+   * @returns the reason if the delivery was given up instead, because its endpoint must not get it; undefined if there is nothing to send,
+   * because another process has begun the try, or the delivery is over
    */
   async beginTry({ id, attempts }: DueDelivery): Promise<RunningDelivery | { givenUp: string } | undefined> {
     const args = { prefix: this.#prefix, id, attempts, leaseMs: tryLeaseMs };
@@ -178,7 +188,7 @@ export class WebhookDeliveries {
     return undefined;
   }
 
-  /** Ends a try. Returns false when it was over already. */
+  /** Ends a try. Returns false if it was over already. */
   async end({ id, attempts }: DueDelivery, end: AttemptEnd): Promise<boolean> {
     return (await endAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, ...end } })) === 1;
   }

@@ -10,15 +10,15 @@ export const webhookEndpointSchema = z.object({
   owner,
   url: z.string(),
   description: z.string().optional(),
-  /** Types of events, and groups of them. A newer release may define more. */
+  /** The selected types and groups of events. A newer release may define more. */
   events: storedJson(z.array(z.string())),
-  /** Sealed, newest first. Older secrets sign until they expire. */
+  /** The sealed secrets, newest first. Older secrets sign, too, until they expire. */
   secrets: storedJson(z.array(z.object({ sealed: z.string(), expiresAt: z.number().optional() }))),
   createdAt: z.coerce.number(),
-  /** Id of the person; absent when the command line made it. */
+  /** Id of the person who made the endpoint; absent if the command line made it. */
   createdBy: z.string().optional(),
   disabledAt: z.coerce.number().optional(),
-  /** Why the router disabled it; absent when a person did. */
+  /** Why the router has disabled the endpoint; absent if a person has disabled it. */
   disabledReason: z.string().optional(),
 });
 
@@ -26,12 +26,13 @@ export type WebhookEndpoint = z.output<typeof webhookEndpointSchema>;
 
 const longestUrl = 2_048;
 
-/** Maximum of unknown events that an error names, and of characters of each. */
+/** Maximum of unknown events that an error names. */
 const maxNamed = 5;
+/** Maximum of characters of an unknown event that an error names. */
 const longestNamed = 100;
 
 export const webhookSettingsSchema = z.strictObject({
-  /** An http or https address. Everybody who may see the endpoint sees it, so it contains no password. */
+  /** A URL of http or https. Everybody who may see the endpoint sees its URL, so it must contain no password. */
   url: z
     .string()
     .trim()

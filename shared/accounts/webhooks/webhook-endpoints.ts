@@ -23,7 +23,7 @@ const maxSecrets = 3;
 
 export type WebhookKeys = Pick<OwnerKeys, 'webhookSealer'>;
 
-/** An endpoint that is new or has a new secret. This is the only moment at which the secret is shown. */
+/** An endpoint that is new or has a new secret. The secret is shown only now. */
 export interface WebhookWithSecret {
   endpoint: WebhookEndpoint;
   secret: string;
@@ -56,18 +56,24 @@ export class WebhookEndpoints {
     });
   }
 
-  /** Returns an endpoint; undefined when there is none. @throws UnreadableRecordError */
+  /**
+   * Returns an endpoint; undefined if there is none with this id.
+   * @throws UnreadableRecordError
+   */
   find(id: string): Promise<WebhookEndpoint | undefined> {
     return this.#records.find(id);
   }
 
-  /** Returns every endpoint that can be read, oldest first; of one owner, or of all. */
+  /** Returns every endpoint that can be read, oldest first. If `owner` is defined, only endpoints of this owner are returned. */
   async list(owner?: WebhookOwner): Promise<WebhookEndpoint[]> {
     const name = owner === undefined ? 'webhooks' : `webhooks-of:${owner}`;
     return this.#records.findAll(await callRedis(this.#redis.zrange(this.#prefix + name, '0', '-1')));
   }
 
-  /** Creates an endpoint, or returns why it did not. @param createdBy id of the person; undefined for the command line */
+  /**
+   * Creates an endpoint, or returns why it was not created.
+   * @param createdBy id of the person; undefined for the command line
+   */
   async create(
     owner: WebhookOwner,
     settings: WebhookSettings,
@@ -89,7 +95,7 @@ export class WebhookEndpoints {
     return (await changeEndpoint.run(this.#redis, { args })) === 1;
   }
 
-  /** Sets and returns a new secret. Earlier secrets also sign for `overlapMs`. Returns false when there is no such endpoint. */
+  /** Sets and returns a new secret. For `overlapMs`, earlier secrets sign, too. Returns false if there is no such endpoint. */
   async rotate({ id, owner }: WebhookEndpoint, overlapMs: number): Promise<string | false> {
     const secret = generateWebhookSecret();
     const sealed = this.#sealer(owner).seal(secret);
@@ -97,7 +103,7 @@ export class WebhookEndpoints {
     return (await rotateSecret.run(this.#redis, { args })) === 1 && secret;
   }
 
-  /** Removes an endpoint with all its deliveries. Returns false when there is no such endpoint. */
+  /** Removes an endpoint with all its deliveries. Returns false if there is no such endpoint. */
   delete(id: string): Promise<boolean> {
     return removeWebhook(this.#redis, this.#prefix, id);
   }

@@ -33,7 +33,7 @@ export const webhookEventTypes = {
 
 export type WebhookEventType = keyof typeof webhookEventTypes;
 
-/** What an endpoint can select: types of events, and groups of them as `batch.*`. */
+/** What an endpoint can select: types of events, and groups of types such as `batch.*`. */
 export const webhookSelections: readonly string[] = [
   ...Object.keys(webhookEventTypes),
   ...new Set(Object.keys(webhookEventTypes).map((type) => type.replace(/\.[^.]+$/, '.*'))),
@@ -48,7 +48,7 @@ export interface WebhookEvent {
   id: string;
   type: WebhookEventType;
   owners: readonly WebhookOwner[];
-  /** For a batch or a response only its id, as on OpenAI's platform: receivers request the rest with their key. */
+  /** For a batch or a response only its id, as on OpenAI's platform. Receivers request the rest with their key. */
   data: JsonObject;
 }
 

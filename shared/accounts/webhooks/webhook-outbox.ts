@@ -4,7 +4,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
 /**
- * The script that defines `webhooks.emit(prefix, event)`. It stands before a script that changes a state which webhooks report: the script
+ * The script that defines `webhooks.emit(prefix, event)`. It stands before a script that changes a state which webhooks report. That script
  * stores the event together with the change, so that no process can die in between.
  */
 export const emitScript = new URL('lua/emit.lua', import.meta.url);
@@ -19,12 +19,12 @@ export function createEventId(): string {
   return `evt_${randomBytes(12).toString('hex')}`;
 }
 
-/** Converts an event to the form that the scripts take: they put its data into the message as they are. */
+/** Converts an event to the form for the scripts. They put the JSON of its data into the message unchanged. */
 export function scriptEvent({ data, ...event }: WebhookEvent): object {
   return { ...event, data: JSON.stringify(data) };
 }
 
-/** Stores events that are to be sent. They are in Redis when a method returns. Every method throws `store_unavailable`. */
+/** Stores events that are to be sent. When a method returns, its event is in Redis. Every method throws `store_unavailable`. */
 export class WebhookOutbox {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -35,12 +35,18 @@ export class WebhookOutbox {
     this.#prefix = prefix;
   }
 
-  /** Sends an event to every endpoint of its owners that has selected it. @returns the number of these endpoints */
+  /**
+   * Sends an event to every endpoint of its owners that has selected it.
+   * @returns the number of these endpoints
+   */
   async emit(event: WebhookEvent): Promise<number> {
     return Number(await emitEvent.run(this.#redis, { args: { prefix: this.#prefix, event: scriptEvent(event) } }));
   }
 
-  /** Sends a test event to one endpoint, with a single try. @returns the delivery's id; undefined when there is no such endpoint */
+  /**
+   * Sends a test event to one endpoint, with a single try.
+   * @returns the delivery's id; undefined if there is no such endpoint
+   */
   async test(endpoint: string): Promise<string | undefined> {
     const event = { id: createEventId(), type: testEventType, data: JSON.stringify({ endpoint }), once: true };
     const id = await sendTest.run(this.#redis, { args: { prefix: this.#prefix, endpoint, event } });

@@ -5,7 +5,7 @@ const secretBytes = 32;
 const secretPrefix = 'whsec_';
 
 export interface SignedMessage {
-  /** The same in all tries. */
+  /** Id of the message, which is the same in all tries. */
   id: string;
   /** Time of this try, in seconds since 1970. */
   timestamp: number;
@@ -18,8 +18,8 @@ export function generateWebhookSecret(): string {
 }
 
 /**
- * Returns the header `webhook-signature`: one signature with each secret, so that a receiver with any of them accepts the message. Source:
- * Standard Webhooks 1.0, "Signature scheme", symmetric.
+ * Returns the value of the header `webhook-signature`. It has one signature with each secret, so that a receiver with any of them accepts
+ * the message. Source: Standard Webhooks 1.0, "Signature scheme", symmetric.
  */
 export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
   const signatures = secrets.map((secret) => {

@@ -2,17 +2,17 @@
 --
 -- KEYS[1]  record of the token (hash)
 -- KEYS[2]  all tokens (sorted set: id by creation time)
--- KEYS[3]  the tokens of its owner (the same)
--- KEYS[4]  record of the person (hash); unused where it belongs to nobody
--- KEYS[5]  record of the token with which it is made (hash); unused where it is made without one
+-- KEYS[3]  the tokens of its owner (sorted set: id by creation time)
+-- KEYS[4]  record of the person (hash); unused if the token belongs to nobody
+-- KEYS[5]  record of the token with which this one is made (hash); unused if no token makes it
 -- ARGV[1]  JSON:
 --   id, createdAt
---   isOwned      whether it belongs to a person
+--   isOwned      whether the new token belongs to a person
 --   isMadeWithToken
 --   maxPerOwner
 --   now          ms since 1970
---   keptMs       for which the record is kept
---   tokenPrefix  of the names of records
+--   keptMs       milliseconds for which the record is kept
+--   tokenPrefix  start of the names of records
 --   fields       of the record
 -- Returns 'created', 'no owner', 'no maker' or 'too many'.
 local record, all, ofOwner, owner, maker = unpack(KEYS)

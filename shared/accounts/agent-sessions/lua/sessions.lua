@@ -1,16 +1,16 @@
--- Writes turns of coding agents' sessions. It stands before `ledger.lua`, whose `writeUsage` calls it.
+-- Writes turns of coding agents' sessions. This file stands before `ledger.lua`, whose `writeUsage` calls its `writeSessions`.
 --
 --   <prefix>sessions:all                 sorted set: `<owner>/<id>` of sessions by the time of their last turn; bounded in number and age
---   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the same; bounded in number and age
---   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model, see
---                                        session-sums.ts
---   <prefix>sessions:agents:<id>         hash: `@<agent>`, the facts of an agent, and `=<agent>`, the time of its last turn and its sums, with
---                                        spaces between them; the main agent has an empty id. Lists do not read it: clients may name any
---                                        number of agents.
+--   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the same time; bounded in number and age
+--   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model,
+--                                        see session-sums.ts
+--   <prefix>sessions:agents:<id>         hash: `@<agent>`, the description of an agent, and `=<agent>`, the time of its last turn and its
+--                                        sums, with spaces between them; the main agent has an empty id. Lists do not read this hash,
+--                                        because clients may name any number of agents.
 --   <prefix>sessions:turns:<id>          list: ids of its turns in the stream `requests` of the ledger, oldest first; bounded
 --   <prefix>sessions:day:<owner>:<day>   hash: the sums of the turns of an owner's sessions in a day
 --
--- All of them expire.
+-- All these entries expire.
 
 -- Removes a session.
 local function dropSession(base, owner, id)
@@ -64,17 +64,18 @@ end
 -- Writes the turns of a batch.
 --
 --   prefix
---   sessions   undefined for none, else:
---     most       { ofOwner, all, turns, agents, fields, dayFields }: sessions of an owner, sessions of all, turns and agents of a session,
---                fields of its hash and of that of a day that are kept at most
---     keptMs, dayKeptMs   for how long a session is kept after its last turn, and a day after it
---     oldest     the time of the last turn of the oldest session that is kept, ms since 1970
---     letters    of the sums, in the order of the counts of a row
---     all        name of a row
---     further    stands for agents that are counted together
+--   sessions   undefined if there are no turns to write, else:
+--     most       { ofOwner, all, turns, agents, fields, dayFields }: maximum numbers of an owner's sessions, of all sessions, of turns and
+--                agents of a session, of fields in a session's hash, and of fields in the hash of a day
+--     keptMs     milliseconds for which a session is kept after its last turn
+--     dayKeptMs  milliseconds for which the sums of a day are kept after its last turn was written
+--     oldest     sessions whose last turn began before this time, in ms since 1970, are removed
+--     letters    letters of the sums, in the order of the counts of a row
+--     all        text of the row `all`
+--     further    id that stands for all agents that are counted together
 --     days       a list of { owner, day, rows: [{ row, substitute, counts }] }
 --     entries    a list of { id, owner, facts, first, last, day, rows, agents: [{ agent, facts, last, counts }], turns }; `turns` are
---                places among `written`
+--                positions in `written`
 --   written    the ids of the requests in the stream
 local function writeSessions(prefix, sessions, written)
   if not sessions then

@@ -2,12 +2,12 @@
 -- or has switched alerts off.
 --
 -- ARGV[1]  JSON:
---   prefix    of all names
+--   prefix    start of all names
 --   id
---   attempts  that the mail has had
+--   attempts  number of tries that the mail has had
 --   leaseMs   milliseconds after which the try counts as lost
--- Returns the fields of the mail with their values, `address`, and `elapsedMs` since the mail was made; an empty list where there is
--- nothing to do.
+-- Returns the fields of the mail with their values, `address`, and `elapsedMs` since the mail was made; an empty list if there is nothing
+-- to send.
 local args = cjson.decode(ARGV[1])
 local mail, now = args.prefix .. 'alert-mail:' .. args.id, webhooks.now()
 local attempts, to, createdAt, runningUntil = unpack(redis.call('HMGET', mail, 'attempts', 'to', 'createdAt', 'runningUntil'))

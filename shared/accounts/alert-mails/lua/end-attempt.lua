@@ -1,11 +1,11 @@
 -- Ends a try to send a mail.
 --
 -- ARGV[1]  JSON:
---   prefix    of all names
+--   prefix    start of all names
 --   id
---   attempts  that the mail had before this one
---   delayMs   until the next try; absent when the mail is over
---   counts    whether to count this try: false if the mail was given back untried
+--   attempts  number of tries that the mail had before this one
+--   delayMs   milliseconds until the next try; absent if the mail is over
+--   counts    whether to count this try; false if the process returned the mail without a try
 -- Returns 1, or 0 when the try was over already.
 local args = cjson.decode(ARGV[1])
 local mail = args.prefix .. 'alert-mail:' .. args.id

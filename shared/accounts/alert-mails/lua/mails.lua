@@ -1,5 +1,5 @@
 -- What the scripts of alert mails have in common. It stands before each of them, behind `emit.lua` of the webhooks, and reads no arguments.
--- A script that changes a mailed state has both before it and calls `mails.send`: the mails are stored with the change, or neither is.
+-- A script that changes a mailed state has both files before it and calls `mails.send`, so that change and mails are stored together.
 --
 --   <prefix>alert-mail:<id>         hash that expires: one event on its way to one recipient; removed when it is over
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
@@ -11,11 +11,13 @@ local mails = {}
 -- Maximum of mails that wait. Further events are not mailed.
 local maxWaiting = 5000
 
--- Maximum of mails to one recipient in an hour, which begins with the first of them: workers may come and go all the time.
+-- Maximum of mails to one recipient in an hour, which begins with the first of them. Without it, workers that keep coming and going would
+-- cause any number of mails.
 local maxPerHour = 30
 local hourMs = 3600000
 
--- How long a mail is kept, which is longer than it is tried. Runners may have no mail server any more, and nobody wants last week's alerts.
+-- Milliseconds after which a mail expires, which is longer than runners try to send it. If runners no longer have a mail server, it goes
+-- unsent: nobody wants last week's alerts.
 local keptMs = 2 * 24 * hourMs
 
 -- Maximum of recipients of one event.
@@ -26,7 +28,8 @@ function mails.wants(prefix, user)
   return webhooks.stands(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
 end
 
--- Returns the recipients of the router's alerts: all administrators, or the addresses in the console settings; none if switched off there.
+-- Returns the recipients of the router's alerts: the addresses in the console settings, nobody if the settings say so, else all
+-- administrators.
 local function ofRouter(prefix)
   local isRead, setting = pcall(cjson.decode, redis.call('HGET', prefix .. 'console-settings', 'alertEmails') or '')
   local router = true
@@ -46,8 +49,8 @@ local function ofRouter(prefix)
   return found
 end
 
--- Returns the recipients of an owner's events: the person, the owners of the team, or the recipients of the router, also for a team without
--- owners.
+-- Returns the recipients of an owner's events: the person, or the owners of the team. The events of the router and of a team without owners
+-- go to the recipients of the router's alerts.
 local function recipientsOf(prefix, owner)
   if string.sub(owner, 1, 5) == 'user:' then
     return { owner }
@@ -64,7 +67,7 @@ local function recipientsOf(prefix, owner)
   return #found > 0 and found or ofRouter(prefix)
 end
 
--- Sends an event, as `webhooks.emit` takes it, to the recipients of its owners, once to each.
+-- Stores a mail about an event, of the form for `webhooks.emit`, for each recipient of its owners.
 function mails.send(prefix, event, owners)
   local now, due, count = webhooks.now(), prefix .. 'alert-mails-due', 0
   for _, owner in ipairs(owners) do
@@ -86,7 +89,7 @@ function mails.send(prefix, event, owners)
           if number == maxPerHour then
             redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + redis.call('PTTL', sent)))
           end
-          -- In the order of creation, also within a millisecond.
+          -- The thousandths keep mails of one millisecond in the order in which they were made.
           redis.call('ZADD', due, string.format('%.3f', now - 1 + number / 1000), id)
           count = count + 1
         end

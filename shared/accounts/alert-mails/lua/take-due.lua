@@ -1,10 +1,10 @@
--- Takes due mails for a runner.
+-- Returns due mails to a runner, and makes them due again later.
 --
 -- ARGV[1]  JSON:
---   prefix   of all names
+--   prefix   start of all names
 --   atOnce   maximum of mails
 --   leaseMs  milliseconds after which each is due again, unless its try has begun
--- Returns the id of each mail and its tries so far.
+-- Returns the id of each mail, and the number of tries that it has had.
 local args = cjson.decode(ARGV[1])
 local due, now = args.prefix .. 'alert-mails-due', webhooks.now()
 local taken = {}

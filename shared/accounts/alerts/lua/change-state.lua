@@ -1,18 +1,18 @@
--- Changes the last reported states of one kind and emits an event with the change, unless a state is not the expected one: somebody else
--- has reported it meanwhile. `emit.lua` of the webhooks and `mails.lua` stand before it.
+-- Changes the last reported states of one kind and emits an event with the change. Does nothing if a state is not the expected one, because
+-- another runner has reported the change meanwhile. `emit.lua` of the webhooks and `mails.lua` stand before this script.
 --
 --   <prefix>alerts:<kind>   hash: each reported field of that kind, with its state
 --
 -- ARGV[1]  JSON:
---   prefix     of all names
+--   prefix     start of all names
 --   kind
 --   changes    a list, each with:
 --     field
---     from     the state that it must have; absent for none
---     to       the state that it gets; absent for none
---   expiresAt  when the whole hash expires, ms since 1970; absent: never
---   event      as for `webhooks.emit`; absent for none
---   mailTo     owners whose recipients are mailed the event; absent for none
+--     from     the state that the field must have; absent if it must have no state
+--     to       the state that the field gets; absent to remove the field
+--   expiresAt  when the whole hash expires, ms since 1970; absent to set no expiry
+--   event      as for `webhooks.emit`; absent to emit no event
+--   mailTo     owners whose recipients are mailed the event; absent to send no mails
 -- Returns 1, or 0 if a state is not the expected one.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'alerts:' .. args.kind

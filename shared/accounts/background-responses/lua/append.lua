@@ -1,13 +1,13 @@
--- Adds events of a run to the stream of its response. Where there is no room, or events before them are lost, all events of this response
--- are removed, and no more are kept.
+-- Adds events of a run to the stream of its response. If there is no room, or events before them are missing, all events of this response
+-- are removed, and no further ones are kept.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt     id of the run
 --   from        number of the first event, or of one before it that may be there already
 --   last        number of the last event
---   maxBytes   bytes of the events of one response
---   ownerBytes  bytes of an owner's responses here
---   totalBytes  the same of all
+--   maxBytes    maximum bytes of the events of one response
+--   ownerBytes  maximum bytes of an owner's background responses
+--   totalBytes  maximum bytes of all background responses
 -- ARGV[2]  the events, sealed
 -- Returns 1, or 0 if the response is over, or another run has begun.
 if field('state') ~= 'in_progress' or field('attempt') ~= args.attempt then

@@ -2,18 +2,18 @@
 -- An owner is a person, a team or a key, and has no spaces in its id.
 --
 --   <prefix>background-response:<id>      hash: a BackgroundRecord
---   <prefix>background-texts:<id>         hash: its texts, sealed: `request` and `queued` until it is over, `final` from then on
+--   <prefix>background-texts:<id>         hash: its sealed texts; `request` and `queued` until the response is over, then `final`
 --   <prefix>background-events:<id>        stream: events of its stream, sealed, in the field `e`; the id of an entry is the number of
 --                                         its last event plus one
---   <prefix>background-open               sorted set: ids of all that are not over, by the time at which they were created
---   <prefix>background-open-of:<owner>    the same of one owner
---   <prefix>background-ended              sorted set: `<owner> <id>` of all that are over, by the time at which they ended
---   <prefix>background-ended-of:<owner>   sorted set: ids of those of one owner
---   <prefix>background-expiries           sorted set: `<owner> <id>` of all, by the time at which they expire
---   <prefix>background-bytes-of:<owner>   hash: id of each response of an owner to its bytes here
---   <prefix>background-bytes              sorted set: owners, by the bytes of their responses here
---   <prefix>background-total              string: bytes of all owners
---   <prefix>background-changes:<id>       channel: says that there are events (`events`), or that it is over (`over`)
+--   <prefix>background-open               sorted set: ids of all unfinished responses, by the time at which they were created
+--   <prefix>background-open-of:<owner>    sorted set: ids of an owner's unfinished responses, by the same time
+--   <prefix>background-ended              sorted set: `<owner> <id>` of all responses that are over, by the time at which they ended
+--   <prefix>background-ended-of:<owner>   sorted set: ids of an owner's responses that are over, by the same time
+--   <prefix>background-expiries           sorted set: `<owner> <id>` of all responses, by the time at which they expire
+--   <prefix>background-bytes-of:<owner>   hash: id of each response of an owner to the bytes of its texts and events
+--   <prefix>background-bytes              sorted set: owners, by the bytes of their responses
+--   <prefix>background-total              string: bytes of the responses of all owners
+--   <prefix>background-changes:<id>       channel: `events` says that there are further events, `over` that the response is over
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster.
 --
@@ -24,10 +24,10 @@ local field, number = fieldsOf(record)
 local texts = prefix .. 'background-texts:' .. args.id
 local events = prefix .. 'background-events:' .. args.id
 
--- Responses that one sweep removes.
+-- Maximum of responses that one sweep removes.
 local sweptAtOnce = 20
 
--- Adds bytes of a response to the counts; a number below 0 takes some away.
+-- Adds bytes of a response to the counts; a number below 0 subtracts bytes.
 local function count(owner, id, bytes)
   if bytes == 0 then
     return
@@ -39,7 +39,7 @@ local function count(owner, id, bytes)
   end
 end
 
--- Sets this response to expire after `ms` milliseconds. Its record, texts and events expire by themselves a day later, should nobody sweep.
+-- Sets this response to expire after `ms` milliseconds. If no sweep removes it then, its record, texts and events expire a day later.
 local function expireAfter(owner, ms)
   redis.call('ZADD', prefix .. 'background-expiries', whole(now + ms), owner .. ' ' .. args.id)
   for _, name in ipairs({ record, texts, events }) do
@@ -60,7 +60,7 @@ local function loseEvents(owner)
   redis.call('HSET', record, 'eventsGone', 1)
 end
 
--- Hides this response, which is over, from its owner. Its use can still be counted for `chargedMs` milliseconds.
+-- Hides this response, which is over, from its owner. The record stays for `chargedMs` milliseconds, in which its use can still be counted.
 local function hide(owner, chargedMs)
   dropEvents(owner)
   redis.call('UNLINK', texts)
@@ -83,7 +83,7 @@ local function forget(owner, id)
   end
 end
 
--- Returns the owner and the id in a member of a sorted set of both.
+-- Returns the owner and the id in a member of the form `<owner> <id>`.
 local function split(member)
   return string.match(member, '^(%S+) (.+)$')
 end
@@ -96,7 +96,7 @@ local function sweep()
   end
 end
 
--- Makes room for bytes of an owner by removing responses that are over, the oldest first. Returns whether there is room then.
+-- Makes room for bytes of an owner by removing responses that are over, the oldest first. Returns whether there is enough room now.
 local function makeRoom(owner, bytes, ownerBytes, totalBytes)
   local function ownerHas()
     return tonumber(redis.call('ZSCORE', prefix .. 'background-bytes', owner) or 0)
@@ -121,7 +121,7 @@ local function makeRoom(owner, bytes, ownerBytes, totalBytes)
   return true
 end
 
--- Adds events to the stream, unless none are kept any more. `last` is the number of the last event.
+-- Adds events to the stream, unless the events of this response are no longer kept. `last` is the number of the last event.
 local function addEvents(owner, sealed, last)
   redis.call('HSET', record, 'next', whole(last + 1))
   if field('eventsGone') then

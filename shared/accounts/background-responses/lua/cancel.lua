@@ -1,10 +1,10 @@
--- Cancels an unfinished response. Can remove it in the same step, so that clients that stream it see the removal.
+-- Cancels an unfinished response. Removes it in the same step if `chargedMs` is present, so that clients that stream it see the removal.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   recordMs  milliseconds for which the record and its events are kept
---   chargedMs  if it is removed: milliseconds for which its use can still be counted
--- ARGV[2]  the answer, sealed
--- Returns 1, or 0 if it is over or unknown.
+--   chargedMs  milliseconds for which the use of the removed response can still be counted; absent to keep the response
+-- ARGV[2]  the final response object, sealed
+-- Returns 1, or 0 if the response is over or unknown.
 sweep()
 if not isOpen() then
   return 0

@@ -1,9 +1,9 @@
 -- Writes the use of a cancelled response until its cancellation into the usage ledger, once.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   attempt  id of the run that was under way
+--   attempt  id of the run during which the response was cancelled
 --   ledger   see `writeUsage`
--- ARGV[2…]  the requests
+-- ARGV[2…]  the requests, for `writeUsage`
 -- Returns 1, also when it is called again because the reply was lost; 0 if the response was not cancelled in this run.
 if field('state') ~= 'cancelled' or field('attempt') ~= args.attempt then
   return 0

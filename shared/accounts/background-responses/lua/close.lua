@@ -2,7 +2,7 @@
 -- before each script that calls it, behind background.lua and emit.lua of the webhooks.
 --
 --   state   the final state
---   final   its answer, sealed; empty if the answer is among the stored responses
+--   final   the final response object, sealed; empty if it is among the stored responses
 --   keepMs  milliseconds for which the response and its events are kept
 local function close(state, final, keepMs)
   local owner = field('owner')

@@ -4,14 +4,14 @@
 --   fields      of the record
 --   owner, createdAt  the same as in `fields`
 --   last        number of the last of the first events
---   maxOpen    maximum of unfinished responses of an owner
---   ownerBytes  bytes of an owner's responses here
---   totalBytes  the same of all
---   keepMs      milliseconds after which it expires even if no run has ended it
+--   maxOpen     maximum of unfinished responses of an owner
+--   ownerBytes  maximum bytes of an owner's background responses
+--   totalBytes  maximum bytes of all background responses
+--   keepMs      milliseconds after which the response expires even if no run has ended it
 -- ARGV[2]  the request, sealed
 -- ARGV[3]  the response object before the first run, sealed
 -- ARGV[4]  the first events, sealed
--- Returns how many unfinished responses the owner has then, 0 if there are too many, or -1 if there is no room.
+-- Returns how many unfinished responses the owner has with this one, 0 if there are too many, or -1 if there is no room.
 sweep()
 local owner = args.owner
 local openOf = prefix .. 'background-open-of:' .. owner

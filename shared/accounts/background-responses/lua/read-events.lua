@@ -2,10 +2,10 @@
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   owner
---   after  number of the last event that the reader has; -1 for none
+--   after  number of the last event that the reader has; -1 if it has none
 --   most   maximum of stream entries
 --   maxBytes  bytes after which no more entries are read
--- Returns {} for an unknown response, or {state, opening, begun, next, 1 if its events are gone else 0, and the events, sealed}.
+-- Returns {state, opening, begun, next, 1 if the events were removed else 0, and the sealed events}; {} if the owner has no such response.
 local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
 if owner ~= args.owner or isDeleted then
   return {}

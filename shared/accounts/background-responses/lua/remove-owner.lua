@@ -2,8 +2,8 @@
 --
 -- ARGV[1]  JSON, besides prefix (`id` is empty):
 --   owner
---   most  maximum of responses to remove: Redis serves nobody else meanwhile
--- Returns how many may be left.
+--   most  maximum of responses to remove; bounded because Redis serves nobody else meanwhile
+-- Returns how many responses of the owner may be left.
 local left = 0
 for _, list in ipairs({ 'background-open-of:', 'background-ended-of:' }) do
   for _, id in ipairs(redis.call('ZRANGE', prefix .. list .. args.owner, 0, args.most - 1)) do

@@ -1,9 +1,9 @@
--- Removes a response that is over. The use of a cancelled one can still be counted for a while.
+-- Removes a response that is over. The use of a cancelled response can still be counted for a while.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   owner
 --   chargedMs  milliseconds for which its use can still be counted
--- Returns 1, or 0 if the owner has none with this id.
+-- Returns 1, or 0 if the owner has no such response, or it is unfinished.
 local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
 if owner ~= args.owner or isDeleted or isOpen() then
   return 0

@@ -1,6 +1,6 @@
 -- Removes some of the responses that have expired.
 --
 -- ARGV[1]  JSON: prefix (`id` is empty)
--- Returns how many may be left.
+-- Returns how many expired responses may be left.
 sweep()
 return redis.call('ZCOUNT', prefix .. 'background-expiries', '-inf', whole(now))

@@ -4,13 +4,13 @@
 --   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
 --   <prefix>batch-place:<api>:<owner>:<id>  string that expires: when a removed batch was created
 --   <prefix>batches-open                 sorted set: ids of all unfinished batches, by the time at which they expire
---   <prefix>batches-open-of:<owner>      the same of one owner
+--   <prefix>batches-open-of:<owner>      sorted set: ids of an owner's unfinished batches, by the same time
 --   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where its lines are in the input
 --   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
 --   <prefix>batch-errors:<id>            list: code and line, as JSON, of the first lines with an error
---   <prefix>batch-held:<id>              set: the objects that it holds, see files.lua: its input, large results of its lines,
---                                        and the other results of its slices; does not expire: while it is there, the batch is
---                                        among those that are open
+--   <prefix>batch-held:<id>              set: the objects that the batch holds, see files.lua: its input, large results of its
+--                                        lines, and the other results of its slices. It does not expire. While it exists, the
+--                                        batch is in `batches-open`.
 --   <prefix>batch-objects:<id>           set: the objects of a batch that an earlier release has begun, in the same way
 --   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON:
 --                                        its outcome and the object that it is in; until the slice is over
@@ -18,7 +18,7 @@
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 --   id      of the batch
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix

@@ -1,10 +1,11 @@
--- Cancels all unfinished batches of an owner. `batches.lua`, which concerns one batch, does not stand before it.
+-- Cancels all unfinished batches of an owner. `batches.lua`, which is for scripts that work on one batch, does not stand before this
+-- script.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 --   owner
 --   key     if present, cancels only the batches that were created with this key
--- Returns how many batches of the owner are not closed.
+-- Returns how many batches of the owner are not closed yet.
 local args = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))

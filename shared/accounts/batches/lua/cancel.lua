@@ -1,4 +1,4 @@
--- Cancels a batch: lines that have not ended are not run any more.
+-- Cancels a batch, so that lines without a result are not run any more.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if it is over or unknown.

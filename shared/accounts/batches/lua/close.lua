@@ -1,4 +1,5 @@
--- Removes what a batch that is over no longer needs: its slices, and its entries among unfinished batches. It holds no objects by then.
+-- Removes what a batch that is over no longer needs: its slices, and its entries among unfinished batches. To be called once the batch
+-- holds no objects.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if it is not over.

@@ -1,13 +1,13 @@
--- Ends a slice whose results are in objects, once, and counts its lines that were not run. The batch holds the objects from then on.
--- `files.lua` stands before it, too.
+-- Ends a slice whose results are in objects, once, and counts its lines that were cancelled or expired. From then on, the batch holds the
+-- objects. `files.lua` stands before this script, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   slice      number of the slice
---   recorded   how many results of lines that were run are in the objects
---   cancelled, expired  how many results of lines that were not run are there
---   fields     other fields of the record that change with it
+--   recorded   how many recorded results are in the objects
+--   cancelled, expired  how many lines of the objects were cancelled or expired instead
+--   fields     other fields of the batch's record that change with the end of the slice
 --   parts      { object, bytes } of each upload among the objects
--- ARGV[2]  JSON: the names of all objects with the slice's results, also of those of single lines, which the batch holds already
+-- ARGV[2]  JSON: the names of all objects with the slice's results, including objects of single lines, which the batch holds already
 -- Returns 1; 0 if the slice was over before, or the batch is not running; -1 if results were recorded that the objects lack; -2 if an
 -- upload counts as dead.
 local done = nameOf('done')

@@ -1,13 +1,14 @@
--- Returns a page of an owner's batches of an API, newest first. `batches.lua`, which concerns one batch, does not stand before it.
+-- Returns a page of an owner's batches of an API, newest first. `batches.lua`, which is for scripts that work on one batch, does not stand
+-- before this script.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 --   owner, api
---   after   id of the batch after which the page begins; absent for none
---   before  id of the batch before which the page ends, unless there is `after`; absent for none
+--   after   id of the batch after which the page begins; may be absent
+--   before  id of the batch before which the page ends; may be absent, and has no effect if there is `after`
 --   limit   maximum of batches on the page
 -- `after` and `before` may be batches that were removed in the last day, so that a client that removes batches page by page can go on.
--- Returns {1 if more follow in the requested direction, else 0, the ids}; false if `after` or `before` is no batch of the owner.
+-- Returns {1 if more batches follow in the requested direction else 0, the ids}; false if `after` or `before` is no batch of the owner.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
 -- Returns the rank of a batch and that of the next one. For a removed batch, both are the rank of the next one.

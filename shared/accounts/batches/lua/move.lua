@@ -1,15 +1,15 @@
--- Moves a batch to another state, makes its files, and emits an event if it is over then. `emit.lua` of the webhooks and `files.lua` stand
--- before it, too.
+-- Moves a batch to another state, makes its files, and emits an event if the batch is over in that state. `emit.lua` of the webhooks and
+-- `files.lua` stand before this script, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   from    the state that it must be in
---   to
---   fields  other fields of the record that change with it
---   timed   name of the field that gets the time of Redis; absent for none
+--   from    the state that the batch must be in
+--   to      the state that it gets
+--   fields  other fields of the record that change with the state
+--   timed   name of the field that gets the current time; may be absent
 --   isOver  whether the batch is over in that state
 --   files   { object, id, purpose, bytes, expiresAt } of each upload that becomes a file
 -- ARGV[2…]  the records of these files, as JSON
--- Returns 1; 0 if the batch is in another state, or unknown; -1 if an upload counts as dead, or the owner is gone.
+-- Returns 1; 0 if the batch is in another state, or unknown; -1 if an upload counts as dead, or the owner no longer exists.
 if field('state') ~= args.from then
   return 0
 end
@@ -30,7 +30,7 @@ for name, value in pairs(args.fields) do
 end
 if args.isOver then
   redis.call('HDEL', record, 'pausedUntil', 'pausedFor', 'blockedUntil', 'lacksWorker')
-  -- The outcome as formats show it.
+  -- The last part of the event's type: the outcome, as formats show it.
   local outcome = 'completed'
   if args.to == 'failed' then
     outcome = 'failed'

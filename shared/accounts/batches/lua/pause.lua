@@ -1,7 +1,7 @@
--- Stores that lines of a batch wait, or that they no longer do.
+-- Stores that lines of a batch wait, or that they no longer wait.
 --
 -- ARGV[1]  JSON, besides prefix and id:
---   pause  { pausedUntil, pausedFor, blockedUntil, lacksWorker } of the record; absent where they do not wait
+--   pause  { pausedUntil, pausedFor, blockedUntil, lacksWorker } of the record; absent if no lines wait
 -- Returns 1, or 0 if the batch is over or unknown.
 if not isOpen() then
   return 0

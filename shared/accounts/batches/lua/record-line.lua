@@ -1,7 +1,7 @@
--- Records the result of a line, once: the result itself, the counts of the batch, and the requests of the line in the usage ledger. If the
--- line has a result already, or its slice is over, nothing is written and nothing is counted. A call with the same text, made because the
--- first reply was lost, returns the outcome of the first call. If the result is in an object, the batch holds the object from then on.
--- `files.lua` stands before it, too.
+-- Records the result of a line, once. Writes the result itself, the counts of the batch, and the requests of the line in the usage ledger.
+-- If the line has a result already, or its slice is over, nothing is written. A call with the same text, repeated because the first reply
+-- was lost, returns the outcome of the first call. If the result is in an object, the batch holds the object from then on. `files.lua`
+-- stands before this script, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   slice    number of the slice
@@ -9,10 +9,10 @@
 --   outcome  `succeeded` or `errored`
 --   error    { code, line } of a line with an error
 --   part     { object, bytes } of the upload that the result is in; absent if it is in ARGV[2]
---   usage    { name of a count of the record: what to add }
+--   usage    { name of a count of the record: the number to add }
 --   ledger   see `writeUsage`
 -- ARGV[2]  the result, sealed; or JSON that names its object
--- ARGV[3…]  the requests
+-- ARGV[3…]  the requests, for `writeUsage`
 -- Returns 1 if this is the result of the line; 0 if the line has another result, or its slice is over; -1 if the upload counts as dead.
 local results = resultsOf(args.slice)
 if field('state') ~= 'running' or redis.call('HEXISTS', nameOf('done'), args.slice) == 1 then
@@ -20,7 +20,7 @@ if field('state') ~= 'running' or redis.call('HEXISTS', nameOf('done'), args.sli
 end
 local recorded = redis.call('HGET', results, args.line)
 if recorded then
-  -- Each text contains a token of its own, or an object.
+  -- Results of different runners never have the same text, because each text has a random token or names an object.
   return recorded == ARGV[2] and 1 or 0
 end
 local part = args.part

@@ -1,8 +1,8 @@
--- Releases some of the objects that a batch holds, if the batch is over or unknown. `files.lua` stands before it, too.
+-- Releases some of the objects that a batch holds, if the batch is over or unknown. `files.lua` stands before this script, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   most  maximum of objects
--- Returns how many objects the batch still holds, and then those that may be removed.
+-- Returns how many objects the batch still holds, and then the objects that may be removed.
 if isOpen() then
   return { 0 }
 end

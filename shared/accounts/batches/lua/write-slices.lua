@@ -3,7 +3,7 @@
 -- ARGV[1]  JSON, besides prefix and id:
 --   first  number of the first slice
 -- ARGV[2…]  JSON of each slice, in order
--- Returns 1, or 0 if the batch is unknown or not `validating` any more: runners may work on its slices.
+-- Returns 1. Returns 0 if the batch is unknown, or no longer `validating`, so that runners may already work on its slices.
 if field('state') ~= 'validating' then
   return 0
 end

@@ -1,4 +1,4 @@
--- Ends the refresh of an MCP account link: stores the new link, unless the old one was replaced or removed meanwhile.
+-- Ends the refresh of an MCP account link. Stores the new link, unless the old one was replaced or removed meanwhile.
 --
 -- KEYS[1]  MCP account links of the person (hash)
 -- KEYS[2]  lock of the refresh: its holder (string)
@@ -6,9 +6,9 @@
 --   server
 --   version  of the link that is refreshed
 --   holder   of the lock
---   keeps    whether there is a link to store
+--   keeps    whether there is a new link to store
 -- ARGV[2]  the link, as JSON
--- Returns 1 if it was stored.
+-- Returns 1 if the link was stored, else 0.
 local connections, refresh = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('GET', refresh) == args.holder then

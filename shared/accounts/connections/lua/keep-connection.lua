@@ -1,4 +1,4 @@
--- Stores a person's MCP account link for a server, in place of the one before.
+-- Stores a person's MCP account link for a server, in place of an earlier one.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  MCP account links of the user (hash)

@@ -1,6 +1,6 @@
--- Links an account at a provider to a person who has none at any provider yet. Both sides are written here: of several accounts that come
--- at once with the address of one person, one is linked. What an earlier holder of the person's account may have is void from now on:
--- sign-in sessions, programs, admin tokens, the password, links that were made to set one, and second factors.
+-- Links an account at a provider to a person who has none at any provider yet. Both sides are written in one step, so if several accounts
+-- with the address of one person sign in at once, only one is linked. What an earlier holder of the person's account may have is void from
+-- now on: sign-in sessions, programs, admin tokens, the password, links to set a password, and second factors.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  record of the person (hash)
@@ -11,7 +11,8 @@
 --   userId
 --   email     the address by which the person was found
 --   account   fields of the person's account at the provider
--- Returns 1, or 0 when either of the two has another account already, or the person is deleted or has another address.
+-- Returns 1. Returns 0 if the account belongs to a person already, or the person has an account at a provider, has another address or is
+-- deleted.
 local externals, user, own, factors = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('HGET', user, 'email') ~= args.email or redis.call('EXISTS', own) == 1 then

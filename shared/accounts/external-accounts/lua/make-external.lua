@@ -12,7 +12,7 @@
 --   email
 --   createdAt  ms since 1970
 --   isAdmin
---   fields     of the new user's record
+--   fields     fields of the new user's record
 --   account    fields of the account at the provider
 -- Returns 'made', 'email taken', or 'taken' when the account at the provider belongs to a person already.
 local externals, emails, user, users, admins, own = unpack(KEYS)

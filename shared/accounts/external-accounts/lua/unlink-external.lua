@@ -1,5 +1,5 @@
--- Unlinks a person from the account at a provider, and ends their sign-in sessions, programs and admin tokens: a sign-in with that account
--- is no longer a sign-in of this person.
+-- Unlinks a person from the account at a provider. Ends their sign-in sessions, programs and admin tokens, because a sign-in with that
+-- account is no longer a sign-in of this person.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  record of the person (hash)

@@ -2,8 +2,9 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   object
---   isNoFile  whether it is certain that no file was made of it: an upload that counts as dead may have been stored after its removal
--- Returns 1, or 0 if there is no such upload: it may have become a file.
+--   isNoFile  whether it is certain that the upload did not become a file. The object is then listed even if the upload is unknown, because
+--             an upload that counts as dead may have stored its object after the removal of the object.
+-- Returns 1, or 0 if there is no such upload, because it may have become a file.
 if not endUpload(args.object) and not args.isNoFile then
   return 0
 end

@@ -3,33 +3,33 @@
 --
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
---   <prefix>files-by-age:<owner>:<purpose>  the same of one purpose
+--   <prefix>files-by-age:<owner>:<purpose>  sorted set: ids of the files with one purpose, in the same order
 --   <prefix>file-place:<owner>:<id>         string that expires: the number that a removed file had
---   <prefix>files-refused:<owner>           string that expires: the owner no longer exists, and no file is added for it any more
+--   <prefix>files-refused:<owner>           string that expires: present if the owner no longer exists, so that no file is added for it
 --   <prefix>file-number                     string: the number of the newest file
 --   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time of their expiry
 --   <prefix>file-bytes                      sorted set: owners, by the bytes of their files and of their uploads
 --   <prefix>file-total                      string: bytes of all files and uploads
---   <prefix>file-joins                      string: bytes of the results of batches that are still to be joined into files, uploads of
---                                           such results included: so much room is left for the joined files
+--   <prefix>file-joins                      string: bytes of the results of batches that are still to be joined into files, including
+--                                           uploads of such results; this is the room that is left for the joined files
 --   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the
 --                                           kind is `file`, `part` of the results of a batch, or `join` of such parts
---   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed:
---                                           those of uploads, until they become files, and those of removed files
+--   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed: objects
+--                                           of uploads that have not become files, and of removed files
 --   <prefix>file-holds                      hash: object to the number of batches that hold it; held objects are not removed
---   <prefix>file-held                       hash: held object that no file has, to `<owner> <its bytes>`, which count;
---                                           ` part` follows for results of a batch
+--   <prefix>file-held                       hash: each held object that no file has to `<owner> <its bytes>`; the bytes count for the
+--                                           owner; ` part` follows for results of a batch
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Files that one call expires.
+-- Maximum of expired files whose records one call removes.
 local expireAtOnce = 100
 
 -- Lua's own conversion writes large numbers with an exponent. Adding 0 turns -0, which Redis cannot read, into 0.
@@ -67,7 +67,7 @@ local function joinBytes()
   return tonumber(redis.call('GET', prefix .. 'file-joins') or 0)
 end
 
--- Adds bytes to the count of an owner; a number below 0 takes some away.
+-- Adds bytes to the counts of an owner and of all; a number below 0 subtracts bytes.
 local function count(owner, bytes)
   redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'file-bytes', whole(bytes), owner)) <= 0 then
@@ -75,7 +75,7 @@ local function count(owner, bytes)
   end
 end
 
--- Counts bytes by kind. A join counts for its owner when it is a file: until then its parts do.
+-- Counts bytes of an upload of a kind. A `join` does not count for its owner until it is a file, because its parts count until then.
 local function countKind(kind, owner, bytes)
   if kind == 'join' then
     redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
@@ -106,7 +106,7 @@ local function uploadOf(object)
   return ownerIn('file-uploads', object)
 end
 
--- Ends an upload and releases the bytes that it has reserved. Returns whether there was one.
+-- Ends an upload and releases the bytes that it has reserved. Returns whether there was such an upload.
 local function endUpload(object)
   local owner, bytes, kind = uploadOf(object)
   if owner then
@@ -116,7 +116,7 @@ local function endUpload(object)
   return owner ~= nil
 end
 
--- Returns whether an upload may become a file: it does not count as dead, and its owner exists.
+-- Returns whether an upload may become a file, because it does not count as dead, and its owner exists.
 local function canBecomeFile(owner, object)
   return redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 0 and uploadOf(object) ~= nil
 end
@@ -149,7 +149,7 @@ local function noteHeld(object, owner, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes))
 end
 
--- Lets a batch hold a part of its results, which an upload has stored. The upload must be known.
+-- Ends an upload of kind `part`, which must be known, and lets a batch hold its object.
 local function holdUpload(object, bytes)
   local owner = uploadOf(object)
   endUpload(object)
@@ -159,7 +159,7 @@ local function holdUpload(object, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes) .. ' part')
 end
 
--- Releases an object that a batch held. Returns whether it may be removed: no other batch holds it, and no file has it.
+-- Releases an object that a batch held. Returns whether the object may be removed, because no other batch holds it and no file has it.
 local function release(object)
   -- An object that an earlier release made for a batch is neither held nor counted.
   if isHeld(object) then
@@ -178,8 +178,8 @@ local function release(object)
   return true
 end
 
--- Removes the record of a file. Unless its object is held, the object counts no more and may be removed. Returns the record; nil for an
--- unknown file.
+-- Removes the record of a file. Unless a batch holds the file's object, the object no longer counts and may be removed. Returns the record;
+-- nil for an unknown file.
 local function forget(owner, id)
   redis.call('ZREM', prefix .. 'file-expiries', owner .. ' ' .. id)
   redis.call('ZREM', byAge(owner), id)

@@ -2,11 +2,11 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   object     of the upload
---   id         of the file
+--   object     object of the upload
+--   id         id of the file
 --   purpose
---   bytes      of the file
---   expiresAt  absent for a file that does not expire
+--   bytes      bytes of the file
+--   expiresAt  ms since 1970; absent for a file that does not expire
 -- ARGV[2]  the record, as JSON
 -- Returns 1, or 0 if the upload counts as dead or its owner no longer exists.
 if not canBecomeFile(args.owner, args.object) then

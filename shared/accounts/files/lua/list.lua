@@ -2,13 +2,13 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   purpose      absent: any
---   newestFirst  the order
---   after        id of the file after which the page begins; absent for none
---   before       id of the file before which the page ends; absent for none
+--   purpose      absent for files of any purpose
+--   newestFirst  whether the newest file comes first
+--   after        id of the file after which the page begins; may be absent
+--   before       id of the file before which the page ends; may be absent
 --   limit        maximum of files on the page
 -- `after` and `before` may be files that were removed in the last day, so that a client that removes files page by page can go on.
--- Returns {1 if more follow in the requested direction, else 0, the records}; false if `after` or `before` is no file of the owner.
+-- Returns {1 if more files follow in the requested direction else 0, the records}; false if `after` or `before` is no file of the owner.
 expire()
 local name = byAge(args.owner, args.purpose)
 local rankOf = args.newestFirst and 'ZREVRANK' or 'ZRANK'

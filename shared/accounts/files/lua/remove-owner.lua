@@ -2,9 +2,9 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   most          maximum of files to remove: Redis serves nobody else meanwhile
+--   most          maximum of files to remove; bounded because Redis serves nobody else meanwhile
 --   refusedForMs  milliseconds for which further files are refused
--- Returns how many are left.
+-- Returns how many files of the owner are left.
 redis.call('SET', prefix .. 'files-refused:' .. args.owner, '1', 'PX', whole(args.refusedForMs))
 for _, id in ipairs(redis.call('ZRANGE', byAge(args.owner), 0, args.most - 1)) do
   forget(args.owner, id)

@@ -1,9 +1,9 @@
--- Removes the record of a file. Keeps its place in the lists for a day.
+-- Removes the record of a file. Its position in the lists stays known for a day.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
 --   id
--- Returns its object, which may be removed, or an empty text while a batch holds it; false if the owner has no such file.
+-- Returns the file's object, which may be removed; an empty text while a batch holds the object; false if the owner has no such file.
 expire()
 local number = redis.call('ZSCORE', byAge(args.owner), args.id)
 if number then

@@ -1,18 +1,18 @@
--- Reserves room for a new upload, or more room for one that goes on. The same room is never given to two uploads. The object of the upload
--- may be removed after `leaseMs` without a call.
+-- Reserves room for a new upload, or more room for an upload that goes on. The same room is never reserved for two uploads. The object of
+-- the upload may be removed after `leaseMs` without a call.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   object      of the upload
---   bytes       to reserve in addition; 0 only shows that the upload goes on
+--   object      object of the upload
+--   bytes       bytes to reserve in addition; 0 only shows that the upload goes on
 --   begins      whether this is the upload's first call
 --   kind        `file`, to which the owner's bounds apply; `part` for results of a batch; `join` for a file that joins such parts
 --   ownerBytes  maximum bytes of one owner
 --   ownerFiles  maximum of files of one owner
---   totalBytes  maximum bytes of all. A join takes the room that is left for it; a part takes room twice, for itself and for the join
+--   totalBytes  maximum bytes of all. A `part` needs room twice, for itself and for the join. A `join` uses the room left for it.
 --   leaseMs     milliseconds until the upload counts as dead, unless there is another call
--- Returns 'reserved'; 'owner' or 'files' if the owner is at a maximum; 'total' if all owners together are; 'gone' if the owner no longer
--- exists; 'lapsed' if the upload counts as dead.
+-- Returns 'reserved'; 'owner' if the owner would have too many bytes; 'files' if the owner has too many files; 'total' if all owners
+-- together would have too many bytes; 'gone' if the owner no longer exists; 'lapsed' if the upload counts as dead.
 local owner, object = args.owner, args.object
 expire()
 if redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 1 then

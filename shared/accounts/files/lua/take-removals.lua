@@ -2,7 +2,7 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   most     maximum of objects
---   againMs  milliseconds until they are returned again, unless they are removed by then
+--   againMs  milliseconds until the objects are returned again, unless they are removed by then
 expire()
 local name = prefix .. 'file-removals'
 local objects = redis.call('ZRANGEBYSCORE', name, '-inf', whole(now), 'LIMIT', 0, args.most)

@@ -1,4 +1,4 @@
--- Abandons an execution whose client is gone, unless a follower waits for its answer. The key is free then.
+-- Abandons an execution whose client has disconnected, unless a follower waits for its answer. The key of an abandoned execution is free.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt  id of the execution

@@ -2,11 +2,11 @@
 --
 -- Arguments of the script:
 --   from         number of the first event
---   last         number of the last event; unused without events
+--   last         number of the last event; unused if there are no events
 --   answerBytes  maximum bytes of one answer
--- ARGV[2]  the events, sealed; empty for none
+-- ARGV[2]  the events, sealed; empty if there are none
 -- ARGV[3]  status and headers, sealed; empty if they were added before
--- ARGV[4]  the facts of the request, sealed; empty if they have not changed
+-- ARGV[4]  endpoint and digest of the request, sealed; empty if they have not changed
 -- Returns whether the answer is kept.
 local function addEntry()
   if ARGV[3] ~= '' then
@@ -19,7 +19,7 @@ local function addEntry()
     return false
   end
   local bytes = #ARGV[2]
-  -- A repetition of an earlier call whose reply was lost.
+  -- This call repeats an earlier one whose reply was lost, or adds no events.
   if args.from <= number('next') and (bytes == 0 or args.last < number('next')) then
     return true
   end

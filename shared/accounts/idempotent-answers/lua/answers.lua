@@ -1,31 +1,33 @@
 -- What the scripts of answers for idempotency keys have in common. It stands before each of them, behind script-start.lua. The scripts make
 -- names themselves, so they do not run on a Redis cluster.
 --
--- idempotent-answer:<owner>:<id>     hash, expires: one key of an owner and its last execution
+-- idempotent-answer:<owner>:<id>     hash, expires: a key of an owner, and its last execution
 --   attempt     id of the execution
---   number      how many executions of the key came before it
+--   number      how many executions with the key came before it
 --   state       `running` or `over`
---   leaseUntil  when the key is free, unless the execution renews its lease
+--   leaseUntil  when the key becomes free, unless the execution renews its lease
 --   facts       endpoint and digest of the request, sealed
 --   head        status and headers of the answer, sealed; absent until they are known
 --   next        number of the next entry
---   kind        of an answer that is over: `whole`, `cut` (its connection was closed midway) or `cancelled`
+--   kind        of an answer that is over: `whole`, `cut` (its connection was closed before its end) or `cancelled`
 --   isFree      set if the next request with the key is executed
 --   isLost      set if its entries are not kept
--- idempotent-events:<owner>:<id>     stream, expires: the pieces of the answer, sealed; an entry's id is the number of its last event plus 1
--- idempotent-followers:<owner>:<id>  sorted set, expires: followers that wait for the answer, by when that ends unless it is renewed
+-- idempotent-events:<owner>:<id>     stream, expires: the sealed pieces of the answer; an entry's id is the number of its last event plus 1
+-- idempotent-followers:<owner>:<id>  sorted set, expires: followers that wait for the answer, by the time until which each counts
 -- idempotent-expiries                sorted set, `<owner> <id>` by the time at which the key expires
 -- idempotent-ended-of:<owner>        sorted set, ids of answers that are over and have entries, by the time of their end
--- idempotent-bytes-of:<owner>        hash, id to its bytes; all ids of the owner
--- idempotent-bytes                   sorted set, owner by bytes; idempotent-total string, the bytes of all
+-- idempotent-bytes-of:<owner>        hash, each id of the owner to its bytes
+-- idempotent-bytes                   sorted set, owners by their bytes
+-- idempotent-total                   string, the bytes of all owners
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
 --   id  digest of the idempotency key
 local owner, id = args.owner, args.id
 
--- Keys that one sweep removes, and bytes that a key counts besides its answer.
+-- Maximum of keys that one sweep removes.
 local sweptAtOnce = 100
+-- Bytes that each key counts in addition to those of its answer.
 local recordBytes = 512
 
 local function nameOf(kind, ofOwner, ofId)
@@ -37,7 +39,7 @@ local field, number = fieldsOf(record)
 local events = nameOf('events', owner, id)
 local followers = nameOf('followers', owner, id)
 
--- Adds bytes of a key to the counts; a number below 0 takes some away.
+-- Adds bytes of a key to the counts; a number below 0 subtracts bytes.
 local function count(ofOwner, ofId, bytes)
   redis.call('HINCRBY', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId, whole(bytes))
   redis.call('INCRBY', prefix .. 'idempotent-total', whole(bytes))
@@ -73,7 +75,7 @@ local function lose(ofOwner, ofId)
   count(ofOwner, ofId, recordBytes - bytesOf(ofOwner, ofId))
 end
 
--- Removes keys that have expired. Redis has removed their records by then; their bytes are still counted.
+-- Removes keys that have expired. Redis has removed their records already, but their bytes are still counted.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'idempotent-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, member in ipairs(expired) do
@@ -89,9 +91,9 @@ local function expireAfter(ms)
   end
 end
 
--- Makes room for bytes of the owner by removing entries of answers that are over, the oldest first: those of the owner, or of the owner
--- with the most bytes. If that is another owner who has only unfinished answers, its largest answer goes. Returns whether there is room
--- then.
+-- Makes room for bytes of the owner by removing entries of answers that are over, the oldest first. If the owner has too many bytes, these
+-- are answers of the owner. If all owners have too many bytes, they are answers of whoever has most. If that is another owner, all of whose
+-- answers are unfinished, the largest of them is removed. Returns whether there is enough room now.
 local function makeRoom(bytes)
   local function loseOldest(ofOwner)
     local oldest = redis.call('ZRANGE', prefix .. 'idempotent-ended-of:' .. ofOwner, 0, 0)[1]
@@ -132,11 +134,11 @@ local function isMine()
   return field('attempt') == args.attempt and field('state') == 'running'
 end
 
--- Returns whether an execution still has its key by its lease. After an outage of Redis, leases that nobody could renew count on until they
--- can be renewed.
+-- Returns whether the lease of an execution counts. After an outage of Redis, leases that nobody could renew count until there was time to
+-- renew them.
 --
 -- Arguments of the script:
---   wasAway  whether Redis was away for the caller until less than a lease ago
+--   wasAway  whether the caller's connection to Redis was established less than the length of a lease ago
 local function isLeased(leaseUntil)
   return leaseUntil > now or args.wasAway
 end

@@ -1,6 +1,6 @@
--- Adds to an answer, see add-entry.lua.
+-- Adds events, status and headers, or endpoint and digest of the request to an answer.
 --
--- ARGV[1]  JSON, besides prefix, owner, id and what add-entry.lua takes:
+-- ARGV[1]  JSON, besides prefix, owner, id and the arguments of add-entry.lua:
 --   attempt  id of the execution
 --   ownerBytes, totalBytes  see claim.lua
 -- Returns 1, 0 if the execution no longer has the key, or -1 if the answer is not kept.

@@ -1,16 +1,17 @@
--- Claims a key for an execution, unless a request with the key is being executed, or has an answer that is kept.
+-- Claims a key for an execution, unless another execution has the key, or its answer is kept for the key.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt     id of the execution; if it has the key already, this call repeats one whose reply was lost
 --   leaseMs     milliseconds for which the execution has the key
---   keepMs      milliseconds for which the key is known afterwards
+--   keepMs      milliseconds for which the key stays known after the lease
 --   isResumed   whether the request continues an answer, and is never executed
 --   ownerKeys   maximum of keys of the owner
 --   ownerBytes  maximum bytes of an owner's answers
---   totalBytes  the same of all
+--   totalBytes  maximum bytes of all answers
 --   wasAway     see answers.lua
--- ARGV[2]  the facts of the request, sealed
--- Returns {'claimed', number}, {'taken', state, attempt, facts}, {'unknown'} for a request that continues an unknown answer, or {'full'}.
+-- ARGV[2]  endpoint and digest of the request, sealed
+-- Returns {'claimed', number}; {'taken', state, attempt, facts}; {'unknown'} for a request that continues an unknown answer; {'full'} if
+-- the owner has too many keys, or there is no room.
 sweep()
 local state, attempt, facts, leaseUntil, isFree =
   unpack(redis.call('HMGET', record, 'state', 'attempt', 'facts', 'leaseUntil', 'isFree'))

@@ -1,9 +1,9 @@
--- Ends an execution and adds the last of its answer, see add-entry.lua.
+-- Ends an execution and adds the last events of its answer.
 --
--- ARGV[1]  JSON, besides prefix, owner, id and what add-entry.lua takes:
+-- ARGV[1]  JSON, besides prefix, owner, id and the arguments of add-entry.lua:
 --   attempt  id of the execution
---   kind     `whole`, or `cut` if the connection was closed midway
---   isFree   whether the next request with the key is executed
+--   kind     `whole`, or `cut` if the connection was closed before the end of the answer
+--   isFree   whether the next request with the key is executed instead of getting this answer
 --   keepMs   milliseconds for which the answer is kept
 --   ownerBytes, totalBytes  see claim.lua
 -- Returns 1, also when it is called again because the reply was lost, or 0 if the execution no longer has the key.

@@ -1,16 +1,16 @@
--- Reads an answer after an event, and registers a follower as waiting.
+-- Reads the part of an answer after an event, and registers a follower as waiting for more.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt     id of the execution
 --   follower    id of the follower
 --   followerMs  milliseconds for which the follower counts as waiting
---   after       number of the last event that the follower has; -1 for none
+--   after       number of the last event that the follower has; -1 if it has none
 --   most        maximum of entries
---   maxBytes   bytes after which no more entries are read
+--   maxBytes    bytes after which no more entries are read
 --   wasAway     see answers.lua
--- Returns {} if the answer no longer exists, or {state, kind, number, next, 1 if its entries are not kept else 0, 1 if the executing node
--- is gone else 0, facts and head, which are empty after an event, and of each entry the number of its last event and the events, sealed}.
--- The first entry may have older events, too.
+-- Returns {} if the answer no longer exists, else {state, kind, number, next, 1 if its entries are not kept else 0, 1 if the lease has run
+-- out else 0, facts, head, and for each entry the number of its last event and the sealed events}. `facts` and `head` are empty in a read
+-- after an event. The first entry may have older events, too.
 if field('attempt') ~= args.attempt then
   return {}
 end

@@ -1,9 +1,9 @@
--- Renews the lease of an execution, also one that has run out, if nobody has taken the key meanwhile.
+-- Renews the lease of an execution. A lease that has run out is renewed, too, if no other execution has claimed the key meanwhile.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt  id of the execution
 --   leaseMs  milliseconds for which the execution has the key
---   keepMs   milliseconds for which the key is known afterwards
+--   keepMs   milliseconds for which the key stays known after the lease
 -- Returns how many followers wait for the answer, or -1 if the execution no longer has the key.
 if not isMine() then
   return -1

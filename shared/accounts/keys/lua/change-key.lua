@@ -1,10 +1,10 @@
--- Changes fields of a key that is neither revoked nor replaced: a key on its way out must not come back.
+-- Changes fields of a key that is neither revoked nor replaced, because such a key must not become valid again.
 --
 -- KEYS[1]  record of the key (hash)
 -- ARGV[1]  JSON:
---   ifRevision  the revision of the key that the change was decided on; absent: any
+--   ifRevision  the revision that the key must have; absent if it may have any
 --   removed     names of fields to remove
---   fields      to set
+--   fields      fields to set
 -- Returns 'changed', 'over', 'unknown', or 'stale' when the key is at another revision.
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then

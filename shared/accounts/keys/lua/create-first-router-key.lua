@@ -1,6 +1,6 @@
--- Stores a router key if no router key was ever made. Of any number of set-ups at once, exactly one succeeds.
+-- Stores a router key if no router key was ever made. If several processes call this at once, exactly one succeeds.
 --
--- KEYS[1]  marker that a router key was made: holds the id of the first one, never deleted
+-- KEYS[1]  marker that a router key was made (string: id of the first one); never deleted
 -- KEYS[2]  record of the new key (hash)
 -- KEYS[3]  index of all keys (sorted set: id by creation time)
 -- ARGV[1]  JSON:

@@ -1,7 +1,7 @@
--- Stores a new key, if its owner exists. If it replaces another key, lets that one expire. The new key then has every setting of the old
+-- Stores a new key, if its owner exists. If it replaces another key, sets that one to expire. The new key then has every setting of the old
 -- one, also those that this release does not define.
--- An owner has a bounded number of keys: the oldest one that cannot be used any more makes room for a new one.
--- Goes on where `is-store-read.lua` ends.
+-- If the owner has the maximum of keys, the oldest key that is revoked or expired is removed.
+-- `is-store-read.lua` stands before this script.
 --
 -- KEYS[1]  record of the new key (hash)
 -- KEYS[2]  index of all keys (sorted set: id by creation time)
@@ -9,7 +9,7 @@
 -- KEYS[4]  last uses (hash: id to time)
 -- KEYS[5]  record of the owner (hash); unused for a router key
 -- KEYS[6]  index of the owner's keys (sorted set: id by creation time); unused for a router key
--- KEYS[7]  record of the key to replace (hash); unused without `oldExpiresAt`
+-- KEYS[7]  record of the key to replace (hash); unused if `oldExpiresAt` is absent
 -- ARGV[1]  JSON:
 --   id
 --   createdAt     ms since 1970
@@ -17,10 +17,10 @@
 --   isRouter      whether it is a router key
 --   oldExpiresAt  when the key to replace expires, ms since 1970; absent when the new key replaces none
 --   maxPerOwner   maximum of keys of an owner
---   keyPrefix     of the names of keys' records
---   fields        of the new key's record; if it replaces a key, those in which it differs
--- Returns 'created'; `created of <id>` when a key has made room and nobody can read any more what is stored under that id; 'no owner'; 'too
--- many'; or 'not usable' when the key to replace is revoked, expired, replaced or unknown.
+--   keyPrefix     start of the names of keys' records
+--   fields        fields of the new key's record; if it replaces a key, only the fields that differ
+-- Returns 'created'; `created of <id>` when a key was removed, so that nobody can read any more what is stored under that id; 'no owner';
+-- 'too many'; or 'not usable' when the key to replace is revoked, expired, replaced or unknown.
 local record, keys, routerMarker, uses, owner, keysOfOwner, old = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 

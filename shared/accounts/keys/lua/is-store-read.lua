@@ -1,7 +1,7 @@
--- Stands before scripts that end keys.
+-- Stands before scripts that revoke or remove keys.
 
--- Returns whether a key other than `gone` reads, or may read again, what belongs to `store`: the key stores as that id, is not revoked, and
--- has not expired, or was not replaced, so that its expiry can still be moved.
+-- Returns whether a key other than `gone` can read what belongs to the id `store`, or may be able to later. Such a key stores under that id
+-- and is not revoked. It also has not expired or, if it has, was not replaced, so that its expiry can still be changed.
 local function isStoreRead(store, keyIds, gone, keyPrefix, now)
   for _, id in ipairs(keyIds) do
     if id ~= gone then

@@ -1,4 +1,4 @@
--- Revokes a key. The first revocation counts: its time is kept when the key is revoked again. Goes on where `is-store-read.lua` ends.
+-- Revokes a key. If the key is revoked again, the time of the first revocation stays. `is-store-read.lua` stands before this script.
 --
 -- KEYS[1]  record of the key (hash)
 -- KEYS[2]  index of the keys of its owner (sorted set: id by creation time); unused for a router key
@@ -6,9 +6,10 @@
 --   id
 --   now        ms since 1970
 --   isOwned    whether the key has an owner
---   keyPrefix  of the names of keys' records
--- Returns a list: 1 when the key is revoked now, 0 when it was revoked before, -1 when there is no such key; then the ids under which the
--- key, the keys that it replaced and those that replaced it store for themselves, as far as nobody can read that any more.
+--   keyPrefix  start of the names of keys' records
+-- Returns a list. It begins with 1 when the key is revoked now, 0 when it was revoked before, -1 when there is no such key. Then follow ids
+-- whose stored content no key can read any more. They are ids under which this key, a key that it replaced or a key that replaced it stores
+-- in place of an owner.
 local record, keysOfOwner = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', record) == 0 then

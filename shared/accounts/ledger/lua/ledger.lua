@@ -1,14 +1,15 @@
--- What scripts that write into the usage ledger have in common. It stands before each of them, and `sessions.lua` before it.
+-- What scripts that write into the usage ledger have in common. It stands before each of them, behind `sessions.lua`.
 --
 --   <prefix>requests           stream: single requests, the field `r` is JSON; bounded in number and age
 --   <prefix>ids                string that expires: the number of the newest hash of ids
---   <prefix>ids:<number>       hashes that expire: where the requests of an id stand in the stream, see request-index.ts
+--   <prefix>ids:<number>       hashes that expire: each id to the stream ids of its requests, see request-index.ts
 --   <prefix><day or month>     hash: totals, see totals.ts
 --   <prefix>spans:<period>     hashes that expire: everybody's sums of five minutes or an hour, see span-sums.ts
---   <prefix>spans:<period>:<owner>   the same of a person or team
+--   <prefix>spans:<period>:<owner>   hashes that expire: the sums of a person or team in the same periods
 --   <prefix>key-names          hash: each key's name when it was last used, by id
 
--- Adds a place to the places of an id: the eight newest of an owner are kept, and 64 of all.
+-- Adds the stream id of a request to the stream ids of its id, and returns them. The eight newest ones of each owner are kept, and 64
+-- altogether.
 local function withPlace(places, owner, entry)
   local kept, own = {}, {}
   for place in string.gmatch(places, '[^,]+') do
@@ -25,7 +26,7 @@ local function withPlace(places, owner, entry)
   return table.concat(kept, ',')
 end
 
--- Stores where requests stand in the stream, by id. When a hash is full, another one follows it, and the oldest is removed.
+-- Stores the stream ids of requests by their id. When a hash is full, a new one begins, and the oldest hash is removed.
 local function writeIds(ledger, entries)
   local state = ledger.prefix .. 'ids'
   local current = tonumber(redis.call('GET', state) or '0')
@@ -44,8 +45,8 @@ local function writeIds(ledger, entries)
   redis.call('PEXPIRE', name, ledger.keptMs)
 end
 
--- Adds to fields that have several counts in one value, with spaces between them. A field for each count would be five times as many, and
--- Redis searches a small hash from its beginning for each.
+-- Adds to fields that have several counts in one value, with spaces between them. With one field for each count, there would be five times
+-- as many fields, and Redis searches a small hash from its beginning for each field.
 local function addCounts(name, sums)
   local fields = {}
   for field in pairs(sums) do
@@ -98,7 +99,8 @@ local function writeSpanPart(name, part)
   addCounts(name, sums)
 end
 
--- Adds to the sums of five minutes and hours. When a period has the maximum of owners, further ones count only in everybody's sums.
+-- Adds to the sums of five minutes and of hours. If a period has the maximum of owners, requests of further owners count only in the sums
+-- of everybody.
 local function writeSpans(ledger)
   for _, span in ipairs(ledger.spans) do
     for _, period in ipairs(span.periods) do
@@ -124,21 +126,21 @@ local function writeSpans(ledger)
   end
 end
 
--- Writes finished requests: each by itself, and all into the sums and totals of their times.
+-- Writes finished requests: each of them as a single request, and all of them into the sums and totals of their times.
 --
 --   ledger:
---     prefix       of all names
+--     prefix       start of all names
 --     maxRequests  maximum of single requests that are kept
---     oldest       when the oldest single request that is kept may have been written, ms since 1970
+--     oldest       single requests that were written before this time, in ms since 1970, may be removed
 --     keptMs       milliseconds for which single requests are kept
 --     ids          a list of { id, owner }, one for each request
---     idsAtOnce    ids in one hash
---     olderIds     hashes of ids besides the newest
---     maxFields    maximum of fields of a period: beyond it, new rows are counted under their substitute
+--     idsAtOnce    maximum of ids in one hash
+--     olderIds     number of hashes of ids that are kept in addition to the newest one
+--     maxFields    maximum of fields of a period; further rows are counted under their substitute
 --     keyNames     { id: name }
---     sessions     see `writeSessions`; absent for none
+--     sessions     see `writeSessions`; absent if there are no turns
 --     totals       a list of { period, expiresAt (ms since 1970), row, substitute, counts (one for each of the letters below) }
---     maxOwners    maximum of owners of one period with sums of their own
+--     maxOwners    maximum of owners whose sums are counted separately in one period
 --     spans        a list of { periods, parts }, see span-sums.ts; a period is { name, expiresAt }
 --   first          position of the first request in ARGV; the others follow
 local function writeUsage(ledger, first)

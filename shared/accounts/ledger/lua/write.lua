@@ -1,9 +1,9 @@
--- Writes a batch of finished requests. A batch that was written before is left alone, so a writer whose reply was lost may send it again.
+-- Writes a batch of finished requests, unless it was written before. So a writer that did not get the reply may send a batch again.
 --
 --   <prefix>batch:<writer>     string: number of the writer's last batch
 --
--- ARGV[1]  JSON, besides what `writeUsage` takes:
---   writer
+-- ARGV[1]  JSON, besides the fields of `ledger` for `writeUsage`:
+--   writer       id of the writer
 --   batch        number of the batch, from 1
 -- ARGV[2…]  the requests
 -- Returns 1, or 0 when the batch was written before.

@@ -1,11 +1,11 @@
 -- Replaces the reservation of a request by its actual use, even if the reservation has expired meanwhile. A repeated call does nothing.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
---   id      of the reservation
+--   prefix  start of all names
+--   id      id of the reservation
 --   tokens
---   cost    in nano-dollars; cost and tokens are 0 for work that died before it cost anything
--- Returns 1, or 0 when there is no such reservation because it was committed already.
+--   cost    in nano-dollars; cost and tokens are 0 for a request that cost nothing
+-- Returns 1, or 0 when there is no such reservation, because it was committed already.
 local reservation = readReservation(args.id)
 if not reservation then
   return 0

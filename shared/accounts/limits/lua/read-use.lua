@@ -1,7 +1,7 @@
 -- Returns what parties have used of their limits.
 --
 -- ARGV[1]  JSON:
---   prefix   of all names
+--   prefix   start of all names
 --   parties  see reservations.lua
 -- Returns {the time in ms since 1970, then eleven numbers for each party}.
 while sweep() == sweptAtOnce do end

@@ -1,11 +1,11 @@
--- Extends the reservations of requests that live. A reservation that has expired because it was not renewed in time counts again: its
--- request uses what was reserved.
+-- Extends the reservations of running requests. A reservation that has expired because it was not renewed in time is put into force again,
+-- because its request is still running.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
---   ids     of the reservations
+--   prefix  start of all names
+--   ids     ids of the reservations
 --   keepMs  milliseconds until they expire
--- Returns how many are in force.
+-- Returns how many of the reservations are in force.
 local renewed = 0
 for _, id in ipairs(args.ids) do
   local reservation = readReservation(id)

@@ -1,27 +1,27 @@
 -- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix:
 --
 --   <prefix>reservations             sorted set: ids of the reservations in force, by the time at which they expire
---   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force;
---                                    of a share also `number`, of the last report, and `requests`
+--   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one on each line); `expired` once it is out of force;
+--                                    for a share also `number`, that of its last report, and `requests`
 --   <prefix><party>                  hash: active, reservedTokens; requests and tokens, the levels of two buckets, each with the
---                                    time (`…At`) at which it was true; `share:<id>` of each share that the party is in: when it
---                                    expires, the requests that it holds, and those that run on it
+--                                    time (`…At`) for which it was computed; `share:<id>` for each share of the party: when it
+--                                    expires, for how many requests it has room, and how many requests run on it
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, reservedTokens and reservedCost
 --
--- A bucket contains what was used lately, and leaks its limit in a minute. Levels are in units times 60000, so that a whole number leaks in
--- a millisecond: the limit itself. What is reserved is not in the bucket and does not leak: it counts in full until the request is over,
--- and then the actual use goes into the bucket. Costs are nano-dollars. All numbers are whole and below 2^53.
+-- A bucket contains what was used lately, and leaks its limit in a minute. Levels are in units times 60000, so that a whole number, the
+-- limit itself, leaks in a millisecond. Reserved tokens are not in the bucket and do not leak. They count in full until the request is
+-- over; then the actual use is added to the bucket. Costs are in nano-dollars. All numbers are whole and below 2^53.
 --
 -- A share is a reservation for requests that are still to come (see `share.lua`). It counts as one active request, like any reservation, so
--- that releases without shares can take it out of force. The numbers of requests that it holds and that run on it are in the parties'
--- hashes, and count until the share expires.
+-- that releases without shares can take it out of force. For how many requests it has room, and how many run on it, is in the parties'
+-- hashes. Both numbers count until the share expires.
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
 -- ARGV[1]  JSON:
---   prefix   of all names
---   parties  where a script takes them: the parties that a request concerns, each { party, limits }; a limit that is absent
---            does not limit, and limits of cost are in nano-dollars
+--   prefix   start of all names
+--   parties  only in some scripts: the parties that a request concerns, each { party, limits }; an absent limit does not limit;
+--            limits of cost are in nano-dollars
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix
 local reservations = prefix .. 'reservations'
@@ -31,13 +31,13 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local today = math.floor(now / dayMs)
 
--- How long a party's state is kept after its last use. A request lasts a day at most.
+-- Milliseconds for which a party's state is kept after its last use. A request lasts a day at most.
 local partyKeptMs = 2 * dayMs
 local dayKeptMs = 3 * dayMs
 local monthKeptMs = 40 * dayMs
--- How long a reservation is kept after it is out of force: its request may live on, and be committed.
+-- Milliseconds for which a reservation is kept after it is out of force. Its request may still be running, and be committed later.
 local expiredKeptMs = 2 * dayMs
--- Reservations that one sweep takes out of force.
+-- Maximum of reservations that one sweep takes out of force.
 local sweptAtOnce = 1000
 
 -- Lua's own conversion writes large numbers with an exponent.
@@ -45,12 +45,12 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Returns a stored count; 0 where there is none, or it cannot be read.
+-- Returns a stored count; 0 if there is none, or it cannot be read.
 local function number(text)
   return tonumber(text or '') or 0
 end
 
--- Returns the month of a day since 1970, as 2026-11. (Days are counted from the first of March, so that leap days come last.)
+-- Returns the month, such as 2026-11, of a day counted from 1970. (Years are taken to begin with March, so that leap days come last.)
 local function monthOf(day)
   local z = day + 719468
   local era = math.floor(z / 146097)
@@ -63,7 +63,7 @@ local function monthOf(day)
   return string.format('%04d-%02d', year, month)
 end
 
--- Returns a reservation; nil where there is none, or it cannot be read.
+-- Returns a reservation; nil if there is none, or it cannot be read.
 local function readReservation(id)
   local fields = redis.call('HMGET', prefix .. 'reservation:' .. id,
     'tokens', 'cost', 'day', 'month', 'parties', 'expired', 'number', 'requests')
@@ -97,8 +97,8 @@ local function addToPeriods(use, reservation, tokensField, tokens, costField, co
   end
 end
 
--- Adds to the level of the bucket of tokens. The leak still counts from the time of the level, so the tokens count as used at that time:
--- when a request of the party last began.
+-- Adds to the level of the bucket of tokens. The time of the level, which is when a request of the party last began, stays. So the tokens
+-- count as used at that time.
 local function addToBucket(use, tokens)
   local level = number(redis.call('HGET', use, 'tokens'))
   redis.call('HSET', use, 'tokens', whole(level + tokens * 60000))
@@ -150,7 +150,8 @@ local function expire(id)
   end
 end
 
--- Takes expired reservations out of force, and returns how many. An unreadable one must not keep the others in force.
+-- Takes expired reservations out of force, and returns how many there were. A reservation that cannot be read must not keep the others in
+-- force.
 local function sweep()
   local ids = redis.call('ZRANGEBYSCORE', reservations, '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, id in ipairs(ids) do
@@ -168,8 +169,8 @@ local function leaked(fields, bucket, limit)
   return math.max(0, number(fields[bucket]) - elapsed * limit)
 end
 
--- Returns the fields of a party's hash; the requests that its shares in force hold; and the requests that run on them, less one for each
--- share.
+-- Returns the fields of a party's hash, for how many requests its shares in force have room, and how many requests run on these shares. One
+-- for each share is subtracted from the last number, because the share itself counts as one active request.
 local function readParty(name)
   local reply = redis.call('HGETALL', name)
   local fields, held, running = {}, 0, 0
@@ -194,7 +195,7 @@ local function readPeriod(name)
   return number(fields[1]), number(fields[2]), number(fields[3]), number(fields[4])
 end
 
--- Returns the current use of a party. Without a limit of requests or tokens a minute, there is no bucket of them.
+-- Returns the current use of a party. Without a limit of requests or of tokens per minute, the level of that bucket is 0.
 local function readUse(party)
   local name = prefix .. party.party
   local use = { name = name, party = party.party, limits = party.limits }
@@ -209,7 +210,7 @@ local function readUse(party)
   return use
 end
 
--- Adds a use to the reply: eleven numbers, in the order of `party-use.ts`.
+-- Adds a use to the reply, as eleven numbers in the order that `party-use.ts` reads.
 local function addToReply(reply, use)
   for _, field in ipairs({
     'requests', 'tokens', 'active',

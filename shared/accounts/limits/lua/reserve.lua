@@ -1,18 +1,18 @@
 -- Reserves the most that a request may cost, for all its parties or for none.
 --
 -- ARGV[1]  JSON:
---   prefix   of all names
---   id       of the reservation
---   keepMs   milliseconds until it expires
+--   prefix   start of all names
+--   id       id of the reservation
+--   keepMs   milliseconds until the reservation expires
 --   tokens
 --   cost     in nano-dollars
 --   parties  see reservations.lua
--- Returns {1 or 0 (reserved or refused), the time in ms since 1970, then eleven numbers for each party: as they are now}.
+-- Returns {1 if reserved or 0 if refused, the time in ms since 1970, then eleven numbers for the current use of each party}.
 local function over(spent, reserved, wanted, limit)
   return limit and wanted > 0 and spent + reserved + wanted > limit
 end
 
--- A limit does not refuse a request that needs nothing of it: work that costs nothing goes on when the budget is used up.
+-- A limit does not refuse a request that needs nothing of it. So work that costs nothing goes on when a budget is used up.
 local function fits(use)
   local limits, tokens, cost = use.limits, args.tokens, args.cost
   return not (

@@ -1,24 +1,24 @@
--- Processes a report of a share: counts the use of its requests, keeps what it holds, and reserves more for requests to come if all limits
--- are far from reached. A share that is missing or out of force is made again. If a report is missing, what the share holds is not kept:
--- only what running requests have drawn. A repeated report changes nothing.
+-- Processes a report of a share. Counts the use of its requests and keeps its room for requests to come. Reserves more room if all limits
+-- are far from reached. A share that is missing or out of force is made again. If a report is missing, only what running requests have
+-- drawn is kept, not the room for requests to come. A repeated report changes nothing.
 -- ARGV[1]  JSON:
---   prefix   of all names
---   id       of the share
---   number   of the report: 1, 2, …
---   beganAt  the time in the reply to the first report, ms since 1970: requests count in its day and month; absent in the first
+--   prefix   start of all names
+--   id       id of the share
+--   number   number of the report: 1, 2, …
+--   beganAt  the time in the reply to the first report, in ms since 1970; requests count in its day and month; absent in the first report
 --   keepMs   milliseconds until the share expires
---   begun    requests that began since the last report
---   running  unfinished requests
+--   begun    number of requests that began since the last report
+--   running  number of unfinished requests
 --   spent    { tokens, cost } of requests that ended since the last report
 --   drawn    { tokens, cost } reserved for unfinished requests
---   free     { requests, tokens, cost } held for requests to come
---   more     the same, wanted in addition; absent when nothing is wanted
---   least    the same, of one average request: a share with less is of no use
+--   free     { requests, tokens, cost } reserved for requests to come
+--   more     { requests, tokens, cost } to reserve in addition; absent to reserve nothing
+--   least    { requests, tokens, cost } of one average request; a share with less is of no use
 --   parties  see reservations.lua
--- Returns {1 or 0 (whether `free` is kept), 1 or 0 (whether all limits are far), requests, tokens and cost that were reserved in addition,
--- the time in ms since 1970, then eleven numbers for each party: as they are now}.
+-- Returns {1 if `free` is kept else 0, 1 if all limits are far from reached else 0, requests, tokens and cost that were reserved in
+-- addition, the time in ms since 1970, then eleven numbers for the current use of each party}.
 
--- A limit is far while an eighth of it is left. A share may take one part in 32 of what is left.
+-- A limit is far from reached while an eighth of it is left. A share may reserve one part in 32 of what is left of a limit.
 local farPart, sharePart = 8, 32
 
 local function eachLimit(use, call)
@@ -34,7 +34,7 @@ end
 local quantities = { 'requests', 'tokens', 'cost' }
 local none = { requests = 0, tokens = 0, cost = 0 }
 
--- Returns what to reserve in addition; nil when a limit is near, or when it would be too little for a request.
+-- Returns what to reserve in addition; nil if a limit is nearly reached, or the share would have too little for a request.
 local function grant(uses, free)
   local more = args.more or none
   local given = { requests = more.requests, tokens = more.tokens, cost = more.cost }
@@ -61,7 +61,7 @@ local function readUses()
   return uses
 end
 
--- Counts requests that ended as used at the time of the last begin, as a commit does, and requests that began as begun now.
+-- Counts the use of ended requests, in the way of a commit, and the requests that have begun since the last report.
 local function count(share)
   spend(share, args.spent.tokens, args.spent.cost)
   if args.begun > 0 then
@@ -92,7 +92,7 @@ end
 while sweep() == sweptAtOnce do end
 local before = readReservation(args.id)
 local isInForce = before ~= nil and not before.expired
--- After a failover, the report that stated what is free may be missing.
+-- After a failover, the report in which `free` was reserved may be missing.
 local isKept = isInForce and before.number == args.number - 1
 local free = isKept and args.free or none
 local given

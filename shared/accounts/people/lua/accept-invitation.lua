@@ -1,5 +1,5 @@
--- Creates the account of an invited person, and uses the invitation up. A team that no longer exists is left out. The role is that of the
--- stored invitation, even if a newer release wrote it and this one does not define it.
+-- Creates the account of an invited person, and removes the invitation. If the team no longer exists, the person joins none. The role is
+-- that of the stored invitation, even if a newer release wrote it and this one does not define it.
 --
 -- KEYS[1]  the link (string: id of the invitation)
 -- KEYS[2]  record of the invitation (hash)
@@ -17,7 +17,7 @@
 --   email
 --   createdAt  ms since 1970
 --   teamId     absent for an invitation to no team
---   fields     of the new user's record
+--   fields     fields of the new user's record
 -- Returns 'created', 'no link', or 'email taken'.
 local link, invitation, invitations, emails, user, users, admins, teamsOfUser, team, membersOfTeam = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

@@ -1,5 +1,5 @@
--- Changes the address of a person, and ends all their sign-in sessions and admin tokens, so that a reader of the old address is out. The
--- address of an open invitation is refused: the invitation could not be accepted any more.
+-- Changes the address of a person. Ends all their sign-in sessions and admin tokens, so that somebody who reads mails to the old address
+-- has no access any more. The address of an open invitation is refused, because the invitation could not be accepted any more.
 --
 -- KEYS[1]  addresses (hash: address to id)
 -- KEYS[2]  record of the user (hash)
@@ -7,8 +7,8 @@
 -- ARGV[1]  JSON:
 --   userId
 --   email
---   isConfirmed  whether somebody other than the person gives the address
---   invitationPrefix  of the names of invitations' records
+--   isConfirmed  whether somebody other than the person sets the address
+--   invitationPrefix  start of the names of invitations' records
 -- Returns 'changed', 'email taken', 'invited' or 'unknown'.
 local emails, user, invitations = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
@@ -29,7 +29,7 @@ if redis.call('HGET', emails, before) == args.userId then
 end
 redis.call('HSET', user, 'email', args.email)
 if args.isConfirmed then
-  -- An earlier record does not state with which address its person signs in: not with the new one.
+  -- A record of an earlier release does not tell with which address its person has signed in, but it was not the new one.
   if redis.call('HEXISTS', user, 'confirmedEmail') == 0 then
     redis.call('HSETNX', user, 'usedEmail', before)
   end

@@ -2,8 +2,8 @@
 --
 -- KEYS[1]  record of the team (hash)
 -- ARGV[1]  JSON:
---   ifRevision  the revision that the change is for; absent: any
---   fields      to set
+--   ifRevision  the revision that the team must have; absent if it may have any
+--   fields      fields to set
 -- Returns 'changed', 'stale' when the team is at another revision, or 'unknown'.
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then

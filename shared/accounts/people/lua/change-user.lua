@@ -1,7 +1,7 @@
--- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling: all of it or nothing. The last
--- administrator stays one. Blocking ends all sign-in sessions and admin tokens of the person, and deletes their MCP account links. The open
--- invitations of a person who is no longer an administrator, or is blocked, are withdrawn: their links would let that person, or anybody
--- they like, in again.
+-- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling. Either all changes are made or none.
+-- The last administrator stays one. Blocking ends all sign-in sessions and admin tokens of the person, and deletes their MCP account links.
+-- The open invitations of a person who is no longer an administrator, or is blocked, are withdrawn, because with their links that person
+-- could get another account.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the administrators who are not blocked (set of ids)
@@ -10,15 +10,10 @@
 -- ARGV[1]  JSON:
 --   id
 --   now               ms since 1970
---   ifRevision        the revision that the change is for; absent: any
---   name              absent: stays
---   role              absent: stays
---   blocked           true or false; absent: stays
---   limits            as JSON; absent: stay
---   weight            absent: stays
---   ceiling           as JSON; absent: stays
---   invitationPrefix  of the names of invitations' records
---   linkPrefix        of the names of invitations' links
+--   ifRevision        the revision that the person must have; absent if they may have any
+--   name, role, blocked (true or false), limits (JSON), weight, ceiling (JSON)  new values; what is absent stays unchanged
+--   invitationPrefix  start of the names of invitations' records
+--   linkPrefix        start of the names of invitations' links
 -- Returns 'changed', 'stale' when the person is at another revision, 'last admin' or 'unknown'.
 local user, admins, invitations, connections = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

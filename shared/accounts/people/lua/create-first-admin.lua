@@ -1,4 +1,4 @@
--- Creates the first administrator, and uses up the link that permits it.
+-- Creates the first administrator, and removes the link that permits it.
 --
 -- KEYS[1]  the link (string: hash of its token)
 -- KEYS[2]  the administrators who are not blocked (set of ids)
@@ -10,7 +10,7 @@
 --   userId
 --   email
 --   createdAt  ms since 1970
---   fields     of the new user's record
+--   fields     fields of the new user's record
 -- Returns 'created', 'no link', or 'email taken', which leaves the link as it is.
 local link, admins, emails, user, users = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

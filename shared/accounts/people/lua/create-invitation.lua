@@ -12,7 +12,7 @@
 --   expiresAt  ms since 1970
 --   maxOpen    maximum of open invitations
 --   isToTeam   whether the person is to join a team
---   fields     of the invitation's record
+--   fields     fields of the invitation's record
 -- Returns 'created', 'email taken', 'no team' or 'too many'.
 local invitation, link, invitations, emails, team = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

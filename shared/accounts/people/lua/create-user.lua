@@ -7,7 +7,7 @@
 -- ARGV[1]  JSON:
 --   userId, email, createdAt
 --   isAdmin
---   fields   of the record
+--   fields   fields of the record
 -- Returns 'created' or 'email taken'.
 local emails, user, users, admins = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

@@ -1,4 +1,4 @@
--- Deletes a team: its members leave it, and its keys are revoked.
+-- Deletes a team and the memberships in it, and revokes its keys.
 --
 -- KEYS[1]  record of the team (hash)
 -- KEYS[2]  its members (hash: user to role)
@@ -7,8 +7,8 @@
 -- ARGV[1]  JSON:
 --   id
 --   now            ms since 1970
---   keyPrefix      of the names of keys' records
---   teamsOfPrefix  of the names of people's teams
+--   keyPrefix      start of the names of keys' records
+--   teamsOfPrefix  start of the names of people's teams
 -- Returns how many keys were revoked, or -1 when there is no such team.
 local team, members, teams, keys = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

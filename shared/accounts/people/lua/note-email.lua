@@ -1,8 +1,8 @@
--- Stores facts about the address of an existing person.
+-- Stores for which address of an existing person it is known that it is confirmed, or that they have signed in with it.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:
---   fields  `confirmedEmail`, `usedEmail`
+--   fields  `confirmedEmail`, `usedEmail` or both
 -- Returns 1, or 0 when there is no such person.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0

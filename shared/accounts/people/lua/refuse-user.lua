@@ -1,13 +1,13 @@
--- Ends the sign-in sessions, programs and admin tokens of a person whom their provider refuses, unless they have signed in there since the
--- provider was asked.
+-- Ends the sign-in sessions, programs and admin tokens of a person whom their provider refuses. Does nothing if they have signed in there
+-- after the router asked the provider.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the user's account at a provider (hash)
 -- ARGV[1]  JSON:
 --   now       ms since 1970
 --   endsKeys  whether their keys are refused, too
---   turn      `turn` of the account when the provider was asked, '' where it has none; absent: any
--- Returns 1, or 0 when they have signed in since, or were unlinked or deleted.
+--   turn      `turn` of the account when the router asked the provider, '' if it had none; absent if it may have any
+-- Returns 1, or 0 when the person has signed in since, was unlinked or was deleted.
 local user, external = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 then

@@ -1,5 +1,5 @@
--- Removes a person: the record, the address, which can be used again, memberships, sign-in sessions, programs, second factors, MCP account
--- links, and the account at an identity provider. The last administrator stays.
+-- Removes a person: the record, memberships, sign-in sessions, programs, second factors, MCP account links, the account at an identity
+-- provider, and the address, which can then be used again. The last administrator is not removed.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  addresses (hash: address to id)
@@ -15,8 +15,8 @@
 -- KEYS[12] the user's MCP account links (hash)
 -- ARGV[1]  JSON:
 --   id
---   revokedUntil  ms since 1970, until which access tokens that exist may last
---   membersOfPrefix, sessionPrefix, programPrefix  of names
+--   revokedUntil  the time, in ms since 1970, until which existing access tokens may last
+--   membersOfPrefix, sessionPrefix, programPrefix  starts of names
 -- Returns 'deleted', 'last admin' or 'unknown'.
 local user, emails, users, admins, teams, sessions, programs, revoked, externals, external, factor, connections =
   unpack(KEYS)

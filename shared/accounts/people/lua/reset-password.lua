@@ -1,14 +1,14 @@
--- Sets the password of the person whom a link was made for, ends all their sign-in sessions and admin tokens, and the refusal of a
--- provider, and uses the link up.
+-- Sets the password of the person for whom a link was made. Ends all their sign-in sessions and admin tokens, and the refusal of a
+-- provider. Removes the link.
 --
--- KEYS[1]  the link (string: the user's id and epoch, as `id:epoch`, or `id:epoch:first` for a person who has never used the account)
+-- KEYS[1]  the link (string: the user's `id:epoch`, or `id:epoch:first` for a person who has never used the account)
 -- KEYS[2]  record of the user (hash)
 -- KEYS[3]  the user's account at a provider (hash)
 -- ARGV[1]  JSON:
 --   userId
 --   newHash  hash of the new password
--- Returns 1 when it was set; 0 when the link does not exist any more, the user has another epoch, the person is blocked, or the link is
--- only for a person who has never used the account, and they have.
+-- Returns 1 when the password was set. Returns 0 when the link does not exist any more, the user has another epoch, or the person is
+-- blocked. Returns 0 also when the person has used the account, and the link is only for one who has not.
 local link, user, external = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local epoch, usedEmail, lastSeenAt, passwordHash, email =

@@ -1,4 +1,4 @@
--- Makes a person a member of a team, or gives a member another role.
+-- Makes a person a member of a team, or changes the role of a member.
 --
 -- KEYS[1]  record of the team (hash)
 -- KEYS[2]  its members (hash: user to role)
@@ -8,7 +8,7 @@
 --   teamId
 --   userId
 --   role
---   onlyNew  whether to leave the role of an existing member
+--   onlyNew  whether to leave the role of an existing member unchanged
 -- Returns the role before, '' for a new member, or 'unknown' when the team or the person does not exist.
 local team, members, user, teamsOfUser = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

@@ -1,16 +1,16 @@
--- Begins the sign-in of a program on a device. The number of sign-ins that wait for a person is bounded, in all and for each address.
+-- Begins the sign-in of a program on a device. The number of sign-ins that wait for a person is bounded, altogether and for each address.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  the code that the person enters (string: hash of the device's code)
 -- KEYS[3]  all sign-ins that wait (sorted set: hash of the device's code by expiry)
 -- KEYS[4]  the waiting sign-ins from this address (sorted set, as KEYS[3])
 -- ARGV[1]  JSON:
---   deviceHash      hash of the code that the device holds
+--   deviceHash      hash of the device's code
 --   now             ms since 1970
 --   liveMs          milliseconds for which the sign-in can be approved
---   most            maximum of waiting sign-ins, in all
---   maxPerAddress  the same of one address
---   fields          of the sign-in
+--   most            maximum of waiting sign-ins
+--   maxPerAddress   maximum of waiting sign-ins from one address
+--   fields          fields of the sign-in
 -- Returns {'begun'}, {'taken'} when the person's code is in use, or {'too many', milliseconds until a waiting sign-in expires}.
 local device, code, waiting, fromAddress = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

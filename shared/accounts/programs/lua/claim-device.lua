@@ -1,21 +1,21 @@
--- Ends the sign-in of a program with the person's decision: an approved one becomes a program of that person, once. The device may claim
--- again for a while, as the reply may have been lost, and gets the same program until that was refreshed. When a person has more programs
--- than the maximum, the oldest one is signed out; every reply names it.
+-- Ends the sign-in of a program with the person's decision. An approved sign-in becomes a program of that person, once. Because the reply
+-- may have been lost, the device may claim again for a while. It gets the same program, unless that was refreshed. If the person then has
+-- more programs than the maximum, the oldest one is signed out. Every reply has its id.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
---   clientHash        hash of the program's `client_id`; absent when it has sent none
+--   clientHash        hash of the program's `client_id`; absent if it has sent none
 --   now               ms since 1970
 --   slackMs           milliseconds by which a poll may come early
 --   claimedMs         milliseconds for which the device may claim again
 --   programId         id of the program, if the sign-in becomes one now
 --   idleMs            milliseconds for which the program stays signed in without a refresh
---   revokedUntil      ms since 1970, until which access tokens that exist may last
---   maxPerUser       maximum of programs of one person
---   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  of names
+--   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
+--   maxPerUser        maximum of programs of one person
+--   userPrefix, membersOfPrefix, programPrefix, programsOfPrefix  starts of names
 -- Returns {'expired'}, {'pending'}, {'slow down'}, {'denied'}, or {'approved', id of the program, id of the person, id of the team or '',
--- ids of the programs that were signed out for it, ...}.
+-- ids of the programs that were signed out, ...}.
 local device, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local state, interval, polledAt, userId, epoch, teamId, client, address =

@@ -1,15 +1,15 @@
--- Reads the keys that sign access tokens, newest first, and adds one if it is given. A key is kept for some time after its successor was
--- added, because tokens that it has signed may last so long. A key that this release cannot read is left alone.
+-- Adds a signing key if there is `added`, and reads the keys that sign access tokens, newest first. A key is kept for some time after its
+-- successor was added, because tokens that it has signed may last so long. A key that this release cannot read is neither read nor removed.
 --
 -- KEYS[1]  the keys (hash: id to JSON with `createdAt`)
 -- ARGV[1]  JSON:
 --   now     ms since 1970
 --   keepMs  milliseconds for which a key is kept after its successor was added
 --   most    maximum of keys
---   added   absent: none is added
+--   added   the key to add; absent to add none
 --     id
 --     text   the key as it is stored
---     after  id of the newest key that the node has seen; if there is a newer one by now, none is added. Absent: it has seen none
+--     after  id of the newest key that the node has read, absent if it has read none; if there is a newer one by now, none is added
 -- Returns the keys as {id, JSON, id, JSON, …}.
 local args = cjson.decode(ARGV[1])
 local function read()

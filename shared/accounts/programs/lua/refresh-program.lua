@@ -1,21 +1,21 @@
--- Puts the next refresh token of a program into use. A token that was replaced before signs the program out: it has two holders, and one of
--- them has stolen it. Only the token before the current one may come again for a while, as long as the current one was not used: the reply
--- with the current one may have been lost.
+-- Puts the next refresh token of a program into use. If the presented token was replaced before, the program is signed out, because two
+-- parties have the token and one of them has stolen it. But the reply with the current token may have been lost. So until the current token
+-- is used, the token before it may be presented again for a while.
 --
 -- KEYS[1]  the program (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   id
---   generation        of the presented token
---   seen              generation of the program when the token came: its sender may have come again since, and have newer tokens
+--   generation        generation of the presented token
+--   seen              generation of the program when the token was presented; its sender may have sent it again since, and have newer ones
 --   now               ms since 1970
---   repeatMs          milliseconds for which the previous token may come again
+--   repeatMs          milliseconds after the last refresh for which the previous token may be presented again
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   maxMs             maximum of milliseconds for which it stays signed in
---   revokedUntil      ms since 1970, until which access tokens that exist may last
---   userPrefix, membersOfPrefix, programsOfPrefix  of names
--- Returns {'refreshed', generation of the token to answer with, id of the person, id of the team or ''}; {'unknown'}; {'late'} for a token
--- that was replaced only after it came; or {'ended' or 'replayed', '', id of the person} when the program was signed out now.
+--   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
+--   userPrefix, membersOfPrefix, programsOfPrefix  starts of names
+-- Returns {'refreshed', generation of the new token, id of the person, id of the team or ''}; {'unknown'}; {'late'} for a token that was
+-- replaced only after it was presented; or {'ended' or 'replayed', '', id of the person} when the program was signed out now.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local userId, teamId, epoch, createdAt, generation, rotatedAt =

@@ -4,12 +4,12 @@
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   id
---   userId            the person who must own the program; absent: anybody
---   generation        of the refresh token that signs the program out; absent without one
+--   userId            the person who must own the program; absent if it may be anybody
+--   generation        generation of the refresh token that signs the program out; absent if no refresh token does
 --   now               ms since 1970
---   repeatMs          milliseconds for which the previous token may come again
---   revokedUntil      ms since 1970, until which access tokens that exist may last
---   programsOfPrefix  of names
+--   repeatMs          milliseconds after the last refresh for which the previous token may be presented again
+--   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
+--   programsOfPrefix  start of the names of people's programs
 -- Returns {id of the person, 1 for a token that was replaced before, else 0}; an empty list when there is no such program.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
@@ -17,7 +17,7 @@ local userId, generation, rotatedAt = unpack(redis.call('HMGET', program, 'userI
 if not userId or (args.userId and args.userId ~= userId) then
   return {}
 end
--- Below 0 for a token that was issued before the store lost its last writes: it is the newest one.
+-- Below 0 for a token that was issued before the store lost its last writes. Such a token is the newest one.
 local behind = args.generation and tonumber(generation) - args.generation or 0
 local isReplayed = behind > 1 or (behind == 1 and args.now - tonumber(rotatedAt) > args.repeatMs)
 redis.call('DEL', program)

@@ -1,15 +1,16 @@
--- Stores a recorded request for a time. Removes an earlier one of the same owner with the same id.
+-- Stores a recording for a time. Removes an earlier recording of the same owner with the same id.
 --
 -- ARGV[1]  JSON, besides prefix:
---   owner, id, party, key, session  see recordings.lua; `session` is absent where it has none
+--   owner, id, party, key, session  see recordings.lua; `session` is absent if the request has none
 --   keepMs      milliseconds for which the recording is kept
 --   most        maximum of recordings of an owner
---   ownerBytes  maximum bytes of an owner's recordings; the oldest go first
---   totalBytes  the same of all; the oldest of the owner with the most bytes go first
--- ARGV[2]  the facts of the request, sealed
+--   ownerBytes  maximum bytes of an owner's recordings; the oldest are removed first
+--   totalBytes  maximum bytes of all recordings; the oldest of the owner with the most bytes are removed first
+-- ARGV[2]  the description of the request, sealed
 -- ARGV[3]  its body, sealed
 -- ARGV[4]  its answer, sealed
--- Returns 'kept', 'full' if there is no room, or 'gone' if the key is revoked: nothing would remove the recording with its owner.
+-- Returns 'kept'; 'full' if there is no room; 'gone' if the key is revoked or unknown, because the recordings of its owner may have been
+-- removed already.
 sweep()
 local owner, id, party = args.owner, args.id, args.party
 local keyRecord = prefix .. 'key:' .. args.key
@@ -65,7 +66,7 @@ redis.call('SADD', base .. 'request:' .. id, owner)
 redis.call('ZINCRBY', base .. 'bytes', whole(bytes), owner)
 redis.call('INCRBY', base .. 'total', whole(bytes))
 
--- A list lives as long as any of its entries, even if `keepMs` has become less.
+-- A list exists as long as any of its entries, even if `keepMs` has become shorter.
 local lists = { 'of:' .. owner, 'entries-of:' .. owner, 'seen-by:' .. party, 'request:' .. id, 'all', 'expiries', 'bytes', 'total' }
 for _, name in ipairs(lists) do
   if redis.call('PTTL', base .. name) < args.keepMs then

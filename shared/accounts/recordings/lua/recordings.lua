@@ -3,21 +3,23 @@
 --
 -- recordings:recording:<owner>/<id>  hash, expires: one recorded request of an owner, by the id of the request
 --   party    the party that may see it: `user:<id>`, `team:<id>`, or `key:<id>` of a router key
---   key, session, at  id of its key, id of its agent session where it has one, and when it was stored
---   facts, request, answer  sealed
+--   key, session, at  id of its key, id of its agent session if it has one, and when it was stored
+--   facts, request, answer  the description of the request, its body and its answer, all sealed
 -- recordings:of:<owner>          sorted set, ids by the time at which they were stored
--- recordings:seen-by:<party>     sorted set, `<owner>/<id>` by the same
--- recordings:all                 the same of all
+-- recordings:seen-by:<party>     sorted set, `<owner>/<id>` of the recordings that a party may see, by the same time
+-- recordings:all                 sorted set, `<owner>/<id>` of all recordings, by the same time
 -- recordings:entries-of:<owner>  hash, id to `<bytes> <party>`
--- recordings:expiries            sorted set, `<bytes>/<party>/<owner>/<id>` by the time at which it expires
--- recordings:request:<id>        set, the owners who have a recording with the id: clients choose the ids of requests
--- recordings:bytes               sorted set, owner by bytes; recordings:total string, the bytes of all owners
+-- recordings:expiries            sorted set, `<bytes>/<party>/<owner>/<id>` by the time at which the recording expires
+-- recordings:request:<id>        set, the owners who have a recording with the id; several may, as clients choose the ids of requests
+-- recordings:bytes               sorted set, owners by the bytes of their recordings
+-- recordings:total               string, the bytes of the recordings of all owners
 --
--- All of them expire.
+-- All these entries expire.
 local base = prefix .. 'recordings:'
 
--- Recordings that one sweep removes, and bytes that a recording counts besides its content.
+-- Maximum of recordings that one sweep removes.
 local sweptAtOnce = 100
+-- Bytes that each recording counts in addition to those of its content.
 local recordBytes = 1024
 
 local function recordOf(owner, id)
@@ -33,7 +35,7 @@ local function drop(bytes, party, owner, id)
   redis.call('ZREM', base .. 'seen-by:' .. party, member)
   redis.call('ZREM', base .. 'all', member)
   redis.call('SREM', base .. 'request:' .. id, owner)
-  -- If the sweep has removed it already, it is not counted any more.
+  -- If a sweep has removed the recording already, its bytes are not counted any more.
   if redis.call('ZREM', base .. 'expiries', whole(bytes) .. '/' .. party .. '/' .. member) == 0 then
     return
   end
@@ -43,7 +45,7 @@ local function drop(bytes, party, owner, id)
   end
 end
 
--- Removes a recording. Returns whether there was one.
+-- Removes a recording. Returns whether there was such a recording.
 local function forget(owner, id)
   local entry = redis.call('HGET', base .. 'entries-of:' .. owner, id)
   if not entry then
@@ -55,7 +57,7 @@ local function forget(owner, id)
   return true
 end
 
--- Removes recordings that have expired. Redis has removed their records by then; their bytes are still counted.
+-- Removes recordings that have expired. Redis has removed their records already, but their bytes are still counted.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', base .. 'expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, member in ipairs(expired) do

@@ -2,8 +2,8 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
---   most  maximum of recordings to remove: Redis serves nobody else meanwhile
--- Returns how many are left.
+--   most  maximum of recordings to remove; bounded because Redis serves nobody else meanwhile
+-- Returns how many recordings of the owner are left.
 local entries = base .. 'entries-of:' .. args.owner
 for _, id in ipairs(redis.call('HRANDFIELD', entries, args.most)) do
   forget(args.owner, id)

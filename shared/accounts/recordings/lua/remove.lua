@@ -2,7 +2,7 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner, id  see recordings.lua
--- Returns 1, or 0 if there is none.
+-- Returns 1, or 0 if there is no such recording.
 local isThere = redis.call('EXISTS', recordOf(args.owner, args.id))
 forget(args.owner, args.id)
 return isThere

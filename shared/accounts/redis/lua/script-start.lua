@@ -1,7 +1,7 @@
 -- The start of scripts that keep records which expire, and streams of their events. Times are in ms since 1970, those of Redis.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix
 local time = redis.call('TIME')
@@ -12,7 +12,7 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Returns two functions that read a field of a hash: as it is, and as a number, which is 0 if the field is absent.
+-- Returns two functions that read a field of a hash. The first returns its text, the second its number, which is 0 if the field is absent.
 local function fieldsOf(hash)
   local function field(name)
     return redis.call('HGET', hash, name)
@@ -23,8 +23,8 @@ local function fieldsOf(hash)
 end
 
 -- Reads the events after event `after` from a stream. The id of an entry is the number of its last event plus 1; its field `e` has the
--- events. Reads at most `most` entries, and no more after `maxBytes` bytes. Calls a function with the number of the last event and the
--- events of each entry.
+-- events. Reads at most `most` entries, and no further ones after `maxBytes` bytes. For each entry, calls `call` with the number of its
+-- last event and its events.
 local function eachAfter(stream, after, most, maxBytes, call)
   local bytes = 0
   for _, entry in ipairs(redis.call('XRANGE', stream, whole(after + 2), '+', 'COUNT', most)) do

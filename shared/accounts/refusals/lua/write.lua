@@ -1,5 +1,5 @@
--- Writes a batch of refusals: counts and samples. A batch that was written before is left alone, so a writer whose reply was lost may send
--- it again.
+-- Writes a batch of refusals, which has counts and samples, unless it was written before. So a writer that did not get the reply may send a
+-- batch again.
 --
 --   <prefix>refusals:<hour or day>   hash: counts by row, see refusal-row.ts; it expires
 --   <prefix>refusals:samples-of-…    streams: single refusals, the field `r` is JSON; bounded in number and age
@@ -7,13 +7,13 @@
 --   <prefix>key-names                hash, see ledger.lua
 --
 -- ARGV[1]  JSON:
---   prefix
---   writer
+--   prefix      start of all names
+--   writer      id of the writer
 --   batch       number of the batch, from 1
 --   periods     a list of { name, expiresAt (ms since 1970), maxRows, rows }; its rows are { row, substitute, count, key: { id, name } }.
 --               Rows of a key count under their substitute once the period has maxRows; other rows have no key.
 --   samples     a list of { stream, most, text }
---   oldest      when the oldest sample may have been written, ms since 1970
+--   oldest      samples that were written before this time, in ms since 1970, are removed
 --   keptMs      milliseconds for which a stream is kept after its last sample
 -- Returns 1, or 0 when the batch was written before.
 local args = cjson.decode(ARGV[1])

@@ -1,15 +1,15 @@
--- Stores a version of the registry, if the newest one is still the one that it is based on. The oldest versions make room.
+-- Stores a version of the registry, if the version that was edited is still the newest one. If there are too many, removes the oldest ones.
 --
 -- KEYS[1]  index of versions (sorted set: `<number>:<etag>` by number)
 -- ARGV[1]  JSON:
---   versionPrefix  of the names of versions (hash: text, config, at, by, byName, note, revertOf)
---   basedOn        number of the version that was edited; 0 for none
---   etag           of the text
+--   versionPrefix  start of the names of versions (hash: text, config, at, by, byName, note, revertOf)
+--   basedOn        number of the version that was edited; 0 if there is none
+--   etag           etag of the text
 --   fields         further fields of the version
 --   maxVersions    maximum of versions
 -- ARGV[2]  the text
 -- ARGV[3]  the content of the text, as JSON
--- Returns 1 and the number of the version; or 0 and the number of the newest one, if that is not the one that was edited.
+-- Returns 1 and the number of the version; or 0 and the number of the newest version, if that is not the version that was edited.
 local index = KEYS[1]
 local args = cjson.decode(ARGV[1])
 local time = redis.call('TIME')

@@ -1,4 +1,4 @@
--- Stores a passkey as it is after its use, unless it was removed meanwhile.
+-- Stores the state of a passkey after its use, unless the passkey was removed meanwhile.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:

@@ -1,9 +1,10 @@
--- Sets the recovery codes of a person, in place of all earlier ones. They replace a second factor: without one, there are none.
+-- Sets the recovery codes of a person, in place of all earlier ones. They can replace a second factor, so a person without a second factor
+-- has none.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:
 --   fields  names of the codes' fields
--- Returns 1, or 0 when there is no second factor, or none any more.
+-- Returns 1, or 0 when the person has no second factor.
 local hasFactor = false
 local before = {}
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do

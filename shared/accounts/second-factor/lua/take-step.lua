@@ -1,9 +1,9 @@
--- Uses up a code of an authenticator app: codes of the same or an earlier time no longer count.
+-- Uses up a code of an authenticator app. From then on, codes of the same or an earlier time are refused.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:
 --   step  number of the code's 30 seconds since 1970
--- Returns 1, or 0 when the code was used before, or there is no authenticator app, or none any more.
+-- Returns 1, or 0 when this or a later code was used before, or the person has no authenticator app.
 if redis.call('HEXISTS', KEYS[1], 'totp') == 0 then
   return 0
 end

@@ -3,7 +3,7 @@
 -- KEYS[1]  the sign-in (hash)
 -- ARGV[1]  JSON:
 --   most  maximum of tries
--- Returns {id of the person, epoch, challenge or '', the kind of link that let the person in or ''}, or {} when there is no such sign-in.
+-- Returns {id of the person, epoch, challenge or '', the kind of link that began the sign-in or ''}, or {} when there is no such sign-in.
 local userId, epoch, challenge, link = unpack(redis.call('HMGET', KEYS[1], 'userId', 'epoch', 'challenge', 'link'))
 if not userId then
   return {}

@@ -1,5 +1,5 @@
--- Opens a sign-in session for a person who is not blocked and was not signed out everywhere since their password was checked. A person has
--- a bounded number of sessions: the oldest ends.
+-- Opens a sign-in session for a person who is not blocked and was not signed out everywhere since their password was checked. If the person
+-- then has too many sessions, the oldest one ends.
 --
 -- KEYS[1]  the session (hash)
 -- KEYS[2]  the person's sessions, newest first (list of hashes of ids)
@@ -7,14 +7,14 @@
 -- ARGV[1]  JSON:
 --   idHash         hash of the session's id
 --   userId
---   epoch          the user's, when the password was checked
+--   epoch          the user's epoch when the password was checked
 --   origin         further fields of the session
 --   now            ms since 1970
---   idleMs         milliseconds for which the session lives without a request
---   maxMs          maximum of milliseconds for which it lives
+--   idleMs         milliseconds after its last request until the session ends
+--   maxMs          milliseconds after its beginning until the session ends
 --   maxPerUser     maximum of sessions of a person
---   sessionPrefix  of the names of sessions
--- Returns 1 when it was opened, else 0.
+--   sessionPrefix  start of the names of sessions
+-- Returns 1 when the session was opened, else 0.
 local session, sessions, user = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('HEXISTS', user, 'blockedAt') == 1 or tonumber(redis.call('HGET', user, 'epoch') or '') ~= args.epoch then

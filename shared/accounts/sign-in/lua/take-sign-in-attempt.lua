@@ -1,5 +1,5 @@
--- Takes a try to sign in from several allowances, unless one of them is used up. Tries are then refused for a while, twice as long every
--- time.
+-- Counts a try to sign in for several subjects, unless one of them has the maximum of tries. Its tries are then refused for a while, twice
+-- as long every time.
 --
 -- KEYS     tries of each subject (hash: count, strikes, until); the last one: refusals that began this hour (number)
 -- ARGV[1]  JSON:
@@ -8,7 +8,7 @@
 --   windowMs   the window; also how long the first refusal lasts
 --   maxWaitMs  maximum duration of a refusal
 --   maxNews    maximum of refusals of one hour that get an entry in the audit trail
--- Returns {0, 0} when the try may be made; else {milliseconds to wait, 1 if this began a refusal that gets an entry}.
+-- Returns {0, 0} when the try may be made, else {milliseconds to wait, 1 if this call began a refusal that gets an entry, else 0}.
 local args = cjson.decode(ARGV[1])
 local refusals = KEYS[#KEYS]
 local wait = 0

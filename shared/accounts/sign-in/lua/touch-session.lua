@@ -4,7 +4,7 @@
 -- KEYS[2]  record of its user (hash)
 -- ARGV[1]  JSON:
 --   now     ms since 1970
---   idleMs  milliseconds for which the session lives from now on without a request
+--   idleMs  milliseconds from now until the session ends, unless there is another request
 -- Returns 1, or 0 when the session has ended.
 local session, user = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

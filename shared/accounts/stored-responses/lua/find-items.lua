@@ -1,13 +1,13 @@
 -- Returns the newest responses that contain items.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
---   items      ids of the items
---   maxBytes  maximum bytes of the responses
+--   items     ids of the items
+--   maxBytes  maximum bytes of the responses together
 -- Returns {'found', the position of each item's response among the responses, from 0 on and separated by commas, the sealed responses},
--- {'missing', id} for an item that is not stored, or {'long'}.
+-- {'missing', id} for an item that is not stored, or {'long'} if the responses have more than `maxBytes`.
 local reply, places, placeOf, bytes = { 'found', '' }, {}, {}, 0
 
--- Returns the newest response that contains an item, with its content unless that is in the reply already; nil for none.
+-- Returns the newest response that contains an item, with its content unless that is in the reply already; nil if there is none.
 local function newestWith(item)
   local holders = holdersOf(args.owner, item)
   for at = #holders, 1, -1 do

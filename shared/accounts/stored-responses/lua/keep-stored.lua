@@ -1,14 +1,14 @@
 -- Defines the function that stores a response. It stands before each script that calls it. Responses that this one continues are kept as
 -- long as this one. Times of expiry are rounded up to a 24th of the time for which responses are kept, so that a long history is not
--- visited for each response that continues it. Where there is no room, the oldest responses go: those of this owner when the owner has too
--- many bytes, and those of the owner with the most bytes when all together have too many.
+-- visited for each response that continues it. If the owner has too many bytes, the owner's oldest responses are removed. If all owners
+-- together have too many, the oldest responses of the owner with the most bytes are removed.
 --
 --   of       owner, id and:
---     previous    id of the response that this one continues; absent for none
---     maxLinks   maximum of responses that it continues
+--     previous    id of the response that this one continues; absent if it continues none
+--     maxLinks    maximum of responses that it continues, one after the other
 --     keepMs      milliseconds for which the response is kept
---     ownerBytes  maximum bytes that are stored of an owner
---     totalBytes  maximum bytes that are stored in all
+--     ownerBytes  maximum bytes that are stored for an owner
+--     totalBytes  maximum bytes that are stored for all owners
 --   content  the sealed response
 --   known    the record of the response, see stored.lua
 -- Returns 1, 0 if the response has more bytes than may be stored, or -1 if its owner no longer exists.
@@ -22,7 +22,7 @@ local function keepStored(of, content, known)
   if bytes > of.ownerBytes or bytes > of.totalBytes then
     return 0
   end
-  -- The response is there already when the reply to the first call was lost.
+  -- The response is stored already if this call repeats one whose reply was lost.
   forget(owner, id)
 
   local step = math.max(1, math.floor(of.keepMs / 24))
@@ -34,7 +34,7 @@ local function keepStored(of, content, known)
     redis.call('PEXPIREAT', nameOf('response', owner, each), whole(expiry))
   end
 
-  -- Returns whether a response, and with it all that it continues, is kept for long enough.
+  -- Returns whether a response is kept for long enough. The responses that it continues then are, too.
   local function lasts(each)
     return tonumber(redis.call('ZSCORE', prefix .. 'stored-expiries', owner .. ' ' .. each) or 0) >= expiry
   end
@@ -45,7 +45,7 @@ local function keepStored(of, content, known)
       forget(from, oldest)
       return
     end
-    -- Somebody has removed names by hand: the bytes that are counted of this owner do not exist.
+    -- This happens when somebody has removed names by hand. The bytes that are counted for this owner do not exist.
     redis.call('DECRBY', prefix .. 'stored-total', redis.call('ZSCORE', prefix .. 'stored-bytes', from) or 0)
     redis.call('ZREM', prefix .. 'stored-bytes', from)
   end

@@ -1,10 +1,11 @@
--- Returns a response and those that it continues.
+-- Returns a response and the responses that it continues.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
 --   id
 --   maxLinks  maximum of responses
---   maxBytes  maximum bytes of the responses
--- Returns {'found', the sealed responses, newest first}, {'missing', id} for a response that is not stored, or {'long'}.
+--   maxBytes  maximum bytes of the responses together
+-- Returns {'found', the sealed responses, newest first}, {'missing', id} for a response that is not stored, or {'long'} if a maximum is
+-- exceeded.
 local reply, bytes, id = { 'found' }, 0, args.id
 while id do
   local entry, content = entryOf(args.owner, id), contentOf(args.owner, id)

@@ -1,9 +1,9 @@
 -- Removes the responses of an owner that no longer exists, oldest first, and refuses the responses of requests that still run.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
---   maxVisits    maximum of responses and items to visit: Redis serves nobody else meanwhile
+--   maxVisits     maximum of responses and items to visit; bounded because Redis serves nobody else meanwhile
 --   refusedForMs  milliseconds for which further responses are refused
--- Returns how many are left.
+-- Returns how many responses of the owner are left.
 local visits = 0
 redis.call('SET', nameOf('refused', args.owner), '1', 'PX', whole(args.refusedForMs))
 while visits < args.maxVisits do

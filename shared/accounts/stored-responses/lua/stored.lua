@@ -3,26 +3,26 @@
 --
 --   <prefix>stored-response:<owner>:<id>  string that expires: one response with its input, sealed
 --   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it
---                                         continues; absent for none), items (ids of its items)
---   <prefix>stored-items:<owner>          hash: id of an item to those of the newest responses that have it, oldest first and separated
---                                         by spaces
+--                                         continues; absent if it continues none), items (ids of its items)
+--   <prefix>stored-items:<owner>          hash: id of an item to the ids of the newest responses that have it, oldest first and
+--                                         separated by spaces
 --   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last extended
---   <prefix>stored-refused:<owner>        string that expires: the owner no longer exists, and nothing is stored for it any more
+--   <prefix>stored-refused:<owner>        string that expires: present if the owner no longer exists, so that nothing is stored for it
 --   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the time at which they expire
---   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored of them
---   <prefix>stored-total                  string: bytes that are stored in all
+--   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored for them
+--   <prefix>stored-total                  string: bytes that are stored for all owners
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 --   owner
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Responses that one sweep removes.
+-- Maximum of responses that one sweep removes.
 local sweptAtOnce = 100
 
 -- Lua's own conversion writes large numbers with an exponent.
@@ -40,13 +40,13 @@ local function entryOf(owner, id)
   return text and cjson.decode(text) or nil
 end
 
--- Returns the sealed content of a response; nil for one that is unknown or has expired.
+-- Returns the sealed content of a response; nil if the response is unknown or has expired.
 local function contentOf(owner, id)
   return redis.call('GET', nameOf('response', owner, id)) or nil
 end
 
--- Maximum of responses by which an item is found: the newest ones. The item is unknown once they are gone, even if an older one contains
--- it.
+-- Maximum of responses by which an item is found. They are the newest ones that contain it. Once these are removed, the item is unknown,
+-- even if an older response contains it.
 local maxHolders = 16
 
 -- Returns the ids of the responses by which an item is found, oldest first.
@@ -58,7 +58,7 @@ local function holdersOf(owner, item)
   return holders
 end
 
--- Adds a response to those by which an item is found, or removes it.
+-- Adds a response to the responses by which an item is found, or removes it from them.
 local function setHolder(owner, item, id, isHolder)
   local holders = {}
   for _, holder in ipairs(holdersOf(owner, item)) do
@@ -98,7 +98,7 @@ local function forget(owner, id)
   end
 end
 
--- Removes the records of responses whose content has expired. Returns how many.
+-- Removes the records of responses whose content has expired. Returns how many records were removed.
 local function sweep()
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'stored-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, each in ipairs(expired) do

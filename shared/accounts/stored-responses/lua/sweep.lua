@@ -1,5 +1,5 @@
 -- Removes some of the records of responses whose content has expired.
 --
 -- ARGV[1]  JSON: prefix
--- Returns how many.
+-- Returns how many records were removed.
 return sweep()

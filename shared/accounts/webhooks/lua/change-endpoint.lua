@@ -1,10 +1,10 @@
 -- Changes fields of an endpoint.
 --
 -- ARGV[1]  JSON:
---   prefix   of all names
+--   prefix   start of all names
 --   id
 --   removed  names of fields to remove
---   fields   to set
+--   fields   fields to set
 -- Returns 1, or 0 when there is no such endpoint.
 local args = cjson.decode(ARGV[1])
 local endpoint = args.prefix .. 'webhook:' .. args.id

@@ -1,12 +1,12 @@
 -- Stores a new endpoint, if its owner exists and does not have too many.
 --
 -- ARGV[1]  JSON:
---   prefix     of all names
+--   prefix     start of all names
 --   id
 --   owner      `user:<id>`, `team:<id>` or `router`
 --   createdAt  ms since 1970
 --   most       maximum of endpoints of an owner
---   fields     of the record
+--   fields     fields of the record
 -- Returns 'created', 'no owner' or 'too many'.
 local args = cjson.decode(ARGV[1])
 local ofOwner = args.prefix .. 'webhooks-of:' .. args.owner

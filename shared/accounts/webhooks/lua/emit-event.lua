@@ -1,7 +1,7 @@
--- Emits an event that no script has stored with a change.
+-- Emits an event that no other script stores together with a change.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 --   event   as for `webhooks.emit`
 -- Returns the number of endpoints that get it.
 local args = cjson.decode(ARGV[1])

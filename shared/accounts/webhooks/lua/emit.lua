@@ -1,14 +1,14 @@
--- What the scripts of webhooks have in common. It stands before each of them, and reads no arguments. A script that changes a state which
--- webhooks report has it before it, too, and calls `webhooks.emit`: the event is stored with the change, or neither is.
+-- What the scripts of webhooks have in common. It stands before each of them, and reads no arguments. It also stands before scripts that
+-- change a state which webhooks report. These call `webhooks.emit`, so that change and event are stored together.
 --
 --   <prefix>webhook:<id>                   hash: an endpoint
 --   <prefix>webhooks                       sorted set: ids of all endpoints by creation time
---   <prefix>webhooks-of:<owner>            sorted set: the same of a person (`user:<id>`), a team (`team:<id>`) or the `router`
+--   <prefix>webhooks-of:<owner>            sorted set: the same for a person (`user:<id>`), a team (`team:<id>`) or the `router`
 --   <prefix>webhook-delivery:<id>          hash: one event on its way to one endpoint; expires when it has ended
 --   <prefix>webhook-pending:<endpoint>     sorted set: ids of unfinished deliveries, by the time at which each is due
---   <prefix>webhook-running:<endpoint>     sorted set: ids of deliveries that a runner has taken, by the time until which it has them
+--   <prefix>webhook-running:<endpoint>     sorted set: ids of deliveries that a runner has, by the time until which it has them
 --   <prefix>webhook-delivered:<endpoint>   sorted set: ids of deliveries by the time at which they ended
---   <prefix>webhook-dead:<endpoint>        the same of deliveries that were given up
+--   <prefix>webhook-dead:<endpoint>        sorted set: ids of deliveries that were given up, by the time at which they ended
 --   <prefix>webhook-due                    sorted set: ids of endpoints, by the time at which a delivery of each can be taken
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
@@ -17,11 +17,12 @@ local webhooks = {}
 -- Maximum of unfinished deliveries of one endpoint.
 local maxPending = 1000
 
--- Maximum of deliveries of one endpoint that runners have at once: a slow receiver delays only its own.
+-- Maximum of deliveries of one endpoint that runners have at once, so that a slow receiver delays only its own deliveries.
 local maxRunning = 4
 
--- Maximum of ended deliveries of one endpoint that are kept, and for how long: 30 days.
+-- Maximum of ended deliveries of one endpoint that are kept.
 local maxKept = { delivered = 100, dead = 500 }
+-- Milliseconds after its end for which a delivery is kept: 30 days.
 local keptMs = 30 * 86400000
 
 function webhooks.now()
@@ -50,7 +51,7 @@ function webhooks.schedule(prefix, endpoint, now)
   redis.call('ZADD', prefix .. 'webhook-due', webhooks.whole(at), endpoint)
 end
 
--- Gives a delivery to a runner until a time. Then it is due again.
+-- Lets a runner have a delivery until a time. Then the delivery is due again.
 function webhooks.lease(prefix, endpoint, id, untilMs)
   redis.call('ZADD', prefix .. 'webhook-pending:' .. endpoint, webhooks.whole(untilMs), id)
   redis.call('ZADD', prefix .. 'webhook-running:' .. endpoint, webhooks.whole(untilMs), id)
@@ -71,7 +72,7 @@ function webhooks.finish(prefix, endpoint, id, state, now)
   end
 end
 
--- Queues a delivery that is due now. Returns false if the endpoint has too many.
+-- Queues a delivery that is due now. Returns false if the endpoint has too many unfinished deliveries.
 function webhooks.wait(prefix, endpoint, id, now)
   local pending = prefix .. 'webhook-pending:' .. endpoint
   if redis.call('ZCARD', pending) >= maxPending then
@@ -82,7 +83,8 @@ function webhooks.wait(prefix, endpoint, id, now)
   return true
 end
 
--- Sends an event to one endpoint, once. `event` is as for `webhooks.emit`, with `once` for a single try. Returns the delivery's id.
+-- Sends an event to one endpoint, unless that was done before. `event` is as for `webhooks.emit`; if it has `once`, there is only one try.
+-- Returns the delivery's id.
 function webhooks.send(prefix, endpoint, event, now)
   local id = 'wh_' .. redis.sha1hex(event.id .. ' ' .. endpoint)
   local delivery = prefix .. 'webhook-delivery:' .. id
@@ -104,8 +106,7 @@ function webhooks.send(prefix, endpoint, event, now)
   return id
 end
 
--- Returns whether an endpoint has selected a type of events, and is enabled. A record that another release has written in another way has
--- not.
+-- Returns whether an endpoint has selected a type of events, and is enabled. Returns false for a record that this release cannot read.
 local function selects(prefix, endpoint, eventType)
   local reply = redis.pcall('HMGET', prefix .. 'webhook:' .. endpoint, 'events', 'disabledAt')
   local isRead, selections = pcall(cjson.decode, reply[1] or '')
@@ -121,7 +122,7 @@ local function selects(prefix, endpoint, eventType)
   return false
 end
 
--- Returns whether an owner exists and is not shut out: see `isShutOut` of people.
+-- Returns whether an owner exists, and is neither blocked nor refused by their provider: see `isShutOut` of people.
 function webhooks.stands(prefix, owner)
   if owner == 'router' then
     return true
@@ -132,7 +133,8 @@ function webhooks.stands(prefix, owner)
   return redis.call('EXISTS', prefix .. owner) == 1 and not blockedAt and not isRefused
 end
 
--- Returns the owners of what belongs to a person, a team, or a key that has no owner or was issued, by the id; none if that does not exist.
+-- Returns the owners for events about what belongs to an id: that of a person, of a team, or of a key that has no owner or was issued. An
+-- empty list if that does not exist.
 function webhooks.ownersOf(prefix, id)
   for _, kind in ipairs({ 'user:', 'team:' }) do
     if redis.call('EXISTS', prefix .. kind .. id) == 1 then
@@ -149,7 +151,7 @@ function webhooks.ownersOf(prefix, id)
   return {}
 end
 
--- Returns why an endpoint must not get deliveries; nil when it may.
+-- Returns why an endpoint must not get deliveries; nil if it may.
 function webhooks.refusal(prefix, endpoint)
   local owner, disabledAt = unpack(redis.call('HMGET', prefix .. 'webhook:' .. endpoint, 'owner', 'disabledAt'))
   if disabledAt then
@@ -162,7 +164,7 @@ function webhooks.refusal(prefix, endpoint)
 end
 
 -- Sends an event to every endpoint of its owners that has selected it. Returns the number of these endpoints.
---   id      unique: an event that is emitted again with the same id is not sent again
+--   id      unique id; an event that is emitted again with the same id is not sent again
 --   type
 --   data    as JSON
 --   owners  `user:<id>`, `team:<id>`, `router`

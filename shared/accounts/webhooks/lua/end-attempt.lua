@@ -1,16 +1,16 @@
 -- Ends a try of a delivery.
 --
 -- ARGV[1]  JSON:
---   prefix    of all names
+--   prefix    start of all names
 --   id
---   attempts  tries that the delivery had before this one
+--   attempts  number of tries that the delivery had before this one
 --   state     'delivered', 'dead', or 'pending' for a delivery to be tried again
 --   delayMs   milliseconds until the next try
---   counts    whether to count this try: false if the delivery was given back untried
---   status    HTTP status of the answer; absent without one
---   error     the reason of a failure; absent without one
+--   counts    whether to count this try; false if the process returned the delivery without a try
+--   status    HTTP status of the answer; absent if there was none
+--   error     the reason of a failure; absent if the try did not fail
 --   ms        duration of the try
---   disables  why to disable the endpoint; absent: it stays enabled
+--   disables  why to disable the endpoint; absent if it stays enabled
 -- Returns 1, or 0 when the try was over already.
 local args = cjson.decode(ARGV[1])
 local prefix, now = args.prefix, webhooks.now()

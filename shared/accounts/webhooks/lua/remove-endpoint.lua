@@ -1,7 +1,7 @@
 -- Removes an endpoint and all its deliveries.
 --
 -- ARGV[1]  JSON:
---   prefix  of all names
+--   prefix  start of all names
 --   id
 -- Returns 1, or 0 when there is no such endpoint.
 local args = cjson.decode(ARGV[1])

@@ -1,10 +1,10 @@
 -- Sends ended deliveries of an endpoint again, each with its previous id and body.
 --
 -- ARGV[1]  JSON:
---   prefix    of all names
+--   prefix    start of all names
 --   endpoint
---   ids       of the deliveries; absent: all that were given up
--- Returns how many deliveries wait now; or 'unknown' or 'disabled' for the state of the endpoint.
+--   ids       ids of the deliveries; absent for all deliveries that were given up
+-- Returns how many deliveries were queued again; or 'unknown' or 'disabled' if that is the state of the endpoint.
 local args = cjson.decode(ARGV[1])
 local prefix, endpoint, now = args.prefix, args.endpoint, webhooks.now()
 if redis.call('EXISTS', prefix .. 'webhook:' .. endpoint) == 0 then

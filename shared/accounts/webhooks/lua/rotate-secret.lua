@@ -1,7 +1,7 @@
--- Sets a new secret of an endpoint. Earlier secrets also sign until they expire.
+-- Sets a new secret of an endpoint. Until they expire, earlier secrets sign, too.
 --
 -- ARGV[1]  JSON:
---   prefix     of all names
+--   prefix     start of all names
 --   id
 --   sealed     the new secret
 --   overlapMs  milliseconds for which the previous secret still signs

@@ -1,7 +1,7 @@
 -- Sends a test event to one endpoint, with a single try.
 --
 -- ARGV[1]  JSON:
---   prefix    of all names
+--   prefix    start of all names
 --   endpoint
 --   event     as for `webhooks.send`
 -- Returns the delivery's id, or nil when there is no such endpoint.

@@ -1,7 +1,7 @@
--- Removes deliveries that are kept no longer from the lists of ended ones. Their records have expired by themselves.
+-- Removes deliveries that are no longer kept from the lists of ended deliveries. Their records have expired already.
 --
 -- ARGV[1]  JSON:
---   prefix     of all names
+--   prefix     start of all names
 --   endpoints  ids of the endpoints whose lists to sweep
 -- Returns how many entries were removed.
 local args = cjson.decode(ARGV[1])

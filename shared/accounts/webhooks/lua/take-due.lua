@@ -1,10 +1,11 @@
--- Gives due deliveries to a runner, a few of each endpoint. The endpoint that has waited longest comes first.
+-- Returns due deliveries to a runner, a few of each endpoint, and makes them due again later. The endpoint that has waited longest comes
+-- first.
 --
 -- ARGV[1]  JSON:
---   prefix   of all names
+--   prefix   start of all names
 --   atOnce   maximum of deliveries
 --   leaseMs  milliseconds after which each is due again, unless its try has begun
--- Returns the id of each delivery and its tries so far.
+-- Returns the id of each delivery, and the number of tries that it has had.
 local args = cjson.decode(ARGV[1])
 local prefix, now = args.prefix, webhooks.now()
 local taken = {}
