@@ -10,7 +10,9 @@ import { report } from '../helpers/compose/report.ts';
 import { docker } from '../helpers/compose/run-command.ts';
 import { Traffic } from '../helpers/compose/traffic.ts';
 
-const compose = new ComposeProject(inject('composeOptions'));
+const options = inject('composeOptions');
+// Each of the twenty clients has a slot: none waits for another one.
+const compose = new ComposeProject({ ...options, env: { ...options.env, GPU_SLOTS: '32' } });
 const { url, key } = inject('composeCluster') ?? { url: '', key: '' };
 let attacker: string;
 
@@ -54,7 +56,7 @@ async function holdOpen(count: number, text: string, { isRead }: { isRead: boole
     if (!isRead) socket.pause();
     socket.write(text);
   }
-  await sleep(8_000);
+  await sleep(3_000);
   for (const { socket } of opened) socket.destroy();
 }
 
@@ -141,7 +143,7 @@ const attacks: [string, () => Promise<unknown>][] = [
         'content-type: application/json\r\n',
         '',
       );
-      return holdOpen(100, form, { isRead: true });
+      return holdOpen(30, form, { isRead: true });
     },
   ],
   [
