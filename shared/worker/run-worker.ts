@@ -21,7 +21,7 @@ import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-op
  * Bodies of jobs may use the memory limit divided by this number, because each body is in memory several times while it is parsed,
  * translated and sent on.
  */
-const bodyParts = 8;
+const bodyParts = 12;
 
 type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
 

@@ -67,6 +67,7 @@ function rawPost(path: string, headers: string, body: string): string {
 const chatPath = '/openai/v1/chat/completions';
 const manyLists = compressed('{"model":"demo","messages":[', '[],', 12_000_000);
 const manyNumbers = compressed('{"model":"demo","max_tokens":9,"messages":[', '1,', 15_000_000);
+const longText = 'x'.repeat(30_000_000);
 const item = '{"type":"message","role":"user","content":"x"},';
 const manyItems = compressed('{"model":"demo","input":[', item, 1_000_000);
 
@@ -87,6 +88,18 @@ const attacks: [string, () => Promise<unknown>][] = [
   [
     'a conversation of a million items',
     async () => expect(await sendCompressed('/openai/v1/responses', manyItems)).toBe(413),
+  ],
+  [
+    'arguments of 30 MB for a tool',
+    async () => {
+      const input = { expression: longText };
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'calculator', arguments: input } };
+      const statuses = await Promise.all([
+        send('/tools/v1/execute', JSON.stringify({ tool: 'calculator', input })),
+        send('/tools/mcp', JSON.stringify(call), { accept: 'application/json, text/event-stream' }),
+      ]);
+      for (const status of statuses) expect(status).toBeGreaterThanOrEqual(200);
+    },
   ],
   [
     '310 bodies that never end',
