@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
-import { RouterError } from '#shared/core/errors.ts';
 import { computeMemoryShare } from '#shared/core/memory-budget.ts';
+import { memoryOfPiece } from './read-body.ts';
 
 /** Bytes of memory of a request and its connection, without the body. */
 const requestBytes = 16 * 1024;
@@ -10,11 +10,14 @@ const memoryParts = 32;
 /** Largest number of bytes that they may use, however large the memory limit is. */
 const maxBytesOfAll = 32 * 1024 * 1024;
 
+/** Bytes of memory that the pieces of one body may need besides their content. A client may send each byte as a piece of its own. */
+const maxPieceBytes = 64 * 1024;
+
 /**
  * Bounds the memory of bodies that are read before a key is checked: those of people who sign in, and of administrators. Each body counts
- * with its declared length until it is complete. A compressed body counts with the maximum. When all bodies together need too much memory,
- * the request that has been arriving for longest is disconnected, so that fast clients do not wait for slow ones. A body without a declared
- * length is refused, because each of its chunks may have a single byte and needs some 200 bytes of memory.
+ * with its declared length until it is complete. A compressed body, or one without a declared length, counts with the maximum. When all
+ * bodies together need too much memory, the request that has been arriving for longest is disconnected, so that fast clients do not wait for
+ * slow ones. A request whose body comes in very many small pieces is disconnected, too.
  */
 export class ArrivingBodies {
   readonly #maxBytes: number;
@@ -33,10 +36,10 @@ export class ArrivingBodies {
   within(maxBytes: number): RequestHandler {
     return (request, response, next) => {
       const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = request.headers;
-      if (transfer !== undefined) return next(noLength());
-      if (length === undefined) return next();
-      const bytes = encoding === undefined ? Math.min(Number(length), maxBytes) : maxBytes;
+      if (length === undefined && transfer === undefined) return next();
+      const bytes = length === undefined || encoding !== undefined ? maxBytes : Math.min(Number(length), maxBytes);
       this.#add(request, requestBytes + bytes);
+      endBodyOfSmallPieces(request);
       const remove = (): void => this.#remove(request);
       request.once('end', remove);
       // The rest of a refused body is discarded as it arrives, so it needs no memory.
@@ -61,8 +64,16 @@ export class ArrivingBodies {
   }
 }
 
-function noLength(): RouterError {
-  return new RouterError('invalid_request', 'A request to this path needs a Content-Length.');
+/** Counts the pieces of a body as Node adds them, because the body may be read only later. */
+function endBodyOfSmallPieces(request: Request): void {
+  const push = request.push.bind(request);
+  let pieceBytes = 0;
+  request.push = (piece: Buffer | null, encoding) => {
+    if (piece) pieceBytes += memoryOfPiece(piece.length) - piece.length;
+    if (pieceBytes <= maxPieceBytes) return push(piece, encoding);
+    request.destroy();
+    return false;
+  };
 }
 
 /**
