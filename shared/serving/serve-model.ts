@@ -97,8 +97,8 @@ export async function serveModel(
   const { auto } = registry();
   const { name, model, permits, place, whyNone } = findLanes({ workers, registry, priceOf }, request, identity);
   const waits = { noWorkerMs, maxWaitMs };
-  const none = place(noWorkers).length > 0 ? undefined : whyNone(waits);
-  if (none && !none.waits) throw none.error;
+  const refusal = place(noWorkers).length > 0 ? undefined : whyNone(waits);
+  if (refusal && !refusal.waits) throw refusal.error;
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
   const counts = operation === 'count_tokens';
   const maxOutput = outputLimit(parameters, model);

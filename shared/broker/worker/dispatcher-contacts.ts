@@ -81,7 +81,7 @@ export class DispatcherContacts {
   }
 
   /** Returns the dispatcher that sent something most recently, within the last minute; silent and absent ones are skipped. */
-  mostRecentlyActive(): string | undefined {
+  lastActive(): string | undefined {
     let best: DispatcherContact | undefined;
     for (const contact of this.#contacts.values()) {
       const isLater = contact.lastReceivedAt > (best?.lastReceivedAt ?? performance.now() - forgottenMs);

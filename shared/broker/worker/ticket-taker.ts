@@ -91,7 +91,7 @@ export class TicketClaimer {
   /** Frees the slots of all claims at a silent dispatcher at once, and chooses another dispatcher for the pulls. */
   onSilent(ingress: string): void {
     this.claimer.giveUp(ingress);
-    this.puller.replaceDispatcher(ingress, this.#options.contacts.mostRecentlyActive());
+    this.puller.replaceDispatcher(ingress, this.#options.contacts.lastActive());
   }
 
   /** Returns a job that this worker has not begun to its dispatcher, for another worker. */

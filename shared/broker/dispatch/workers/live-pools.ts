@@ -1,4 +1,5 @@
-import { computePoolDigest, hasToolName, type Announcement } from '../../contract/announcement.ts';
+import { hasToolName, type Announcement } from '../../contract/announcement.ts';
+import { computePoolDigest } from '../../contract/pool-token.ts';
 import { agreedVersion, type ContractRange } from '../../contract/contract-range.ts';
 import { openOwner } from '../../contract/worker-address.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -110,6 +111,7 @@ export class LivePools {
       this.#lostTools.add(givenName, pool.tier);
     }
   }
+
   /** Drops the oldest lost pools of an owner with too many, so that workers that come, change and go cannot fill the memory. */
   #forgetOldestOf(owner: string): void {
     let left = maxLostBytes;

@@ -20,20 +20,12 @@ import { CredentialModelRules, type CredentialEntries } from './model-claims.ts'
 import { OwnerUsage, type WorkerShare } from './owner-shares.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
+import { SilenceCheck } from './silence-check.ts';
 import { ToolClaims } from './tool-claims.ts';
 import { WorkerHealth } from './worker-health.ts';
 
-/** Milliseconds without a heartbeat after which a worker counts as lost, which is three missed heartbeats and a margin. */
-const lostAfterMs = 3_300;
-
-/** Milliseconds without a heartbeat after which a worker gets no offers until the next heartbeat, because it may be dead. */
-const lateAfterMs = 1_500;
-
 /** Maximum workers; further ones on the broker are ignored, with a log line. */
 const maxWorkers = 10_000;
-
-/** Milliseconds after which a broker that has not answered a ping must itself have been blocked. */
-const promptMs = 500;
 
 const announceWaitMs = maxAnnounceMs + 50;
 
@@ -56,10 +48,8 @@ export class LiveWorkers {
   readonly #changeListeners = new Set<() => void>();
   readonly #requests: AnnouncementRequests;
   readonly #reader: AnnouncementReader;
-  readonly #timer: NodeJS.Timeout;
+  readonly #silence: SilenceCheck;
   readonly #stopListening: () => void;
-  #lastCheck = performance.now();
-  #isAsking = false;
 
   /** @param contract the versions of the contract that this dispatcher speaks */
   constructor(broker: Broker, log: Logger, contract = ownContract) {
@@ -72,11 +62,9 @@ export class LiveWorkers {
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
     );
-    const stopReconnect = broker.onReconnect(() => this.#restartSilence());
-    this.#timer = setInterval(() => this.#dropSilent(), 250);
+    this.#silence = new SilenceCheck(broker, log, this.#workers, (silent) => this.#remove(silent, 'silent'));
     this.#stopListening = () => {
       heartbeats.unsubscribe();
-      stopReconnect();
       this.#requests.close();
     };
   }
@@ -98,7 +86,7 @@ export class LiveWorkers {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#silence.close();
     this.#stopListening();
   }
 
@@ -268,48 +256,6 @@ export class LiveWorkers {
     }
     for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, loss);
     for (const listener of this.#changeListeners) listener();
-  }
-
-  /**
-   * Removes workers that have been silent for too long. If this process was blocked (stopped, starved), it has missed heartbeats, so it
-   * first resets the silence of all workers. Before a silent worker counts as lost, the broker must answer, which shows that the broker
-   * is not blocked.
-   */
-  #dropSilent(): void {
-    const now = performance.now();
-    const stoodStill = now - this.#lastCheck > 1_000;
-    this.#lastCheck = now;
-    if (!this.#broker.connected) return;
-    if (stoodStill) this.#restartSilence();
-    for (const worker of this.#workers.values())
-      if (worker.lastHeartbeatAt < now - lateAfterMs) worker.hasRefused = true;
-    if (this.#isAsking || this.#silent(now).length === 0) return;
-    this.#isAsking = true;
-    this.#broker
-      .flush()
-      .then(() => {
-        if (performance.now() - now > promptMs) this.#restartSilence();
-        else this.#remove(this.#silent(performance.now()), 'silent');
-      })
-      .catch((error: unknown) => this.#log.debug({ err: error }, 'the broker cannot be asked whether workers are lost'))
-      .finally(() => {
-        this.#isAsking = false;
-      });
-  }
-
-  #silent(now: number): LiveWorker[] {
-    return [...this.#workers.values()].filter(
-      ({ lastHeartbeatAt, lastFrameAt }) => Math.max(lastHeartbeatAt, lastFrameAt) < now - lostAfterMs,
-    );
-  }
-
-  /**
-   * Resets the silence of all workers. Announcements are not requested, because each worker's next heartbeat shows whether its announcement
-   * has changed.
-   */
-  #restartSilence(): void {
-    const now = performance.now();
-    for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { derivePoolToken, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { derivePoolToken } from '#shared/broker/contract/pool-token.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { chooseToolLanes } from '#shared/serving/serve-tool.ts';
 import { listTools } from '#shared/serving/list-tools.ts';

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeAnnouncement, encodeAnnouncement, derivePoolToken } from '#shared/broker/contract/announcement.ts';
+import { decodeAnnouncement, encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
+import { derivePoolToken } from '#shared/broker/contract/pool-token.ts';
 import { decodeAck, encodeAck } from '#shared/broker/contract/ack.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import { agreedVersion, includesVersion } from '#shared/broker/contract/contract-range.ts';
