@@ -109,7 +109,8 @@ it.concurrent('the ticket of an ingress that is gone is removed by the first cla
   const { job } = gone.send({ steps: [{ write: 'x' }] });
   await until(() => job.tickets.isAdmitted);
   const { count } = await ticketsOf(ingress);
-  await until(async () => expect(await count()).toBe(1));
+  // A ticket whose storing was not confirmed in time has been published again.
+  await until(async () => expect(await count()).toBeGreaterThan(0));
   await gone.broker.nc.close();
   await addWorker();
   await until(async () => expect(await count()).toBe(0));
