@@ -11,7 +11,7 @@ import { checkPasswordStrength } from '#shared/accounts/sign-in/check-password-s
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
+import { FreedSlotDelay } from '#shared/broker/dispatch/workers/freed-slot-delay.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -126,15 +126,15 @@ export function openConsole(parts: ConsoleParts): Console {
     tracesRecordings: parts.recordings.isTraced,
   };
   const meter = new StatsMeter(() => dispatcher.jobs());
-  const shortHeartbeats = new ShortHeartbeats(broker, ingress, workers);
-  releases.add('short heartbeats', () => shortHeartbeats.close());
+  const freedSlotDelay = new FreedSlotDelay(broker, ingress, workers);
+  releases.add('freed slot delay', () => freedSlotDelay.close());
   const board = new StatsBoard(
     broker,
     ingress,
     () => ({ ...meter.read(), ejected: ejections.own() }),
     (from, stats) => {
-      shortHeartbeats.onStats(from, stats);
-      if (from !== ingress) ejections.onList(from, stats.ejected ?? []);
+      freedSlotDelay.onStats(from);
+      if (from !== ingress) ejections.onList(from, stats.ejected);
     },
   );
   releases.add('stats', () => board.close());
@@ -162,7 +162,7 @@ export function openConsole(parts: ConsoleParts): Console {
     ...agentSessionOperations({
       ...ofUsage,
       sessions: parts.sessions,
-      running: () => board.current().flatMap(({ turns = [] }) => turns),
+      running: () => board.current().flatMap(({ turns }) => turns),
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? (await accounts.teams.list()).map(({ id }) => id) : teamIds),
     }),
     ...recordingOperations(apiParts),

@@ -45,7 +45,6 @@ export class ErrorView {
 
   /** Adds the seconds that were not counted yet, dated by the clock of this process. */
   #onStats(ingress: string, { at: until, requests, faults }: IngressStats): void {
-    if (!faults) return;
     const now = performance.now();
     const before = this.#counted.get(ingress);
     for (const [name, { at }] of this.#counted) if (now - at > silentMs) this.#counted.delete(name);

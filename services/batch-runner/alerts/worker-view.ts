@@ -68,7 +68,7 @@ export class WorkerView {
       if (this.#lost.size > maxLost && oldest !== undefined) this.#lost.delete(oldest);
     });
     this.#stopListening = onIngressStats(broker, (ingress, { ejected }) => {
-      if (ejected) this.#listed.set(ingress, { ejected, at: performance.now() });
+      this.#listed.set(ingress, { ejected, at: performance.now() });
     });
   }
 

@@ -1,5 +1,4 @@
-import { ownContract } from '#shared/broker/contract/contract-range.ts';
-import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { emptyIngressStats, publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { countWaitingByTier, countUnplaced, type WaitingUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
@@ -25,10 +24,8 @@ export class WaitingWork {
       const jobs = [...dispatcher.jobs()].filter(({ state }) => state === 'queued');
       const waiting = jobs.length + this.#lines.size;
       const unplaced = [...countUnplaced(jobs), ...this.#unplacedLines()];
-      const emptyStats = { requests: [], tokens: [], errors: [], firstToken: [], activeStreams: 0, servedByTier: {} };
-      const { newest: v, oldest } = ownContract;
-      const stats = { v, oldest, at: Date.now(), ...emptyStats, lanes: [], failures: [] };
-      publishIngressStats(broker, id, { ...stats, waiting, unplaced, waitingByTier: counts });
+      const stats = { ...emptyIngressStats, at: Date.now(), waiting, unplaced, waitingByTier: counts };
+      publishIngressStats(broker, id, stats);
     }, everyMs);
   }
 

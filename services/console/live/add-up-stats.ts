@@ -18,19 +18,15 @@ export function addUpOverview(stats: readonly IngressStats[]): Overview {
     ...(firstTokenMs ? { firstTokenMs } : {}),
     activeStreams: stats.reduce((sum, { activeStreams }) => sum + activeStreams, 0),
     servedByTier: addByTier(stats.map(({ servedByTier }) => servedByTier)),
-    waiting: stats.reduce((sum, { waiting, lanes }) => sum + (waiting ?? waitingIn(lanes)), 0),
-    queuedByTier: addByTier(
-      stats.flatMap(({ waitingByTier, lanes }) =>
-        waitingByTier ? [waitingByTier] : lanes.map(({ tier, waiting }) => ({ [tier]: waiting })),
-      ),
-    ),
+    waiting: stats.reduce((sum, { waiting }) => sum + waiting, 0),
+    queuedByTier: addByTier(stats.map(({ waitingByTier }) => waitingByTier)),
   };
 }
 
 /** Returns the waiting requests of all ingress nodes, by lane. Requests that no worker can serve right now have no pool. */
 export function addUpQueue(stats: readonly IngressStats[]): QueuedLane[] {
   const lanes = new Map<string, QueuedLane>();
-  const all: QueuedLane[] = stats.flatMap(({ lanes: placed, unplaced = [] }) => [...placed, ...unplaced]);
+  const all: QueuedLane[] = stats.flatMap(({ lanes: placed, unplaced }) => [...placed, ...unplaced]);
   for (const lane of all) {
     const name = `${lane.tier}.${lane.pool ?? ''}.${lane.class}`;
     lanes.set(name, { ...lane, waiting: lane.waiting + (lanes.get(name)?.waiting ?? 0) });
@@ -41,15 +37,11 @@ export function addUpQueue(stats: readonly IngressStats[]): QueuedLane[] {
 /** Returns the refused requests of all ingress nodes, by reason, the most frequent of the last hour first. */
 export function addUpRefusals(stats: readonly IngressStats[]): RefusalCounts[] {
   const sums = new Map<string, RefusalCounts>();
-  for (const { code, minute, hour } of stats.flatMap(({ refused = [] }) => refused)) {
+  for (const { code, minute, hour } of stats.flatMap(({ refused }) => refused)) {
     const sum = sums.get(code) ?? { code, minute: 0, hour: 0 };
     sums.set(code, { code, minute: sum.minute + minute, hour: sum.hour + hour });
   }
   return [...sums.values()].sort((a, b) => b.hour - a.hour || a.code.localeCompare(b.code));
-}
-
-function waitingIn(lanes: IngressStats['lanes']): number {
-  return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
 }
 
 function addSeries(series: readonly (readonly number[])[]): number[] {

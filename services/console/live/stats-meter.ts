@@ -97,6 +97,7 @@ export class StatsMeter {
       unplaced: countUnplaced(jobs),
       waitingByTier: countWaitingByTier(jobs),
       refused: this.#readRefused(second),
+      ejected: [],
       turns: runningTurns(jobs),
       failures: [...this.#failures],
     };

@@ -6,7 +6,7 @@ import { parseJson } from './ticket.ts';
 import { hasMoreValues } from '#shared/core/count-values.ts';
 import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
 import { nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
-import { does, modelOperations, type ModelOperation } from '#shared/core/operation.ts';
+import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 /** Abilities of a model beyond text in, text out. `continue`: the worker continues a broken answer exactly where it stopped. */
@@ -105,8 +105,8 @@ const tool = z.object({
 });
 
 /**
- * The message that a worker publishes at `subjects.heartbeat` on change, on request, and each second unless it sends short heartbeats
- * instead (see `heartbeats.ts`). Every dispatcher subscribes. Times are milliseconds since 1970.
+ * The message that a worker publishes at `subjects.heartbeat` on change and on request. In between it sends short heartbeats, see
+ * `heartbeats.ts`. Every dispatcher subscribes. Times are milliseconds since 1970.
  */
 const announcementSchema = z.object({
   /** The newest version of the contract that the worker speaks. */
@@ -118,19 +118,9 @@ const announcementSchema = z.object({
   /** See `derivePoolToken`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: unparsedList,
-  /**
-   * Models that do not generate, in the encoded form only, because a release without operations would let them generate.
-   * `decodeAnnouncement` moves them to `models`.
-   */
-  otherModels: unparsedList.optional().catch(undefined),
   /** The feature lists to which `lacks` of the models refers. Lists are shared because most models of a worker lack the same features. */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: unparsedList.default([]),
-  /**
-   * Content of MCP servers, in the encoded form only, because a release that does not support content would list it as tools.
-   * `decodeAnnouncement` moves it to `tools`.
-   */
-  contents: unparsedList.optional().catch(undefined),
   /** Client formats in which the worker answers; it never gets jobs of other formats. */
   formats: z.array(announcedName),
   slots: z
@@ -156,17 +146,12 @@ const announcementSchema = z.object({
     .regex(/^[\w.-]{1,255}$/)
     .optional()
     .catch(undefined),
-  /**
-   * Whether the worker confirms each offer that it takes with a keep-alive before it begins the job. If such a worker dies without a
-   * frame, it has not begun the job. Absent from older releases.
-   */
-  confirms: z.boolean().optional().catch(undefined),
   /** The host name of the machine, so that people can find it. */
   host: announcedText(255).optional(),
   /** The version of the worker's release, for people. */
   version: announcedText(100),
   startedAt: z.number(),
-  /** The digest of everything but `busy`, see `computeDigest`; later heartbeats name it. Absent from older releases. */
+  /** The digest of everything but `busy`, see `computeDigest`; later heartbeats name it. Absent before `Heartbeat` adds it. */
   digest: z
     .string()
     .regex(/^[\w-]{1,24}$/)
@@ -199,10 +184,7 @@ export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
   /** Features of requests that the model does not take, see `featureKey`. Absent if it takes all. */
   lacks?: readonly string[] | undefined;
 };
-export type Announcement = Omit<
-  z.infer<typeof announcementSchema>,
-  'models' | 'otherModels' | 'lackLists' | 'tools' | 'contents'
-> & {
+export type Announcement = Omit<z.infer<typeof announcementSchema>, 'models' | 'lackLists' | 'tools'> & {
   models: readonly ModelInfo[];
   tools: readonly ToolInfo[];
   /** How many announced models and tools were dropped because they cannot be parsed or have no valid name. */
@@ -214,7 +196,7 @@ export function hasToolName({ name, givenName }: Pick<ToolInfo, 'name' | 'givenN
   return name === called || givenName === called;
 }
 
-export function encodeAnnouncement({ models, tools: all, ...rest }: Announcement): string {
+export function encodeAnnouncement({ models, ...rest }: Announcement): string {
   const places = new Map<string, number>();
   const lackLists: (readonly string[])[] = [];
   const placeOf = (list: readonly string[]): number => {
@@ -226,10 +208,7 @@ export function encodeAnnouncement({ models, tools: all, ...rest }: Announcement
   const written = models.map(({ lacks = [], ...each }) =>
     lacks.length > 0 ? { ...each, lacks: placeOf(lacks) } : each,
   );
-  const { own = [], other } = Object.groupBy(written, (each) => (does(each, 'generate') ? 'own' : 'other'));
-  const { tools = [], contents } = Object.groupBy(all, ({ passes }) => (passes ? 'contents' : 'tools'));
-  const lists = { tools, ...(contents && { contents }), ...(lackLists.length > 0 && { lackLists }) };
-  return JSON.stringify({ ...rest, models: own, otherModels: other, ...lists });
+  return JSON.stringify({ ...rest, models: written, ...(lackLists.length > 0 && { lackLists }) });
 }
 
 /**
@@ -242,13 +221,12 @@ export function decodeAnnouncement(payload: Uint8Array): Announcement | undefine
   if (hasMoreValues(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength), maxValues)) return undefined;
   const read = parseJson(payload, announcementSchema);
   if (!read) return undefined;
-  const { otherModels = [], models, lackLists = [], tools, contents = [], ...rest } = read;
-  const readModels = readable(model, [...models, ...otherModels]).map(({ lacks, ...each }): ModelInfo => {
+  const { models, lackLists = [], tools, ...rest } = read;
+  const readModels = readable(model, models).map(({ lacks, ...each }): ModelInfo => {
     const list = lacks === undefined ? undefined : lackLists[lacks];
     return list ? { ...each, lacks: list } : each;
   });
-  const readTools = readable(tool, [...tools, ...contents]);
-  const given = models.length + otherModels.length + tools.length + contents.length;
-  const leftOut = given - readModels.length - readTools.length || undefined;
+  const readTools = readable(tool, tools);
+  const leftOut = models.length + tools.length - readModels.length - readTools.length || undefined;
   return { ...rest, models: readModels, tools: readTools, leftOut };
 }

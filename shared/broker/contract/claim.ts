@@ -46,7 +46,7 @@ const grantSchema = z.object({
   ownerKey: z.string().optional(),
   /** The MCP account link of the person who calls a tool; absent for all other jobs. */
   connection: serverConnection.optional(),
-  /** See `UnreadLists`. Absent if the worker reads the whole body, and from older releases. */
+  /** See `UnreadLists`. Absent if the worker reads the whole body. */
   unread: z
     .object({ lists: z.record(z.string(), count), inputTokens: count })
     .optional()
@@ -55,8 +55,6 @@ const grantSchema = z.object({
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** The subject of this attempt's frames, before kind and number. No other worker can guess it. */
   reply: z.string(),
-  /** Whether the dispatcher reads frames whose number is not in their subject, see `subjectWithoutNumber`. Absent from older releases. */
-  numbersBeside: z.boolean().optional().catch(undefined),
   /** Bytes of the whole body, over all parts. */
   bodyBytes: count,
   /**

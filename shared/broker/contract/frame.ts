@@ -28,8 +28,8 @@ export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. If the grant allows it, data frames go to
- * `<…>.d._` and carry their number outside the subject, see `subjectWithoutNumber`. Data frames carry raw bytes.
+ * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. Data frames go to `<…>.d._` and carry their
+ * number outside the subject, see `subjectWithoutNumber`. Data frames carry raw bytes.
  */
 const endSchema = z.object({
   usage: z.object({

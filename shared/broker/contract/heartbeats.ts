@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { encodeAnnouncement, type Announcement } from './announcement.ts';
 
 /*
- * The message that a worker publishes at `subjects.heartbeat` each second: its announcement, or, if every dispatcher supports it, a
- * short heartbeat of a few bytes. A short heartbeat means that nothing but the busy slots has changed since the last announcement.
+ * The message that a worker publishes at `subjects.heartbeat` each second: a short heartbeat of a few bytes. It means that nothing but the
+ * busy slots has changed since the last announcement.
  */
 
 /** Minimum milliseconds between two announcements on request. */
@@ -47,21 +47,17 @@ export const announceAgain = 'announcement';
 export type AnnounceRequest =
   /** The worker must announce itself within a moment. */
   | { kind: 'again' }
-  /**
-   * For the next 20 seconds every dispatcher supports short heartbeats. A worker whose first slot becomes free reports it after at least
-   * `soonMs` milliseconds; large clusters use longer delays.
-   */
-  | { kind: 'short'; soonMs: number }
-  /** A request from an older release without short heartbeats. The worker must announce itself at once, and each second. */
-  | { kind: 'older' };
+  /** A worker reports a freed slot after at least `soonMs` milliseconds; large clusters use longer delays. */
+  | { kind: 'delay'; soonMs: number };
 
-export function encodeAnnounceRequest(request: Exclude<AnnounceRequest, { kind: 'older' }>): string {
-  return request.kind === 'short' ? `short ${request.soonMs}` : request.kind;
+export function encodeAnnounceRequest(request: AnnounceRequest): string {
+  return request.kind === 'delay' ? `delay ${request.soonMs}` : request.kind;
 }
 
-export function decodeAnnounceRequest(payload: Uint8Array): AnnounceRequest {
+/** Returns undefined for a request that only a later release makes. */
+export function decodeAnnounceRequest(payload: Uint8Array): AnnounceRequest | undefined {
   const text = Buffer.from(payload).toString('latin1');
-  const soonMs = /^short (\d{1,5})$/.exec(text)?.[1];
-  if (soonMs !== undefined) return { kind: 'short', soonMs: Number(soonMs) };
-  return { kind: text === 'again' ? 'again' : 'older' };
+  const soonMs = /^delay (\d{1,5})$/.exec(text)?.[1];
+  if (soonMs !== undefined) return { kind: 'delay', soonMs: Number(soonMs) };
+  return text === 'again' ? { kind: 'again' } : undefined;
 }

@@ -68,8 +68,6 @@ export const ingressStatsSchema = z.object({
   v: contractVersion,
   /** The oldest version of the contract that the dispatcher speaks; absent if it is also the newest. */
   oldest: contractVersion.optional(),
-  /** Whether the dispatcher supports short heartbeats of workers, see `heartbeats.ts`. Absent from older releases. */
-  beats: z.boolean().optional(),
   /** The end of the last second that is counted. */
   at: z.number(),
   /** Requests that ended in each of the last 60 seconds. */
@@ -78,8 +76,8 @@ export const ingressStatsSchema = z.object({
   tokens: seconds,
   /** Requests that failed in each of the last 60 seconds. */
   errors: seconds,
-  /** The failed requests for which the router or an upstream is at fault, see `isFault`. Absent from older releases. */
-  faults: seconds.optional(),
+  /** The failed requests for which the router or an upstream is at fault, see `isFault`. */
+  faults: seconds,
   /** How many requests of the last minute got their first byte within each bound of `firstTokenBoundsMs`, and beyond the last one. */
   firstToken: z.array(count).max(64),
   activeStreams: count,
@@ -87,24 +85,21 @@ export const ingressStatsSchema = z.object({
   servedByTier: byTier,
   /** Waiting requests by lane. A request that waits in several lanes counts in each. */
   lanes: readable(lane, 500),
-  /** Waiting requests, each counted once. Absent from older releases. */
-  waiting: count.optional(),
-  /**
-   * Requests that wait in no lane because no worker can serve them right now. A request counts in each tier that may serve it. Absent
-   * from older releases.
-   */
-  unplaced: readable(lane.omit({ pool: true }), 100).optional(),
-  /** Waiting requests by the tiers that may serve them, with workers or without. Absent from older releases. */
-  waitingByTier: byTier.optional(),
-  /** Requests that were refused before any worker got them, by error code. Absent from older releases. */
-  refused: readable(z.object({ code: z.string().max(64), minute: count, hour: count }), 100).optional(),
-  /** The workers that the dispatcher has ejected, each with a model or tool, and `slow` or an error code. Absent from older releases. */
+  /** Waiting requests, each counted once. */
+  waiting: count,
+  /** Requests that wait in no lane because no worker can serve them right now. A request counts in each tier that may serve it. */
+  unplaced: readable(lane.omit({ pool: true }), 100),
+  /** Waiting requests by the tiers that may serve them, with workers or without. */
+  waitingByTier: byTier,
+  /** Requests that were refused before any worker got them, by error code. */
+  refused: readable(z.object({ code: z.string().max(64), minute: count, hour: count }), 100),
+  /** The workers that the dispatcher has ejected, each with a model or tool, and `slow` or an error code. */
   ejected: readable(
     z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),
     maxEjected,
-  ).optional(),
-  /** The running turns of coding agents' sessions, those that have run longest first. Absent from older releases. */
-  turns: readable(turn, maxTurns).optional(),
+  ),
+  /** The running turns of coding agents' sessions, those that have run longest first. */
+  turns: readable(turn, maxTurns),
   /** The last failures, newest first. They contain no text of an upstream or of a request, because either may quote a prompt. */
   failures: readable(
     z.object({
@@ -121,10 +116,32 @@ export const ingressStatsSchema = z.object({
   ),
 });
 
-export type RunningTurnStats = NonNullable<IngressStats['turns']>[number];
-export type EjectedWorker = NonNullable<IngressStats['ejected']>[number];
 export type IngressStats = z.infer<typeof ingressStatsSchema>;
+export type RunningTurnStats = IngressStats['turns'][number];
+export type EjectedWorker = IngressStats['ejected'][number];
 export type Failure = IngressStats['failures'][number];
+
+/** The stats of a dispatcher without any activity. */
+export const emptyIngressStats: IngressStats = {
+  v: ownContract.newest,
+  oldest: ownContract.oldest,
+  at: 0,
+  requests: [],
+  tokens: [],
+  errors: [],
+  faults: [],
+  firstToken: [],
+  activeStreams: 0,
+  servedByTier: {},
+  lanes: [],
+  waiting: 0,
+  unplaced: [],
+  waitingByTier: {},
+  refused: [],
+  ejected: [],
+  turns: [],
+  failures: [],
+};
 
 /** Upper bounds, in milliseconds, of the classes that count times to the first byte: up to about two minutes. */
 export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
@@ -136,10 +153,10 @@ export function publishIngressStats(broker: Broker, ingress: string, stats: Ingr
     requests: dropLeadingZeros(requests),
     tokens: dropLeadingZeros(tokens),
     errors: dropLeadingZeros(errors),
-    ...(faults && { faults: dropLeadingZeros(faults) }),
+    faults: dropLeadingZeros(faults),
     firstToken: firstToken.slice(0, firstToken.findLastIndex((value) => value !== 0) + 1),
   };
-  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...short, beats: true }));
+  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...short }));
 }
 
 /** Drops the zeros before the first other value. */

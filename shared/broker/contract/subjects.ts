@@ -154,8 +154,7 @@ export function consumerName(lane: Pick<Lane, 'pool' | 'class'>): string {
 }
 
 /**
- * Returns the one subject of all frames of a kind of one grant. Each frame carries its number as the message's reply subject. Use it
- * only if the dispatcher allows it in the grant, see `Grant.numbersBeside`.
+ * Returns the one subject of all frames of a kind of one grant. Each frame carries its number as the message's reply subject.
  */
 export function subjectWithoutNumber(reply: string, kind: FrameKind): string {
   return `${reply}.${kind}.${noNumberToken}`;

@@ -66,7 +66,6 @@ export class WorkerLink {
     this.#broker.publish(at, encodeClaimAnswer(grant, job.payload.bytes()), `${grant.reply}.r.0`);
   }
 
-  /** Sends a ticket straight to a worker. A worker of an older release reads it as a broken offer and ignores it. */
   sendTicket({ id }: Job, { v, at }: { v: number; at: string }): void {
     this.#broker.publish(at, encodeTicket({ v, ingress: this.#ingress, job: id }));
   }
@@ -135,7 +134,6 @@ export class WorkerLink {
       unread,
       trace,
       reply: this.#replySubject(grant),
-      numbersBeside: true,
       bodyBytes: payload.length,
       relayedBytes: payload.relayedBytes,
     };

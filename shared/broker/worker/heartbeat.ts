@@ -20,16 +20,7 @@ const heartbeatMoments = 20;
 /** Milliseconds that a heartbeat after a small change waits for further changes. A dispatcher may request a longer wait. */
 const defaultSoonMs = 50;
 
-/** Milliseconds for which a dispatcher's permission for short heartbeats is valid. */
-const shortForMs = 20_000;
-
-/** Milliseconds for which a dispatcher of an older release counts as present after it has requested announcements. */
-const olderForMs = 10_000;
-
-/**
- * Announces a worker on change and on request, and sends a heartbeat each second. It is a short one while every dispatcher supports it,
- * otherwise the whole announcement. Sends `goodbye` at the end.
- */
+/** Announces a worker on change and on request, and sends a short heartbeat each second. Sends `goodbye` at the end. */
 export class Heartbeat {
   readonly #broker: Broker;
   readonly #announcement: () => Announcement;
@@ -43,8 +34,6 @@ export class Heartbeat {
   #again: NodeJS.Timeout | undefined;
   #digest = '';
   #askedAt = Number.NEGATIVE_INFINITY;
-  #shortUntil = Number.NEGATIVE_INFINITY;
-  #olderUntil = Number.NEGATIVE_INFINITY;
   #soonMs = defaultSoonMs;
 
   /** @param busy returns the slots in use, the only part of the announcement that changes without a call of `now` */
@@ -112,21 +101,12 @@ export class Heartbeat {
   #beat(): void {
     clearTimeout(this.#soon);
     this.#soon = undefined;
-    const now = performance.now();
-    if (now > this.#shortUntil || now < this.#olderUntil) this.now();
-    else this.#broker.publish(this.#subject, encodeShortHeartbeat({ digest: this.#digest, busy: this.#busy() }));
+    this.#broker.publish(this.#subject, encodeShortHeartbeat({ digest: this.#digest, busy: this.#busy() }));
   }
 
   #onRequest(payload: Uint8Array): void {
     const request = decodeAnnounceRequest(payload);
-    if (request.kind === 'again') this.again();
-    if (request.kind === 'short') {
-      this.#shortUntil = performance.now() + shortForMs;
-      this.#soonMs = Math.max(defaultSoonMs, request.soonMs);
-    }
-    if (request.kind === 'older') {
-      this.#olderUntil = performance.now() + olderForMs;
-      this.now();
-    }
+    if (request?.kind === 'again') this.again();
+    if (request?.kind === 'delay') this.#soonMs = Math.max(defaultSoonMs, request.soonMs);
   }
 }

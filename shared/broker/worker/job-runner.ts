@@ -88,7 +88,6 @@ export class JobRunner {
     const contact = contacts.at(parseDispatcher(reply));
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
-      numbersBeside: grant.numbersBeside === true,
       aliveInbox: `${inbox}.${id}`,
       stream,
       coalesceMs,

@@ -155,8 +155,7 @@ export class Puller {
   }
 
   /**
-   * Handles an answer to the pull with a number. A dispatcher reports that the pull waits, and whether the server will send heartbeats
-   * (a dispatcher of an older release requests none). The server reports that the pull still waits, has expired, found nothing, or
+   * Handles an answer to the pull with a number. A dispatcher reports that the pull waits, and whether the server will send heartbeats. The server reports that the pull still waits, has expired, found nothing, or
    * failed.
    */
   onStatus(name: string, number: number, { headers, data }: Pick<Msg, 'headers' | 'data'>): void {

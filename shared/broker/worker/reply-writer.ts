@@ -21,8 +21,6 @@ const emptyBytes = new Uint8Array(0);
 export interface ReplyWriterOptions {
   /** The reply subject of the grant, before kind and number. */
   subject: string;
-  /** Whether the dispatcher reads data frames whose number is not in their subject. */
-  numbersBeside: boolean;
   /** The subject at which the dispatcher answers keep-alives if no client waits for this answer any more. */
   aliveInbox: string;
   /** Whether the client gets the pieces as they arrive. */
@@ -46,8 +44,7 @@ export interface ReplyWriterOptions {
 export class ReplyWriter implements Reply {
   readonly #broker: Broker;
   readonly #subject: string;
-  /** The subject of all data frames, if their numbers are outside the subject. */
-  readonly #dataSubject: string | undefined;
+  readonly #dataSubject: string;
   readonly #stream: boolean;
   readonly #coalesceMs: number;
   readonly #aliveInbox: string;
@@ -66,10 +63,10 @@ export class ReplyWriter implements Reply {
   #closed = false;
 
   constructor(broker: Broker, options: ReplyWriterOptions) {
-    const { subject, numbersBeside, aliveInbox, stream, coalesceMs, memory, contact } = options;
+    const { subject, aliveInbox, stream, coalesceMs, memory, contact } = options;
     this.#broker = broker;
     this.#subject = subject;
-    this.#dataSubject = numbersBeside ? subjectWithoutNumber(subject, 'd') : undefined;
+    this.#dataSubject = subjectWithoutNumber(subject, 'd');
     this.#aliveInbox = aliveInbox;
     this.#stream = stream;
     this.#coalesceMs = coalesceMs;
@@ -210,10 +207,9 @@ export class ReplyWriter implements Reply {
   }
 
   #publishData(seq: number, payload: Uint8Array, headers: MsgHdrs | undefined): void {
-    const subject = this.#dataSubject ?? `${this.#subject}.d.${seq}`;
-    const number = this.#dataSubject === undefined ? undefined : String(seq);
-    if (seq === 0 && this.#stream) this.#broker.publishImmediately(subject, payload, number, headers);
-    else if (this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload, number, headers);
-    else this.#broker.publish(subject, payload, number, headers);
+    const number = String(seq);
+    if (seq === 0 && this.#stream) this.#broker.publishImmediately(this.#dataSubject, payload, number, headers);
+    else if (this.#coalesceMs > 0) this.#broker.publishUnhurried(this.#dataSubject, payload, number, headers);
+    else this.#broker.publish(this.#dataSubject, payload, number, headers);
   }
 }

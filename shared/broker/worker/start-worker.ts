@@ -205,7 +205,6 @@ export class Worker {
       accepting: this.status.accepting && !this.status.draining,
       resumesAt,
       offersAt: `${this.#offers}.${this.#pool}`,
-      confirms: true,
       host: hostname(),
       version,
       startedAt: this.#startedAt,

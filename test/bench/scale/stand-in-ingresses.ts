@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { ownContract } from '#shared/broker/contract/contract-range.ts';
-import { firstTokenBoundsMs, onIngressStats, publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import {
+  emptyIngressStats,
+  onIngressStats,
+  publishIngressStats,
+  type IngressStats,
+} from '#shared/broker/contract/ingress-stats.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { countWaitingByLane, countWaitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
+import { FreedSlotDelay } from '#shared/broker/dispatch/workers/freed-slot-delay.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { createLog } from '#shared/core/log.ts';
 import { everydayMessages } from '../peers/cells/request-body.ts';
@@ -71,26 +75,17 @@ async function start({ natsUrl, prefix, count }: Extract<IngressesOrder, { kind:
     await dispatcher.prepare();
     void workers.requestAnnouncements();
     const jobs = new Set<Job>();
-    const short = new ShortHeartbeats(broker, id, workers);
-    onIngressStats(broker, (from, stats) => short.onStats(from, stats));
+    const freedSlotDelay = new FreedSlotDelay(broker, id, workers);
+    onIngressStats(broker, (from) => freedSlotDelay.onStats(from));
     setInterval(() => publishIngressStats(broker, id, statsOf(jobs)), 1_000);
     ingresses.push({ workers, dispatcher, jobs });
   }
 }
 
-function statsOf(jobs: ReadonlySet<Job>) {
-  const minute = Array.from({ length: 60 }, () => 0);
+function statsOf(jobs: ReadonlySet<Job>): IngressStats {
   return {
-    v: ownContract.newest,
-    oldest: ownContract.oldest,
+    ...emptyIngressStats,
     at: Date.now(),
-    requests: minute,
-    tokens: minute,
-    errors: minute,
-    faults: minute,
-    firstToken: firstTokenBoundsMs.map(() => 0),
-    activeStreams: 0,
-    servedByTier: {},
     lanes: countWaitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({
       tier,
       pool,
@@ -98,8 +93,6 @@ function statsOf(jobs: ReadonlySet<Job>) {
       waiting,
     })),
     waitingByTier: countWaitingByTier(jobs),
-    refused: [],
-    failures: [],
   };
 }
 

@@ -1,7 +1,6 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { noStats } from '../../helpers/broker/no-stats.ts';
+import { emptyIngressStats, publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { askChat } from '../../helpers/console/ask-chat.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
@@ -45,7 +44,7 @@ it('an ejected and lost worker, its model, which has one again, and a high error
   onTestFinished(() => broker.close());
   const tellUntil = (ejected: IngressStats['ejected'], name: string): Promise<void> =>
     until(() => {
-      publishIngressStats(broker, 'another', { ...noStats, at: Date.now(), ejected });
+      publishIngressStats(broker, 'another', { ...emptyIngressStats, at: Date.now(), ejected });
       return eventOf(name) !== undefined;
     });
   await tellUntil([{ worker, model: 'other', reason: 'slow' }], 'rtr.worker.ejected');

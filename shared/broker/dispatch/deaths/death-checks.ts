@@ -84,7 +84,6 @@ export class DeathChecks {
 
   onAnswer(grant: string, { startedAt }: ErrorFacts): void {
     const check = this.#checks.get(grant);
-    // Older releases do not report when they were started.
     if (check && startedAt !== undefined) this.#decide(grant, startedAt !== check.death.worker.announcement.startedAt);
   }
 

@@ -29,6 +29,6 @@ export type DeathEvidence = 'closed' | 'replaced' | undefined;
 export function mayHaveTaken(attempt: Attempt, end?: DeathEvidence): boolean {
   const { isOffered, hasBegun, isConfirmed, claimedAt, worker } = attempt;
   if (!isOffered || isConfirmed) return true;
-  if (end && worker.announcement.confirms) return false;
-  return hasBegun || end !== undefined || claimedAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
+  if (end) return false;
+  return hasBegun || claimedAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
 }

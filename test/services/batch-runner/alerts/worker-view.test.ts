@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { emptyIngressStats, publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { WorkerView } from '#services/batch-runner/alerts/worker-view.ts';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
-import { noStats } from '../../../helpers/broker/no-stats.ts';
 import { until } from '../../../helpers/until.ts';
 
 const model = (id: string) => ({ id, capabilities: ['stream' as const] });
@@ -21,7 +20,7 @@ it('the models that workers serve exclude those whose workers all drain, fail or
   expect(models()).toEqual(['both', 'first', 'second']);
 
   const tell = (ejected: IngressStats['ejected']): void => {
-    publishIngressStats(broker, 'another', { ...noStats, at: Date.now(), ejected });
+    publishIngressStats(broker, 'another', { ...emptyIngressStats, at: Date.now(), ejected });
   };
   const eject = (name: string) => ({ worker: first.id, model: name, reason: 'slow' });
   tell([eject('first'), eject('both')]);

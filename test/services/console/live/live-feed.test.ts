@@ -1,3 +1,4 @@
+import { emptyIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { createParser } from 'eventsource-parser';
@@ -10,7 +11,6 @@ import { LiveFeed } from '#services/console/live/live-feed.ts';
 import { applyWorkersChange } from '#services/console/web/api/apply-workers-change.ts';
 import type { Viewer } from '#services/console/live/visible-failures.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
-import { noStats } from '../../../helpers/broker/no-stats.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorkers;
@@ -70,7 +70,7 @@ function openPage(feed: LiveFeed, viewer: Viewer, { later = viewer, takesChanges
 function openStill(read: () => Partial<IngressStats>, workers = noWorkers): LiveFeed {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const feed = new LiveFeed(workers, () => [{ ...noStats, ...read() }]);
+  const feed = new LiveFeed(workers, () => [{ ...emptyIngressStats, ...read() }]);
   onTestFinished(() => feed.close());
   return feed;
 }

@@ -37,9 +37,8 @@ describe('the turns in the stats of an ingress', () => {
     expect(JSON.stringify(turns).length).toBeLessThan(100_000);
   });
 
-  it('are read without unreadable ones of another release, and may be absent', () => {
-    const { turns: _, ...stats } = new StatsMeter(() => []).read();
-    expect(ingressStatsSchema.parse(stats).turns).toBeUndefined();
+  it('are read without unreadable ones of another release', () => {
+    const stats = new StatsMeter(() => []).read();
     const [own] = runningTurns([job('r1')]);
     const sent = { ...stats, turns: [{ request: 1 }, { ...own, mood: 'good' }] };
     expect(ingressStatsSchema.parse(JSON.parse(JSON.stringify(sent))).turns).toMatchObject([{ request: 'r1' }]);

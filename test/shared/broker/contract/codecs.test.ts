@@ -38,7 +38,6 @@ const grant = fc.record({
   stream: fc.boolean(),
   model: fc.string(),
   reply: fc.string(),
-  numbersBeside: fc.boolean(),
   bodyBytes: count,
 });
 
@@ -54,18 +53,14 @@ describe('messages of the broker contract', () => {
     );
   });
 
-  it('keep announcements unchanged; models that do not generate travel separately', () => {
+  it('keep announcements unchanged', () => {
     const models = [
       { id: 'embedder', operations: ['embed' as const], capabilities: [] },
       { id: 'plain', capabilities: ['stream' as const] },
       { id: 'both', operations: ['generate' as const, 'embed' as const], capabilities: [] },
     ];
     const announcement = announcementOf({ models });
-    const payload = encodeAnnouncement(announcement);
-    const seenByOlder = JSON.parse(payload) as { models: { id: string }[] };
-    expect(seenByOlder.models.map(({ id }) => id)).toEqual(['plain', 'both']);
-    const [embedder, plain, both] = models;
-    expect(decodeAnnouncement(Buffer.from(payload))).toEqual({ ...announcement, models: [plain, both, embedder] });
+    expect(decodeAnnouncement(Buffer.from(encodeAnnouncement(announcement)))).toEqual(announcement);
   });
 
   it('carry a list of missing features once for all models that share it', () => {
@@ -88,12 +83,11 @@ describe('messages of the broker contract', () => {
     );
   });
 
-  it('carry the content of MCP servers apart from tools, for releases that only support tools', () => {
+  it('carry the content of MCP servers without the kinds that only a later release has', () => {
     const tool = { name: 'find', description: '', inputSchema: {}, server: 'wiki' };
     const content = { ...tool, name: 'wiki/*', passes: ['resources' as const] };
     const announcement = announcementOf({ tier: 'tools', tools: [tool, content] });
     const payload = encodeAnnouncement(announcement);
-    expect(JSON.parse(payload)).toMatchObject({ tools: [tool], contents: [content] });
     expect(decodeAnnouncement(Buffer.from(payload))).toEqual(announcement);
     const later = payload.replace('["resources"]', '["levitation","resources"]');
     expect(decodeAnnouncement(Buffer.from(later))?.tools).toEqual([tool, content]);
@@ -101,8 +95,8 @@ describe('messages of the broker contract', () => {
 
   it('drop operations and capabilities that only a later release has', () => {
     const model = { id: 'm', operations: ['embed', 'levitate'], capabilities: [] };
-    const models = [{ id: 'demo', capabilities: ['stream', 'smell'] }];
-    const payload = JSON.stringify({ ...announcementOf(), models, otherModels: [model] });
+    const models = [{ id: 'demo', capabilities: ['stream', 'smell'] }, model];
+    const payload = JSON.stringify({ ...announcementOf(), models });
     const known = [
       { id: 'demo', capabilities: ['stream'] },
       { ...model, operations: ['embed'] },
@@ -125,10 +119,10 @@ describe('messages of the broker contract', () => {
     const fine = ['hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M', 'C:\\models\\My Model.gguf', 'modèle-é', 'm'.repeat(256)];
     const models = [...harmful, ...fine].map((id) => ({ id, capabilities: [] }));
     const tools = [...harmful, ...fine].map((name) => ({ name, description: 'one\ntwo', inputSchema: {} }));
-    const payload = JSON.stringify({ ...announcementOf(), models, otherModels: models, tools, contents: tools });
+    const payload = JSON.stringify({ ...announcementOf(), models, tools });
     const read = decodeAnnouncement(Buffer.from(payload));
-    expect(read?.models.map(({ id }) => id)).toEqual([...fine, ...fine]);
-    expect(read?.tools.map(({ name }) => name)).toEqual([...fine, ...fine]);
+    expect(read?.models.map(({ id }) => id)).toEqual(fine);
+    expect(read?.tools.map(({ name }) => name)).toEqual(fine);
   });
 
   it('remove control characters from texts for people and cut long ones', () => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
-import { onIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { emptyIngressStats, onIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import {
   announceKeyChange,
   onKeyChange,
@@ -13,8 +13,9 @@ import { it } from '../../../helpers/broker/it-with-parties.ts';
 
 const lane = { tier: 'gpu', pool: 'p', class: 'normal', waiting: 3 };
 const failure = { at: 1, requestId: 'r', code: 'internal', message: 'm', tier: 'gpu', worker: 'w' };
+const { oldest: _, ...noStats } = emptyIngressStats;
 const stats = {
-  v: ownContract.newest,
+  ...noStats,
   at: 1_000,
   requests: [1],
   tokens: [2],

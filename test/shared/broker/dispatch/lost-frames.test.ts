@@ -16,51 +16,39 @@ function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: number
   });
 }
 
-/** Drops each of these frames the first time it is sent. @returns the frames not sent yet, and whether numbers were in subjects */
+/** Drops each of these frames the first time it is sent. @returns the frames not sent yet */
 function loseOnce(worker: TappedBroker, frames: readonly string[]) {
   const left = new Set(frames);
   // Ends that nobody has asked for are kept while the connection is young.
   worker.seemConnected('just now');
   loseFrames(worker, (kind, seq) => left.delete(`${kind}${seq}`));
-  const numbered = new Set<string>();
-  worker.onSend((message, send) => {
-    const { subject, reply } = message;
-    const [, kind, number] = /\.reply\..*\.(.)\.([^.]+)$/.exec(subject) ?? [];
-    if (kind === 'd') numbered.add(number === '_' && reply ? 'beside' : 'in');
-    send(message);
-  });
-  return { left, numbered };
+  return { left };
 }
 
 const all = ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8'];
 
 describe.concurrent('frames that are lost once', () => {
   it.for([
-    { what: 'the first', lost: ['d0'], where: 'beside' },
-    { what: 'the first', lost: ['d0'], where: 'in' },
-    { what: 'several', lost: ['d2', 'd3', 'd6'], where: 'beside' },
-    { what: 'all', lost: all, where: 'beside' },
-    { what: 'several and the last', lost: ['d2', 'd3', 'e8'], where: 'in' },
-  ])('$what, numbered $where their subject, are sent again', async ({ lost, where }, { start, expect }) => {
+    { what: 'the first', lost: ['d0'] },
+    { what: 'several', lost: ['d2', 'd3', 'd6'] },
+    { what: 'all', lost: all },
+    { what: 'several and the last', lost: ['d2', 'd3', 'e8'] },
+  ])('$what are sent again', async ({ lost }, { start, expect }) => {
     // A job that was offered without any answer is repeated, as is a job that loses all frames.
     const offers = !lost.includes('e8');
     const { ingress, addWaiting } = await start({ ingress: { offers } });
-    if (where === 'in') grantAsOlder(ingress);
     const [worker] = await addWaiting({});
-    const { left, numbered } = loseOnce(made(worker), lost);
+    const { left } = loseOnce(made(worker), lost);
     const sent = ingress.send({ steps: Array.from('abcdefgh').flatMap((write) => [{ write }, { waitMs: 5 }]) });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'abcdefgh' });
-    expect([left.size, [...numbered]]).toEqual([0, [where]]);
+    expect(left.size).toBe(0);
   });
 
   it.for([
-    { what: 'the only one', size: 1, lost: 'e0', isOlder: false },
-    { what: 'one of several', size: 512 * 1024, lost: 'd1', isOlder: false },
-    { what: 'one of several, numbered in its subject', size: 512 * 1024, lost: 'd1', isOlder: true },
-  ])('$what, of an answer that is not streamed: is sent again too', async (given, { start, expect }) => {
-    const { size, lost, isOlder } = given;
+    { what: 'the only one', size: 1, lost: 'e0' },
+    { what: 'one of several', size: 512 * 1024, lost: 'd1' },
+  ])('$what, of an answer that is not streamed: is sent again too', async ({ size, lost }, { start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: { offers: false } });
-    if (isOlder) grantAsOlder(ingress);
     const { left } = loseOnce(await addWorker(), [lost]);
     const pieces = ['a', 'b'].map((letter) => letter.repeat(size));
     const sent = ingress.send({ steps: pieces.map((write) => ({ write })), stream: false });
@@ -168,13 +156,3 @@ describe.concurrent('a message of an ingress', () => {
     expect(report.endedAt - report.queuedAt).toBeGreaterThan(6_000);
   });
 });
-
-/** Has an ingress grant and offer jobs as a release does that knows no numbers beside subjects. */
-function grantAsOlder({ onSend }: Pick<TappedBroker, 'onSend'>): void {
-  onSend((message, send) => {
-    const [head = '', ...body] = Buffer.from(message.payload).toString('latin1').split('\n');
-    if (!head.startsWith('{"answer":"grant"')) return send(message);
-    const { numbersBeside: _, ...older } = JSON.parse(head) as { numbersBeside?: boolean };
-    send({ ...message, payload: Buffer.from([JSON.stringify(older), ...body].join('\n'), 'latin1') });
-  });
-}

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => broker.nc.close());
 
 /** A writer, and the frames that arrive, each as kind, number or `_`, text and, if there is one, reply subject. */
-async function startReply(coalesceMs: number, stream = true, numbersBeside = false, memory = new FrameMemory()) {
+async function startReply(coalesceMs: number, stream = true, memory = new FrameMemory()) {
   const subject = `test.reply.${randomUUID()}`;
   const frames: string[] = [];
   broker.subscribe(`${subject}.>`, ({ subject: to, data, reply }) => {
@@ -27,7 +27,7 @@ async function startReply(coalesceMs: number, stream = true, numbersBeside = fal
   });
   await broker.flush();
   const contact = new DispatcherContact('test');
-  const rest = { numbersBeside, aliveInbox: 'test.alive', stream, coalesceMs, memory, contact };
+  const rest = { aliveInbox: 'test.alive', stream, coalesceMs, memory, contact };
   const writer = new ReplyWriter(broker, { subject, ...rest });
   return { writer, frames, subject, contact };
 }
@@ -42,10 +42,10 @@ describe('the pieces of a stream', () => {
     writer.write('a');
     writer.write('b');
     await broker.flush();
-    expect(frames).toEqual(['d.0 a']);
+    expect(frames).toEqual(['d._ a 0']);
     writer.write('c');
     await until(() => frames.length > 1);
-    expect(frames).toEqual(['d.0 a', 'd.1 bc']);
+    expect(frames).toEqual(['d._ a 0', 'd._ bc 1']);
   });
 
   it('travel at once again if nothing was sent for the length of the window', async () => {
@@ -54,7 +54,7 @@ describe('the pieces of a stream', () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     writer.write('b');
     await broker.flush();
-    expect(frames).toEqual(['d.0 a', 'd.1 b']);
+    expect(frames).toEqual(['d._ a 0', 'd._ b 1']);
   });
 
   it('do not wait for the window if they have grown large', async () => {
@@ -63,14 +63,14 @@ describe('the pieces of a stream', () => {
     writer.write('b');
     writer.write('c'.repeat(64 * 1024));
     await broker.flush();
-    expect(frames.map((frame) => frame.length)).toEqual([5, 4 + 1 + 64 * 1024]);
+    expect(frames.map((frame) => frame.length)).toEqual([7, 6 + 1 + 64 * 1024]);
   });
 
   it('travel each by itself without a window', async () => {
     const { writer, frames } = await startReply(0);
     for (const piece of ['a', 'b', 'c']) writer.write(piece);
     await broker.flush();
-    expect(frames).toEqual(['d.0 a', 'd.1 b', 'd.2 c']);
+    expect(frames).toEqual(['d._ a 0', 'd._ b 1', 'd._ c 2']);
   });
 
   it('travel with the end if it comes first', async () => {
@@ -79,7 +79,7 @@ describe('the pieces of a stream', () => {
     writer.write('b');
     writer.end(end);
     await broker.flush();
-    expect(frames).toEqual(['d.0 a', `e.1 ${JSON.stringify(end)}\nb`]);
+    expect(frames).toEqual(['d._ a 0', `e.1 ${JSON.stringify(end)}\nb`]);
   });
 
   it('are dropped after the answer was closed', async () => {
@@ -90,13 +90,13 @@ describe('the pieces of a stream', () => {
     writer.write('c');
     await new Promise((resolve) => setTimeout(resolve, 20));
     await broker.flush();
-    expect(frames).toEqual(['d.0 a']);
+    expect(frames).toEqual(['d._ a 0']);
   });
 });
 
 describe('frame numbers outside the subject', () => {
   it.each([0, 5])('keep all data frames of a stream at one subject, with a window of %i ms', async (coalesceMs) => {
-    const { writer, frames } = await startReply(coalesceMs, true, true);
+    const { writer, frames } = await startReply(coalesceMs);
     for (const [at, piece] of ['a', 'b', 'c'].entries()) {
       writer.write(piece);
       await until(() => frames.length > at);
@@ -108,7 +108,7 @@ describe('frame numbers outside the subject', () => {
   });
 
   it('are sent again with repeated frames', async () => {
-    const { writer, frames } = await startReply(0, true, true);
+    const { writer, frames } = await startReply(0);
     for (const piece of ['a', 'b', 'c']) writer.write(piece);
     writer.fail(new RouterError('upstream_failed', 'It failed.'));
     expect(writer.retransmit(1)).toBe(true);
@@ -118,7 +118,7 @@ describe('frame numbers outside the subject', () => {
   });
 
   it('are sent with the parts of an answer that is not streamed', async () => {
-    const { writer, frames } = await startReply(0, false, true);
+    const { writer, frames } = await startReply(0, false);
     for (const letter of ['a', 'b']) writer.write(letter.repeat(512 * 1024));
     await until(() => frames.length === 2);
     writer.end(end);
@@ -160,7 +160,7 @@ describe('the pieces of an answer that is not streamed', () => {
     writer.write('c');
     await until(() => frames.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(frames.map((frame) => frame.length)).toEqual([4 + 512 * 1024]);
+    expect(frames.map((frame) => frame.length)).toEqual([6 + 512 * 1024]);
     writer.end(end);
     await until(() => frames.length > 1);
     expect(frames[1]?.endsWith('\nc')).toBe(true);
@@ -177,11 +177,10 @@ describe('the pieces of an answer that is not streamed', () => {
 
 describe('headers of the upstream', () => {
   it.each([
-    ['a stream', true, false],
-    ['a stream with numbers beside the subject', true, true],
-    ['an answer that is not streamed', false, false],
-  ])('travel with the first frame of %s, and again when it is sent again', async (_, stream, numbersBeside) => {
-    const { writer, subject } = await startReply(5, stream, numbersBeside);
+    ['a stream', true],
+    ['an answer that is not streamed', false],
+  ])('travel with the first frame of %s, and again when it is sent again', async (_, stream) => {
+    const { writer, subject } = await startReply(5, stream);
     const carried: unknown[] = [];
     broker.subscribe(`${subject}.>`, ({ headers, data }) => carried.push([decodeAnswerHeaders(headers), data.length]));
     await broker.flush();
@@ -210,7 +209,7 @@ describe('headers of the upstream', () => {
 });
 
 it('there is room for further pieces while the ingress is in reach, and otherwise while the memory for sent frames has some', async () => {
-  const { writer, contact } = await startReply(0, true, true, new FrameMemory(1_000));
+  const { writer, contact } = await startReply(0, true, new FrameMemory(1_000));
   writer.write('x'.repeat(800));
   expect(writer.room()).toBeUndefined();
   contact.recordAbsent();

@@ -1,25 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import {
   minAnnounceIntervalMs,
   announceAgain,
   decodeShortHeartbeat,
-  encodeAnnounceRequest,
   encodeShortHeartbeat,
 } from '#shared/broker/contract/heartbeats.ts';
-import { publishIngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { ShortHeartbeats } from '#shared/broker/dispatch/workers/short-heartbeats.ts';
-import { made } from '../../../../helpers/accounts/made.ts';
-import { announcementOf } from '../../../../helpers/broker/announcement.ts';
-import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
-import { it } from '../../../../helpers/broker/it-with-parties.ts';
-import { noStats } from '../../../../helpers/broker/no-stats.ts';
-import { until } from '../../../../helpers/until.ts';
+import { FreedSlotDelay } from '#shared/broker/dispatch/workers/freed-slot-delay.ts';
+import { made } from '../../../helpers/accounts/made.ts';
+import { announcementOf } from '../../../helpers/broker/announcement.ts';
+import type { Parties } from '../../../helpers/broker/broker-parties.ts';
+import { it } from '../../../helpers/broker/it-with-parties.ts';
+import { until } from '../../../helpers/until.ts';
 
 /**
- * Adds workers, each of which sends beats when this resolves.
- * @returns what they publish from the first one's start on, what they are asked for, and what permits them to send beats
+ * Adds workers, each of which has sent a short heartbeat when this resolves.
+ * @returns what they publish from the first one's start on, and what they are asked for
  */
 async function addBeating(parties: Parties, ...ids: string[]) {
   const { broker } = parties.ingress;
@@ -28,12 +25,9 @@ async function addBeating(parties: Parties, ...ids: string[]) {
   const textOf = (data: Uint8Array): string => Buffer.from(data).toString();
   broker.subscribe(subjects.allHeartbeats, ({ data }) => void seen.push(textOf(data)));
   broker.subscribe(`${subjects.prefix}.retransmit.>`, ({ data }) => void asked.push(textOf(data)));
-  const allow = (): void =>
-    broker.publish(subjects.announceRequest, encodeAnnounceRequest({ kind: 'short', soonMs: 50 }));
   const workers = await Promise.all(ids.map((id) => parties.addWorker({ id, slots: 3 })));
-  allow();
   await until(() => seen.filter(isBeat).length >= ids.length);
-  return { ...parties, workers, seen, asked, allow };
+  return { ...parties, workers, seen, asked };
 }
 
 const isBeat = (text: string): boolean => decodeShortHeartbeat(Buffer.from(text)) !== undefined;
@@ -46,7 +40,7 @@ it('a short heartbeat is a few dozen bytes, and nothing else is parsed as one', 
   for (const text of others) expect(decodeShortHeartbeat(Buffer.from(text))).toBeUndefined();
 });
 
-describe.concurrent('workers that may send short heartbeats', () => {
+describe.concurrent('workers', () => {
   it('announce themselves only on change, and their busy slots are known', async ({ start, expect }) => {
     const { ingress, workers, seen } = await addBeating(await start(), 'one');
     const live = made(ingress.workers.get('one'));
@@ -95,17 +89,6 @@ describe.concurrent('workers that may send short heartbeats', () => {
     expect(announced()).toBeLessThanOrEqual(most);
   });
 
-  it('send announcements again for an ingress of an older release', async ({ start, expect }) => {
-    const { ingress, seen, allow } = await addBeating(await start(), 'one');
-    ingress.broker.publish(ingress.broker.subjects.announceRequest, '');
-    await ingress.broker.flush();
-    await until(() => seen.at(-1)?.startsWith('{') === true);
-    seen.length = 0;
-    allow();
-    await until(() => seen.length > 1);
-    expect(seen.some(isBeat)).toBe(false);
-  });
-
   it('get no requests from an ingress that was disconnected if nothing has changed', async ({ start, expect }) => {
     const { ingress, seen, asked } = await addBeating(await start(), 'one', 'two');
     await ingress.broker.nc.reconnect();
@@ -117,41 +100,21 @@ describe.concurrent('workers that may send short heartbeats', () => {
   });
 });
 
-describe.concurrent('the permission for short heartbeats', () => {
-  it('comes from the first ingress while every component supports them', async ({ start, expect, onTestFinished }) => {
-    const { ingress } = await start();
-    const { broker } = ingress;
-    const given: string[] = [];
-    broker.subscribe(broker.subjects.announceRequest, ({ data }) => void given.push(Buffer.from(data).toString()));
-    const workers = { size: 2_000 };
-    const begin = performance.now();
-    const [first, second] = ['a', 'b'].map((id) => new ShortHeartbeats(broker, id, workers, 400));
-    onTestFinished(() => [first, second].forEach((each) => each?.close()));
-    const timer = setInterval(() => {
-      for (const each of [first, second]) for (const id of ['a', 'b']) each?.onStats(id, { beats: true });
-    }, 100);
-    onTestFinished(() => clearInterval(timer));
-    await until(() => given.length === 2);
-    // 4,000 deliveries a second: a freed slot is announced soon. Only one of the two ingresses has sent it.
-    expect(given).toEqual(['short 40', 'short 40']);
-    expect(performance.now() - begin).toBeGreaterThan(700);
-    for (const each of [first, second]) each?.onStats('z', {});
-    await broker.flush();
-    given.length = 0;
-    await sleep(1_000);
-    expect(given).toEqual([]);
-    await until(() => given.length > 0, 5_000);
-  });
-
-  it('depends on the stats of every component of this release', async ({ start, expect }) => {
-    const { ingress } = await start();
-    const { broker } = ingress;
-    const got: string[] = [];
-    broker.subscribe(broker.subjects.allIngressStats, ({ data }) => void got.push(Buffer.from(data).toString()));
-    publishIngressStats(broker, 'a', { ...noStats, v: 1 });
-    await until(() => got.length === 1);
-    expect(JSON.parse(got[0] ?? '')).toMatchObject({ beats: true });
-  });
+it('only the first of several ingresses sends workers the delay for reports of freed slots', async ({ start }) => {
+  const { broker } = (await start()).ingress;
+  const given: string[] = [];
+  broker.subscribe(broker.subjects.announceRequest, ({ data }) => void given.push(Buffer.from(data).toString()));
+  const all = ['a', 'b'].map((id) => new FreedSlotDelay(broker, id, { size: 2_000 }, 400));
+  onTestFinished(() => all.forEach((each) => each.close()));
+  const timer = setInterval(() => {
+    for (const each of all) for (const id of ['a', 'b']) each.onStats(id);
+  }, 100);
+  onTestFinished(() => clearInterval(timer));
+  const begin = performance.now();
+  await until(() => given.length === 2);
+  // 4,000 deliveries a second. Two messages of one ingress are 400 ms apart.
+  expect(given).toEqual(['delay 40', 'delay 40']);
+  expect(performance.now() - begin).toBeGreaterThan(380);
 });
 
 it('an ingress has the right busy slots when an announcement is repeated after short heartbeats', async ({ start }) => {
