@@ -62,19 +62,19 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
     }
     const translation = findTranslation(dialogue.translations, job.format, dialogue.upstream);
-    const { request: given } = readRequest(job);
-    const inputTokens = translation.client.estimateInput(given);
+    const { request: clientRequest } = readRequest(job);
+    const inputTokens = translation.client.estimateInput(clientRequest);
     if (job.operation === 'count_tokens') {
       reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const recalled = translation.recall?.(given);
-    const request = translation.request(given, { model: job.model, ...takes, unseal: createUnseal(job) });
+    const recalled = translation.recall?.(clientRequest);
+    const request = translation.request(clientRequest, { model: job.model, ...takes, unseal: createUnseal(job) });
     const answerContext = createAnswerContext(translation.client, {
       model: job.model,
       job,
       recalled,
-      usageChunk: usageChunk && asksForUsage(given),
+      usageChunk: usageChunk && asksForUsage(clientRequest),
       promptTokens: () => inputTokens,
     });
     const answer = (job.stream ? createStreamWriter : createWholeWriter)(dialogue, translation, answerContext, reply);

@@ -23,7 +23,7 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
   const file = cli.kind === 'command' ? undefined : loginFile(logins[cli.kind], starter.variable);
   const login = new LoginState({ file, log, onChange: announce });
   releases.add('login state', () => login.close());
-  const served = await cli.serve({
+  const servedCli = await cli.serve({
     starter,
     models: config.CLI_MODELS,
     root,
@@ -41,15 +41,15 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
     log,
     onHealth: (healthy) => breaker.healthy(healthy),
   });
-  releases.add('CLI processes', () => served.close());
-  addProcessMetrics(admin.registry, served.counts);
+  releases.add('CLI processes', () => servedCli.close());
+  addProcessMetrics(admin.registry, servedCli.counts);
 
   return {
     kind: cli.kind,
-    formats: served.formats,
+    formats: servedCli.formats,
     coalesceMs: config.COALESCE_MS,
-    handler: served.handler,
-    facts: () => login.restrictFacts({ models: modelsOf(config, served), slots: config.SLOTS, accepting: true }),
+    handler: servedCli.handler,
+    facts: () => login.restrictFacts({ models: modelsOf(config, servedCli), slots: config.SLOTS, accepting: true }),
   };
 });
 

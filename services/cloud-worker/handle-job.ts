@@ -203,13 +203,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function requestOf(
     { translation, served }: ChosenFormat,
     ask: JobRequest,
-    { request: given, write }: ReadRequest,
+    { request: clientRequest, write }: ReadRequest,
     signal: AbortSignal,
     effort: string | undefined,
   ): ProviderRequest {
-    const recalled = translation.recall?.(given);
+    const recalled = translation.recall?.(clientRequest);
     const { format } = served;
-    const translatedRequest = translated(translation, served, ask, given);
+    const translatedRequest = translated(translation, served, ask, clientRequest);
     const least = readMinimalEffort(translatedRequest);
     const instead = effort ?? (least && refusals.instead(ask.model.id, least));
     const request =
@@ -225,7 +225,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       fit: fitsOutput ? OutputFit.createFor({ format, request, write, countInput }) : undefined,
       turn: PausedTurn.createFor({ upstream: format, client: translation.client, request, write }),
       least: instead === undefined ? least : undefined,
-      usageChunk: usageChunk && asksForUsage(given),
+      usageChunk: usageChunk && asksForUsage(clientRequest),
       body,
       headers,
       inputTokens,

@@ -20,11 +20,11 @@ export interface StartingAnswer {
  */
 export async function answerWithSlot(
   engine: Engine,
-  { facts: given, demo, response, signal }: StartingAnswer,
+  { facts: startFacts, demo, response, signal }: StartingAnswer,
   send: (facts: AnswerFacts) => Promise<ReplyEnding>,
 ): Promise<void> {
   const releaseSlot = await engine.slots.take(signal);
-  const facts = engine.state.begin(given);
+  const facts = engine.state.begin(startFacts);
   let ending: ReplyEnding | 'aborted' = 'faulted';
   try {
     const refusal = refusalOf(demo);

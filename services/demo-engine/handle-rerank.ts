@@ -43,10 +43,10 @@ export async function handleRerank(
     prompt_tokens: tokens,
   };
   await answerWithSlot(engine, { facts, demo, response, signal }, ({ id }) => {
-    const asked = embedText(withoutDemoLine(query), dimensions);
+    const queryVector = embedText(withoutDemoLine(query), dimensions);
     const results = documents
       .map((text, index) => {
-        const score = (1 + similarity(asked, embedText(text, dimensions))) / 2;
+        const score = (1 + similarity(queryVector, embedText(text, dimensions))) / 2;
         return { index, document: { text }, relevance_score: score };
       })
       .sort((a, b) => b.relevance_score - a.relevance_score)

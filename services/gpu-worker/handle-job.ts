@@ -128,14 +128,14 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     }
   }
 
-  function routeOf({ format }: GrantedJob, { request: given }: ReadRequest): EngineRoute {
-    return chooseEngineRoute(engine, translations, format, given);
+  function routeOf({ format }: GrantedJob, { request: clientRequest }: ReadRequest): EngineRoute {
+    return chooseEngineRoute(engine, translations, format, clientRequest);
   }
 
   async function translate(
     { translation, format }: EngineRoute,
     job: GrantedJob,
-    { request: given, skim }: ReadRequest,
+    { request: clientRequest, skim }: ReadRequest,
     model: ModelInfo,
     signal: AbortSignal,
     begin: BegunStream['begin'] = (translated) => translated,
@@ -144,13 +144,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { makesOneChoice } = engine;
     const { id, maxOutput } = model;
     const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: createUnseal(job) };
-    const plain = withoutSteering(translation.request(given, target), passedFields);
+    const plain = withoutSteering(translation.request(clientRequest, target), passedFields);
     const isSalted = engine.saltsCaches === true && ['generate', 'complete'].includes(format.operation);
     const translated = begin(isSalted ? saltCache(plain, job.ownerKey) : plain);
     if (format !== engineChatFormat) return translated;
     const request = engine.adapt(translated, model);
     if (!skim(() => mayNameImages(request))) return request;
-    const clientPath = (address: string): string | undefined => translation.pathOfAddress?.(given, address);
+    const clientPath = (address: string): string | undefined => translation.pathOfAddress?.(clientRequest, address);
     return inlineImages(request, fetchImage, signal, clientPath);
   }
 

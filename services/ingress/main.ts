@@ -263,8 +263,8 @@ await runService(async (environment, releases) => {
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
   const filesThroughOutages: InputFiles['files'] = {
-    find: (...asked) => storedOutages.retry(() => files.find(...asked)),
-    read: (...asked) => files.read(...asked),
+    find: (...args) => storedOutages.retry(() => files.find(...args)),
+    read: (...args) => files.read(...args),
   };
   const noWorkerMs = config.NO_WORKER_TIMEOUT_MS;
   const toolParts = { dispatcher, workers, limits: counted, noWorkerMs, record };

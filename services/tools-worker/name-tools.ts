@@ -34,7 +34,7 @@ export interface NamedTool {
  * @returns the tools by name, and in `dropped` the names that several tools still have, of which only the first is in the map
  */
 export function nameTools(sources: readonly ToolSource[]): { named: Map<string, NamedTool>; dropped: string[] } {
-  const given = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();
+  const byName = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();
   const dropped: string[] = [];
   const sourcesByName = Map.groupBy(
     sources.flatMap(({ tools }) => [...new Set(tools.map(({ name }) => name))]),
@@ -44,12 +44,12 @@ export function nameTools(sources: readonly ToolSource[]): { named: Map<string, 
     for (const tool of tools) {
       const isShared = (sourcesByName.get(tool.name)?.length ?? 0) > 1;
       const name = isShared && prefix !== undefined ? `${prefix}_${tool.name}` : tool.name;
-      if (given.has(name)) dropped.push(name);
-      else given.set(name, { tool, server, available });
+      if (byName.has(name)) dropped.push(name);
+      else byName.set(name, { tool, server, available });
     }
   }
-  const valid = assignValidNames([...given.keys()]);
-  const named = [...given].map(([givenName, facts]): NamedTool => {
+  const valid = assignValidNames([...byName.keys()]);
+  const named = [...byName].map(([givenName, facts]): NamedTool => {
     const name = valid.get(givenName) ?? givenName;
     return { ...facts, name, givenName: name === givenName ? undefined : givenName };
   });

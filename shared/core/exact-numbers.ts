@@ -51,7 +51,7 @@ function keepNumber(this: Holder, key: string, value: unknown, { source }: { sou
 
 function givenNumber(this: Holder, key: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
-  const given = this[exactNumbers]?.get(key);
+  const digits = this[exactNumbers]?.get(key);
   // The value may have been replaced since.
-  return given !== undefined && Object.is(Number(given), value) ? JSON.rawJSON(given) : value;
+  return digits !== undefined && Object.is(Number(digits), value) ? JSON.rawJSON(digits) : value;
 }

@@ -58,7 +58,7 @@ function wholeNumber(min: number, max: number) {
  * @throws ConfigError with one sentence for every invalid variable
  */
 export function loadConfig<T extends z.ZodObject>(schema: T, environment: Environment): z.output<T> {
-  const given: Environment = {};
+  const nonEmpty: Environment = {};
   const fromFiles = new Set<string>();
   for (const name of Object.keys(schema.shape)) {
     const value = environment[name] || undefined;
@@ -68,14 +68,14 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     // Editors and `echo` append a line break, which is not part of the value.
     const used = file === undefined ? value : readText(`${name}_FILE`, file).replace(/\r?\n$/, '');
     if (file !== undefined) fromFiles.add(name);
-    if (used !== undefined && used !== '') given[name] = used;
+    if (used !== undefined && used !== '') nonEmpty[name] = used;
   }
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(nonEmpty);
   if (parsed.success) return parsed.data;
   const sentences = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
-    const value = given[name];
+    const value = nonEmpty[name];
     // A URL with a user may contain a password, and a file a secret, so the error repeats neither.
     const isSecret =
       value === undefined || value.includes('@') || fromFiles.has(name) || /_(?:SECRET|KEY|PASSWORD)$/.test(name);

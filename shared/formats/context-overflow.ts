@@ -36,7 +36,7 @@ export function overflowText({ input, output, maximum }: Overflow, inputName = '
     maximum === undefined
       ? "This model's maximum context length is exceeded."
       : `This model's maximum context length is ${maximum} tokens.`;
-  const asked =
+  const requested =
     input === undefined
       ? output === undefined
         ? ''
@@ -44,7 +44,7 @@ export function overflowText({ input, output, maximum }: Overflow, inputName = '
       : output === undefined
         ? ` However, your ${inputName} resulted in ${input} tokens.`
         : ` However, you requested ${input + output} tokens (${input} in the ${inputName}, ${output} in the completion).`;
-  return `${limit}${asked} Please reduce the length of the ${inputName}.`;
+  return `${limit}${requested} Please reduce the length of the ${inputName}.`;
 }
 
 /** Reads the counts of an error that `contextOverflow` returned; undefined for any other error. */

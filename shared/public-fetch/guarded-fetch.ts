@@ -19,8 +19,8 @@ export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Re
  * It rejects with a PublicFetchError, or with the reason of the request's signal.
  */
 export function createGuardedFetch({ timeoutMs, maxBytes, ...guard }: GuardedFetchOptions): GuardedFetch {
-  return async function guardedFetch(asked, { method = 'GET', headers, body, signal } = {}) {
-    const url = new URL(asked);
+  return async function guardedFetch(input, { method = 'GET', headers, body, signal } = {}) {
+    const url = new URL(input);
     const { agent, requireAllowed } = guardedAgent(guard);
     const inTime = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(timeoutMs)]);
     try {

@@ -53,9 +53,9 @@ const limits = z
     cost_per_month: dollars.optional(),
   })
   .transform((written): z.output<typeof limitNames> => {
-    const given = Object.entries(written).filter(([, most]) => most !== undefined);
+    const limits = Object.entries(written).filter(([, most]) => most !== undefined);
     return Object.fromEntries(
-      given.map(([name, most]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), most]),
+      limits.map(([name, most]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), most]),
     );
   });
 

@@ -53,12 +53,12 @@ interface Candidate extends Placement {
  * then by free slots.
  */
 export function chooseLanes(
-  { model, needs: given, operation, format }: LaneRequest,
+  { model, needs: statedNeeds, operation, format }: LaneRequest,
   { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
-  const needs: LaneNeeds = { ...given, operation, format, required: requiredCapabilities(given, format) };
+  const needs: LaneNeeds = { ...statedNeeds, operation, format, required: requiredCapabilities(statedNeeds, format) };
   const candidates: Candidate[] = [];
   const ruled: Candidate[] = [];
   for (const pool of pools) {

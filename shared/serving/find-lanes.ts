@@ -48,12 +48,12 @@ export function findLanes(
   if (!permits.allowsName(name)) throw modelDenied(name);
   const model = resolved ?? resolveModel(name, { models, auto }, sentFor);
   assertServed(model, name, operation, workers);
-  const asked = { model, needs, operation, format };
+  const request = { model, needs, operation, format };
   const rules = { auto, priceOf, permits: permits.allowsLane };
   const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
-    chooseLanes(asked, { ...rules, permits: allowed }, workers.pools(), avoid);
+    chooseLanes(request, { ...rules, permits: allowed }, workers.pools(), avoid);
   const whyNone = (waits: WaitsForWorker): NoLane | undefined =>
-    explainNoLane(name, asked, rules, { pools: workers.pools(), lostPools: workers.lostPools(), ...waits });
+    explainNoLane(name, request, rules, { pools: workers.pools(), lostPools: workers.lostPools(), ...waits });
   if (permits.restricts && place(noWorkers).length === 0 && place(noWorkers, () => true).length > 0)
     throw modelDenied(name);
   return { name, model, permits, place: (avoid) => place(avoid), whyNone };

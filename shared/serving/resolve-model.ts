@@ -35,17 +35,17 @@ const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
 export function resolveModel(
   name: string,
   { models, auto }: Pick<Registry, 'models' | 'auto'>,
-  asked: RequestPurpose = noPurpose,
+  purpose: RequestPurpose = noPurpose,
   random: () => number = Math.random,
 ): ResolvedModel {
   if (name === autoModel) {
-    const rule = findRule(auto, asked, autoModel);
+    const rule = findRule(auto, purpose, autoModel);
     return { kind: 'auto', rule: rule && { ...rule, targets: drawOrder(rule.targets, random) } };
   }
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {}, hedge: [] };
   const { defaults, hedge } = entry;
-  const rule = findRule(entry, asked, `models.${name}`);
+  const rule = findRule(entry, purpose, `models.${name}`);
   const targets = drawOrder(rule?.targets ?? entry.targets, random);
   return { kind: 'named', rule: rule?.path, targets, isRegistered: true, defaults, hedge };
 }

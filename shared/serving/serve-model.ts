@@ -145,7 +145,7 @@ export async function serveModel(
   if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
     return runJob(dispatcher, job, body, sink, caller, reservation, onOver);
   const hedging: JobDispatcher<HedgedJob> = {
-    dispatch: (...asked) => new HedgedJob({ dispatcher, hedges, name }, ...asked),
+    dispatch: (...args) => new HedgedJob({ dispatcher, hedges, name }, ...args),
     cancel: (hedged) => hedged.cancel(),
     fail: (hedged, error) => hedged.fail(error),
   };

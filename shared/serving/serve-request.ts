@@ -119,15 +119,15 @@ function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObjec
 /** Prefers the model of the previous turn as long as it is served, because the next turn continues its text. */
 function stayingWith(
   { pool, model, rule }: Placement,
-  asked: ResolvedModel,
+  resolved: ResolvedModel,
   { workers }: ServingComponents,
 ): ResolvedModel {
   const { tier } = pool;
-  if (tier === 'tools') return asked;
+  if (tier === 'tools') return resolved;
   const isServed = [...workers.pools()].some(
     (each) => each.tier === tier && each.models.some(({ id }) => id === model),
   );
-  if (!isServed) return asked;
-  const others = asked.kind === 'named' ? asked.targets : [];
+  if (!isServed) return resolved;
+  const others = resolved.kind === 'named' ? resolved.targets : [];
   return { kind: 'named', rule, targets: [{ model, tier }, ...others], isRegistered: true, defaults: {}, hedge: [] };
 }

@@ -20,10 +20,11 @@ export function readMinimalEffort({
   thinking,
 }: JsonObject): MinimalEffort | undefined {
   const { effort: nested, enabled, max_tokens: budget } = isJsonObject(reasoning) ? reasoning : {};
-  const asked = [effort, nested];
+  const efforts = [effort, nested];
   const isOff = isJsonObject(thinking) && thinking['type'] === 'disabled';
-  if (isOff || asked.some((each) => each === 'none' || each === 0) || enabled === false || budget === 0) return 'none';
-  return asked.includes('minimal') ? 'minimal' : undefined;
+  if (isOff || efforts.some((each) => each === 'none' || each === 0) || enabled === false || budget === 0)
+    return 'none';
+  return efforts.includes('minimal') ? 'minimal' : undefined;
 }
 
 /**
@@ -44,8 +45,8 @@ export function chooseAcceptedEffort(error: unknown, refused: MinimalEffort): st
  */
 export function withEffort(request: JsonObject, effort: string, hasBudgets: boolean): JsonObject {
   const changed = { ...request };
-  const { reasoning_effort: asked, reasoning, thinking, output_config: config } = request;
-  if (isLeast(asked)) changed['reasoning_effort'] = effort;
+  const { reasoning_effort: stated, reasoning, thinking, output_config: config } = request;
+  if (isLeast(stated)) changed['reasoning_effort'] = effort;
   if (isJsonObject(reasoning)) {
     const { enabled, max_tokens: budget, ...rest } = reasoning;
     changed['reasoning'] = {

@@ -66,8 +66,8 @@ export class OutputFit {
     const room = most.tokens ?? most.context - (most.input ?? (await parts.countInput()));
     // The count here may be lower than the upstream's.
     const limit = this.#fits === 0 ? room : Math.min(room, Math.floor(this.#limit / 2));
-    const asked = Math.max(...fields.map((field) => Number(parts.request[field])));
-    if (limit < minTokens || limit >= Math.min(asked, this.#limit)) return undefined;
+    const requested = Math.max(...fields.map((field) => Number(parts.request[field])));
+    if (limit < minTokens || limit >= Math.min(requested, this.#limit)) return undefined;
     this.#fits += 1;
     this.#limit = limit;
     const lowered = fields.flatMap((field) => (Number(parts.request[field]) > limit ? [[field, limit]] : []));

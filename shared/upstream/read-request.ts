@@ -24,12 +24,12 @@ export function readRequest(job: { body: Buffer }, unread?: ListSizes): ReadRequ
   const { body } = job;
   job.body = emptyBytes;
   const parsed = parse(body, unread);
-  const given = parsed?.value;
-  if (!parsed || !isJsonObject(given)) throw new RouterError('internal', 'The job has no JSON object for a body.');
-  if (parsed.skim(() => nestsTooDeeply(given)))
+  const value = parsed?.value;
+  if (!parsed || !isJsonObject(value)) throw new RouterError('internal', 'The job has no JSON object for a body.');
+  if (parsed.skim(() => nestsTooDeeply(value)))
     throw new RouterError('invalid_request', 'The request is nested too deeply.');
   const { write, skim, hasUnreadLists } = parsed;
-  return { request: given, write, skim, hasUnreadLists };
+  return { request: value, write, skim, hasUnreadLists };
 }
 
 function parse(body: Buffer, unread: ListSizes | undefined): JsonText | undefined {

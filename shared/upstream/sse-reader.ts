@@ -47,8 +47,8 @@ export class SseReader {
    * bytes of each ASCII character.
    */
   #decode(bytes: Uint8Array): string {
-    const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const whole = this.#partial ? Buffer.concat([this.#partial, given]) : given;
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const whole = this.#partial ? Buffer.concat([this.#partial, chunk]) : chunk;
     const end = whole.length - partialLength(whole);
     this.#partial = end === whole.length ? undefined : Buffer.from(whole.subarray(end));
     return whole.toString('utf8', 0, end);

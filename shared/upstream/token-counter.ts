@@ -55,10 +55,10 @@ export class TokenCounter {
     const key = hash('sha256', `${model}\n${JSON.stringify(request)}`);
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
-    const asked = await this.#askUpstream(request, signal);
-    const count = asked ?? Math.round((await countWithTokenizer(request, signal)) * this.#scaleOf(model).ratio);
+    const upstreamCount = await this.#askUpstream(request, signal);
+    const count = upstreamCount ?? Math.round((await countWithTokenizer(request, signal)) * this.#scaleOf(model).ratio);
     // An estimate is not cached if the upstream can count, so that the next call requests the count again.
-    if (asked !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
+    if (upstreamCount !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
     return Math.max(1, count);
   }
 

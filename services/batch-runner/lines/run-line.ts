@@ -173,18 +173,18 @@ async function serveOnce(
   held: HeldRequest,
 ): Promise<Answer | undefined> {
   const { requestId, format, operation, identity, body, knownModel, onPlaced, onRun } = line;
-  const read = (given: Buffer): ClientRequest => format.read(given, operation);
+  const read = (bytes: Buffer): ClientRequest => format.read(bytes, operation);
   const owner = storeOwnerOf(identity);
-  const given = withoutStoring(read(body));
-  if (given.background)
+  const clientRequest = withoutStoring(read(body));
+  if (clientRequest.background)
     throw new RouterError('invalid_request', 'A request of a batch is not made in the background.', {
       param: 'background',
     });
-  if (given.parameters.stream)
+  if (clientRequest.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
   // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStored(given)) await held.beginHeavyWork();
-  const resolved = await resolveStored(parts.answers, format, operation, given, owner);
+  if (refersToStored(clientRequest)) await held.beginHeavyWork();
+  const resolved = await resolveStored(parts.answers, format, operation, clientRequest, owner);
   const { request: stored, fields, addedBytes, toStore } = resolved;
   await held.take(addedBytes);
   const inlining = { format, operation, owner, onBytes: held.take };
@@ -192,11 +192,18 @@ async function serveOnce(
   const request = withFields(inlined, fields);
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
   const { name, sealsAnswers = false, openStream } = format;
-  const served = { format: name, operation, sealsAnswers, answerId, read, openStream };
+  const formatFields = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };
   // A list in a line is not divided among several slots, because a line has one slot, and other lines use the other slots.
   const whole = { ...request, divisible: undefined };
-  const asked = { ...whole, ...served, sentFor, headers: undefined, session: undefined, maxWaitMs: undefined };
+  const modelRequest = {
+    ...whole,
+    ...formatFields,
+    sentFor,
+    headers: undefined,
+    session: undefined,
+    maxWaitMs: undefined,
+  };
   const isGone = (): boolean => signal.aborted;
   const caller: Caller = { requestId, identity, trace: undefined, onLimitStatus: () => undefined, isGone };
   const answerSink = new AnswerSink();
@@ -212,7 +219,7 @@ async function serveOnce(
         })
       : answerSink;
   held.end();
-  const { parameters } = asked;
+  const { parameters } = modelRequest;
   // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
   const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
   const slot = await takeSlot(parts, line, waitingLine, waiting);
@@ -223,7 +230,7 @@ async function serveOnce(
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
     await held.beginIfLarge();
-    const running = await serveRequest({ ...parts, dispatcher, limits, record }, asked, sink, caller);
+    const running = await serveRequest({ ...parts, dispatcher, limits, record }, modelRequest, sink, caller);
     held.end();
     give();
     onPlaced();

@@ -81,16 +81,16 @@ export async function serveRun(parts: ServeRunParts, attempt: ResponseRun, signa
 
 async function resolve(
   { answers, inputFiles }: ServeRunParts,
-  { id, format, identity, request: asked }: ResponseRun,
+  { id, format, identity, request: stored }: ResponseRun,
   held: HeldRequest,
 ): Promise<{ request: ClientRequest; toStore: AnswerToStore | undefined }> {
   const owner = storeOwnerOf(identity);
-  const body = Buffer.from(asked.body);
+  const body = Buffer.from(stored.body);
   await held.take(body.length);
-  const given = format.read(body, 'generate');
+  const clientRequest = format.read(body, 'generate');
   // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStored(given)) await held.beginHeavyWork();
-  const resolved = await resolveStored(answers, format, 'generate', given, owner, id);
+  if (refersToStored(clientRequest)) await held.beginHeavyWork();
+  const resolved = await resolveStored(answers, format, 'generate', clientRequest, owner, id);
   const { request: whole, fields, addedBytes, toStore } = resolved;
   await held.take(addedBytes);
   const inlining = { format, operation: 'generate', owner, onBytes: held.take } as const;
@@ -100,15 +100,15 @@ async function resolve(
 
 async function serve(
   parts: ServeRunParts,
-  { id, requestId, format, shape, identity, request: asked, nextEvent, write }: ResponseRun,
+  { id, requestId, format, shape, identity, request: stored, nextEvent, write }: ResponseRun,
   request: ClientRequest,
   held: HeldRequest,
   signal: AbortSignal,
 ): Promise<StreamEnd | undefined> {
   const { name, sealsAnswers = false, openStream } = format;
-  const { headers, session, sentFor, isRecorded = false } = asked;
+  const { headers, session, sentFor, isRecorded = false } = stored;
   const read = (body: Buffer): ClientRequest => format.read(body, 'generate');
-  const served = { format: name, operation: 'generate', sealsAnswers, answerId: id, read, openStream } as const;
+  const formatFields = { format: name, operation: 'generate', sealsAnswers, answerId: id, read, openStream } as const;
   const caller: Caller = {
     requestId,
     identity,
@@ -121,7 +121,7 @@ async function serve(
   const sink = new EventsSink({ answer, shape, write });
   const running = await serveRequest(
     parts,
-    { ...request, ...served, headers, session, sentFor, maxWaitMs: undefined },
+    { ...request, ...formatFields, headers, session, sentFor, maxWaitMs: undefined },
     sink,
     caller,
   );

@@ -76,6 +76,6 @@ class CommandSession implements ConversationSession {
 }
 
 function promptOf(conversation: Conversation): string {
-  const asked = writeTranscript(conversation);
-  return `${conversation.system === '' ? asked : `${conversation.system}\n\n${asked}`}\n`;
+  const transcript = writeTranscript(conversation);
+  return `${conversation.system === '' ? transcript : `${conversation.system}\n\n${transcript}`}\n`;
 }

@@ -31,9 +31,9 @@ export function itemsDialogue<Request extends AnswerLimits>(
   ): Translation<Request> => ({
     ...translation,
     passesHeaders: false,
-    request: (body, given) => {
+    request: (body, targetTraits) => {
       refuse(body);
-      const traits = { ...given, ...modelTraits };
+      const traits = { ...targetTraits, ...modelTraits };
       return readRequest(translation.request(body, traits), traits, words);
     },
   });

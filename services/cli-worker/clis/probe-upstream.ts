@@ -16,12 +16,12 @@ export async function probeUpstream(
   sendRequest: (url: string) => Promise<void>,
 ): Promise<JsonObject> {
   const answer = events.map(eventText).join('');
-  let asked: JsonObject = {};
+  let lastRequest: JsonObject = {};
   const server = createServer((request, response) => {
     void json(request)
       .catch(() => undefined)
       .then((body) => {
-        if (isJsonObject(body)) asked = body;
+        if (isJsonObject(body)) lastRequest = body;
         response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
       });
   });
@@ -34,7 +34,7 @@ export async function probeUpstream(
     server.close();
     server.closeAllConnections();
   }
-  return asked;
+  return lastRequest;
 }
 
 function eventText(event: JsonObject): string {

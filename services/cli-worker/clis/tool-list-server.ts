@@ -27,8 +27,8 @@ export class ToolListServer {
     const secret = Buffer.from(this.authorization);
     const answer = toNodeHandler(createMcpHandler(() => this.#mcp()));
     this.#http = createServer((request, response) => {
-      const given = Buffer.from(request.headers.authorization ?? '');
-      const isKnown = given.length === secret.length && timingSafeEqual(given, secret);
+      const sent = Buffer.from(request.headers.authorization ?? '');
+      const isKnown = sent.length === secret.length && timingSafeEqual(sent, secret);
       if (!isKnown) response.writeHead(401).end();
       // An incoming request has both fields.
       else

@@ -50,8 +50,8 @@ export const engineHints: readonly string[] = [
 ];
 
 /** Returns a copy of a request to which the rules are applied. */
-export function applyRules(given: JsonObject, rules: RequestRules): JsonObject {
-  const request = { ...given };
+export function applyRules(input: JsonObject, rules: RequestRules): JsonObject {
+  const request = { ...input };
   if (rules.maxTokens !== undefined) {
     const limit = request.max_completion_tokens ?? request.max_tokens;
     delete request.max_completion_tokens;

@@ -20,18 +20,18 @@ type Formats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
 export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   const { format, further = [], rules, adaptation } = provider;
   const others = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
-  const served = others.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
+  const formats = others.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
     format: other,
     compacts,
     encrypts,
     adapt: (request: JsonObject, model: ModelInfo) => change?.apply(request, model) ?? request,
   }));
-  if (others.some(({ how }) => how === 'only')) return served;
+  if (others.some(({ how }) => how === 'only')) return formats;
   const adapt = (request: JsonObject, model: ModelInfo): JsonObject => {
     const ruled = applyRules(request, rules);
     return adaptation?.apply(ruled, model) ?? ruled;
   };
-  return [{ format, adapt }, ...served];
+  return [{ format, adapt }, ...formats];
 }
 
 export interface ChosenFormat {
@@ -86,10 +86,10 @@ export function createLackedFeatures(
     const known = byModel.get(id);
     if (known) return known;
     const formats = servedFormats(provider, id).map(({ format }) => format);
-    const served = clients.filter((client) =>
+    const servedClients = clients.filter((client) =>
       formats.some((each) => clientFormatsOn(translations, each).includes(client)),
     );
-    const lacks = served.flatMap((client) => {
+    const lacks = servedClients.flatMap((client) => {
       const { translation } = chooseFormat(provider, id, translations, client);
       const these = found.get(translation) ?? lackedFeatures([translation], { model: 'any', takesFiles });
       found.set(translation, these);

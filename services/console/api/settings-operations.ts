@@ -7,10 +7,10 @@ import { ceilingAnswer } from './people/ceiling-answer.ts';
 
 export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {
   const { settings } = parts.accounts;
-  const about = { path: '/settings', subject: 'settings', answer: settingsSchema } as const;
+  const common = { path: '/settings', subject: 'settings', answer: settingsSchema } as const;
   return [
     operation({
-      ...about,
+      ...common,
       method: 'get',
       id: 'getSettings',
       summary: 'Answers the settings.',
@@ -22,7 +22,7 @@ export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): O
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'patch',
       id: 'changeSettings',
       summary: 'Changes settings.',

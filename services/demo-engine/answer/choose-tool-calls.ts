@@ -46,9 +46,10 @@ function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatT
   if (choice !== 'required' && forbidsTools(text)) return [];
   const mentions = findMentions(tools, text);
   if (mentions.length > 0) return mentions;
-  const asked = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);
-  if (asked === 'all') return all;
-  if (asked === 'one') return all.toSorted((one, other) => score(other.tool, text) - score(one.tool, text)).slice(0, 1);
+  const wanted = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);
+  if (wanted === 'all') return all;
+  if (wanted === 'one')
+    return all.toSorted((one, other) => score(other.tool, text) - score(one.tool, text)).slice(0, 1);
   // Reading is harmless, so "read /etc/hosts" need not name the tool.
   const reads = asksToRead(text) && findHints(text).path.length > 0;
   return reads ? all.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];

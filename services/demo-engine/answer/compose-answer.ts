@@ -32,17 +32,17 @@ export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOption
  * Composes the answer that begins with `begun`. A client that continues an answer lowers its token limit by the tokens that it has. As
  * answers mention their limit, both the original and the lowered limit are tried.
  */
-function composeRest(given: ChatRequest, turn: Turn, demo: DemoOptions, begun: string): Answer {
-  const { max_tokens: older, max_completion_tokens: newer } = given;
+function composeRest(input: ChatRequest, turn: Turn, demo: DemoOptions, begun: string): Answer {
+  const { max_tokens: older, max_completion_tokens: newer } = input;
   const put = tokensIn(begun);
-  const request: ChatRequest = { ...given, messages: given.messages.slice(0, -1) };
+  const request: ChatRequest = { ...input, messages: input.messages.slice(0, -1) };
   const whole = {
     ...request,
     ...(typeof older === 'number' && { max_tokens: older + put }),
     ...(typeof newer === 'number' && { max_completion_tokens: newer + put }),
   };
-  for (const asked of [whole, request]) {
-    const answer = compose(asked, turn, demo);
+  for (const variant of [whole, request]) {
+    const answer = compose(variant, turn, demo);
     // With `answer_tokens`, the content is filler, so its beginning is not compared here.
     const isBegun = demo.answer_tokens !== undefined || answer.content.startsWith(begun);
     if (isBegun) return { ...answer, reasoning: '', begun };

@@ -101,9 +101,9 @@ export function parseDemoWords(words: string): { ok: true; fields: DemoFields } 
  * @throws RouterError `invalid_request` for invalid options, because a typing error must not look like a passed test
  */
 export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: string | undefined): DemoOptions {
-  const given = body === undefined ? parseDemoWords(words ?? '') : check(body);
-  if (given.ok) return { ...defaults, ...given.fields };
-  throw new RouterError('invalid_request', `Demo options are not understood: ${given.sentence}.`, {
+  const parsed = body === undefined ? parseDemoWords(words ?? '') : check(body);
+  if (parsed.ok) return { ...defaults, ...parsed.fields };
+  throw new RouterError('invalid_request', `Demo options are not understood: ${parsed.sentence}.`, {
     param: body === undefined ? 'messages' : 'demo',
   });
 }

@@ -36,7 +36,7 @@ export function readBegunStream(
   job: GrantedJob,
   { continuation }: Pick<Engine, 'continuation'>,
   { translation, format }: { translation: Translation; format: HttpUpstreamFormat },
-  { request: asked }: Pick<ReadRequest, 'request'>,
+  { request: clientRequest }: Pick<ReadRequest, 'request'>,
 ): BegunStream | undefined {
   const { relayed: bytes, answerId } = job;
   if (!bytes) return undefined;
@@ -47,14 +47,16 @@ export function readBegunStream(
   if (!isChat && format !== completionsUpstream)
     throw cannotContinue('it is asked for in a format that is not continued');
   const whole = relayed.pieces.join('');
-  const given = isChat && continuation.trims ? whole.trimEnd() : whole;
+  const textSoFar = isChat && continuation.trims ? whole.trimEnd() : whole;
   const begin = (translated: JsonObject): JsonObject => {
     assertContinuable(translated);
-    if (isChat) return withBegunMessage(translated, given);
+    if (isChat) return withBegunMessage(translated, textSoFar);
     if (continuation.limitsCompletions && !isLimited(translated))
       throw cannotContinue('its engine has a limit of its own');
-    return withBegunPrompt(translated, given);
+    return withBegunPrompt(translated, textSoFar);
   };
-  const { text, prompt } = isChat ? { text: chatText, prompt: '' } : { text: completionText, prompt: promptOf(asked) };
-  return { relayed, text, beginning: given, again: whole.slice(given.length), prompt, begin };
+  const { text, prompt } = isChat
+    ? { text: chatText, prompt: '' }
+    : { text: completionText, prompt: promptOf(clientRequest) };
+  return { relayed, text, beginning: textSoFar, again: whole.slice(textSoFar.length), prompt, begin };
 }

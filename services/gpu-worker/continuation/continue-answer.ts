@@ -35,14 +35,14 @@ export async function prepareContinuation(
   { http, model, counter }: { http: EngineHttp; model: string; counter: TokenCounter },
   signal: AbortSignal,
 ): Promise<ContinuedAnswer> {
-  const { relayed, text, beginning: given, prompt } = stream;
+  const { relayed, text, beginning, prompt } = stream;
   const countText = (counted: string, isWhole: boolean) =>
     counted === '' ? 0 : continuation?.countText(http, { model, text: counted, isWhole }, signal);
   const countInput = () =>
     text === chatText
-      ? counter.countObjectAtUpstream(withoutBegunMessage(request, given), signal)
+      ? counter.countObjectAtUpstream(withoutBegunMessage(request, beginning), signal)
       : countText(prompt, true);
-  const [putOut = 0, counted] = await Promise.all([countText(given, false), countInput()]);
+  const [putOut = 0, counted] = await Promise.all([countText(beginning, false), countInput()]);
   // The engine's count is preferred, because the number in the beginning of the answer may be an estimate.
   const promptTokens = counted ?? relayed.inputTokens;
   const { id, created } = relayed;

@@ -45,9 +45,9 @@ export async function discoverRouted(
   autoloads: boolean,
   before: readonly ModelInfo[],
 ): Promise<Discovery> {
-  const served = listed.filter(({ status }) => isLoaded(status?.value) || (autoloads && isLoadable(status?.value)));
+  const usable = listed.filter(({ status }) => isLoaded(status?.value) || (autoloads && isLoadable(status?.value)));
   const found = await Promise.all(
-    served.map(async (model) => {
+    usable.map(async (model) => {
       const known = before.find(({ id }) => id === model.id);
       return (await describeLoaded(http, model, known)) ?? { model: known ?? describeUnloaded(model) };
     }),

@@ -53,9 +53,9 @@ export async function probeOperations(http: EngineHttp, model: string, query = '
   const found = await Promise.all(
     Array.from(paths, async ([probe, operations]) => ((await isServed(http, model, probe, query)) ? operations : [])),
   );
-  const served = new Set(found.flat());
-  if (served.size === 0) return ['generate'];
-  return modelOperations.filter((operation) => served.has(operation));
+  const answered = new Set(found.flat());
+  if (answered.size === 0) return ['generate'];
+  return modelOperations.filter((operation) => answered.has(operation));
 }
 
 async function isServed(http: EngineHttp, model: string, { path, body, form }: Probe, query: string): Promise<boolean> {

@@ -16,13 +16,13 @@ export interface ThinkingRequest {
  * judge.
  */
 export function takeThinkingRequest(request: JsonObject): { rest: JsonObject; thinking: ThinkingRequest | undefined } {
-  const asked =
+  const requested =
     thinkingOfEffort(request.reasoning_effort) ??
     thinkingOfReasoning(request.reasoning) ??
     thinkingOfType(request.thinking);
-  if (asked === undefined) return { rest: request, thinking: thinkingOfTemplate(request.chat_template_kwargs) };
+  if (requested === undefined) return { rest: request, thinking: thinkingOfTemplate(request.chat_template_kwargs) };
   const { reasoning_effort: _effort, reasoning: _reasoning, thinking: _thinking, ...rest } = request;
-  return { rest, thinking: asked };
+  return { rest, thinking: requested };
 }
 
 /**
@@ -60,8 +60,8 @@ function thinkingOfEffort(effort: Json | undefined): ThinkingRequest | undefined
 function thinkingOfReasoning(reasoning: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(reasoning)) return undefined;
   const { effort, enabled, max_tokens: budget } = reasoning;
-  const asked = thinkingOfEffort(effort);
-  if (asked) return asked;
+  const requested = thinkingOfEffort(effort);
+  if (requested) return requested;
   if (typeof budget === 'number')
     return budget > 0 ? { on: true, budget, effort: effortOfBudget(budget) } : { on: false };
   return typeof enabled === 'boolean' ? { on: enabled } : undefined;

@@ -39,11 +39,11 @@ export interface BackgroundRequest {
  */
 export async function answerInBackground(
   response: Response,
-  asked: BackgroundRequest,
+  request: BackgroundRequest,
   parts: AnswerInBackgroundParts,
 ): Promise<StreamRequest | undefined> {
-  const { format, headers, session, sentFor, isRecorded } = asked;
-  const { background, parameters } = asked.request;
+  const { format, headers, session, sentFor, isRecorded } = request;
+  const { background, parameters } = request.request;
   const { answers } = parts;
   const shape = format.background;
   if (!background || !shape || !answers.stores) {
@@ -54,7 +54,7 @@ export async function answerInBackground(
   const identity = identityOf(response);
   const owner = storeOwnerOf(identity);
   // The run resolves what the request refers to; this call only refuses a missing reference early.
-  await resolveStored(answers, format, 'generate', asked.request, owner);
+  await resolveStored(answers, format, 'generate', request.request, owner);
   findLanes(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);
   const id = newAnswerId(format);
   const queued = background.queuedAnswer(id);

@@ -64,9 +64,9 @@ export function addBatchRoutes(
   });
   router.post(path, create);
   router.get(path, async (request, response) => {
-    const asked = shape.readPage(request.query);
-    const page = await batches.list(owned(response), api.segment, asked);
-    if (!page) throw shape.notFound(asked.after ?? asked.before ?? '');
+    const pageRequest = shape.readPage(request.query);
+    const page = await batches.list(owned(response), api.segment, pageRequest);
+    if (!page) throw shape.notFound(pageRequest.after ?? pageRequest.before ?? '');
     response.json(shape.list(page.batches, page.hasMore, baseUrl(request)));
   });
   router.all(path, refuseMethod('GET', 'HEAD', 'POST'));

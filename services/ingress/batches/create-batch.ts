@@ -131,8 +131,8 @@ async function fromBody(
     throw new RouterError('unsupported_encoding', 'The requests of a batch must not have a content-encoding.');
   const identity = identityOf(response);
   const { id: key } = identity;
-  const given = Number(request.headers['content-length']);
-  const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
+  const statedBytes = Number(request.headers['content-length']);
+  const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
   const holding = held.admit(identity);
   const gone = new AbortController();
   response.on('close', () => {

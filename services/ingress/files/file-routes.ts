@@ -86,8 +86,8 @@ async function upload(
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   // The client may have disconnected while its key was checked. Then nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
-  const given = Number(request.headers['content-length']);
-  const expectedBytes = Number.isSafeInteger(given) ? given : undefined;
+  const statedBytes = Number(request.headers['content-length']);
+  const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
   const holding = held.admit(identityOf(response));
   const gone = new AbortController();
   response.on('close', () => {
@@ -140,7 +140,7 @@ function shownIdOf({ params }: Request): string {
 }
 
 /** Removes control characters, which would break lines in a terminal, and cuts long names. */
-function nameOf(given: string): string {
-  const name = given.replaceAll(/\p{Cc}/gu, '').slice(0, maxNameLength);
+function nameOf(filename: string): string {
+  const name = filename.replaceAll(/\p{Cc}/gu, '').slice(0, maxNameLength);
   return name === '' ? 'unnamed' : name;
 }

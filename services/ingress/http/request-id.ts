@@ -11,8 +11,8 @@ const headerNames = ['x-request-id', 'request-id'] as const;
  * headers and in every log line of the request, here and on the worker.
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
-  const given = request.get('x-request-id');
-  const id = given !== undefined && acceptable.test(given) ? given : createRequestId();
+  const clientId = request.get('x-request-id');
+  const id = clientId !== undefined && acceptable.test(clientId) ? clientId : createRequestId();
   response.locals['requestId'] = id;
   for (const name of headerNames) response.setHeader(name, id);
   next();

@@ -53,8 +53,8 @@ export class DetachedResponse extends ServerResponse {
 
   override writeHead(status: number, headers?: unknown): this {
     if (this.#state !== 'open') return this;
-    const given = (headers ?? {}) as Record<string, OutgoingHttpHeader | undefined>;
-    for (const [name, value] of Object.entries(given)) if (value !== undefined) this.setHeader(name, value);
+    const input = (headers ?? {}) as Record<string, OutgoingHttpHeader | undefined>;
+    for (const [name, value] of Object.entries(input)) if (value !== undefined) this.setHeader(name, value);
     this.statusCode = status;
     this.#state = 'begun';
     this.#taker.begin(status, this.getHeaders());

@@ -44,17 +44,17 @@ export class EventNumberer {
 
   /** Adds the next bytes of the stream and returns the bytes to send. The caller may reuse the memory of the input afterwards. */
   take(bytes: Uint8Array): Buffer {
-    const given = Buffer.from(bytes);
+    const chunk = Buffer.from(bytes);
     const sent: Buffer[] = [];
     let at = 0;
-    while (at < given.length) {
+    while (at < chunk.length) {
       if (!this.#open) {
-        this.#open = this.#begin(given.subarray(at));
+        this.#open = this.#begin(chunk.subarray(at));
         sent.push(...this.#open.pieces);
       }
       const open = this.#open;
-      const end = endOfEvent(given, at, open.endsLine);
-      const piece = given.subarray(at, end ?? given.length);
+      const end = endOfEvent(chunk, at, open.endsLine);
+      const piece = chunk.subarray(at, end ?? chunk.length);
       sent.push(piece);
       open.pieces.push(piece);
       open.endsLine = piece.at(-1) === lineFeed;

@@ -79,8 +79,8 @@ class Follower {
     try {
       let readAt = performance.now();
       while (!this.#gone.signal.aborted) {
-        const asked = outages.retry(() => answers.read(of, this.#id, this.#last));
-        const read = await asked.catch((error: unknown) => {
+        const reading = outages.retry(() => answers.read(of, this.#id, this.#last));
+        const read = await reading.catch((error: unknown) => {
           if (!this.#head || performance.now() - readAt > storeAwayMs) throw error;
           return 'away' as const;
         });

@@ -86,17 +86,17 @@ export class KeyedExecution implements AnswerReceiver {
     if (!this.#detached.isOver && !this.#isUncancelled) void this.#endAlone();
   }
 
-  begin(status: number, given: OutgoingHttpHeaders): void {
-    const isEvents = (given['content-type'] ?? '').startsWith('text/event-stream');
+  begin(status: number, sentHeaders: OutgoingHttpHeaders): void {
+    const isEvents = (sentHeaders['content-type'] ?? '').startsWith('text/event-stream');
     const { number, facts } = this.#claimed;
     if (isEvents)
       this.#numberer = new EventNumberer(number * eventNumberStride, (bytes, at) => this.#journal.add(bytes, at));
-    const kept = Object.entries(given).filter(([name, value]) => value !== undefined && !unkept.test(name));
+    const kept = Object.entries(sentHeaders).filter(([name, value]) => value !== undefined && !unkept.test(name));
     const headers = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
     this.#journal.writeHead({ status, headers, requestId: requestIdOf(this.#response), isEvents }, facts());
     // A client that may try again must find the key free, so it gets its answer only then.
     if (this.#isFree('whole')) this.#held = [];
-    this.#toClient((client) => client.begin(status, given));
+    this.#toClient((client) => client.begin(status, sentHeaders));
   }
 
   data(bytes: Uint8Array): void {

@@ -47,7 +47,7 @@ export class KeyedRequest implements AnswerReceiver {
   readonly #response: Response;
   readonly #route: KeyedRoute;
   readonly #parts: IdempotencyParts;
-  readonly #asked: IdempotencyHeaders;
+  readonly #headers: IdempotencyHeaders;
   readonly #detached: DetachedResponse;
   readonly #facts: RequestFacts;
   #execution: KeyedExecution | undefined;
@@ -58,7 +58,7 @@ export class KeyedRequest implements AnswerReceiver {
     this.#response = response;
     this.#route = route;
     this.#parts = parts;
-    this.#asked = readIdempotencyKey(request);
+    this.#headers = readIdempotencyKey(request);
     this.#facts = { endpoint: `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}` };
     const claimKey = (body: Uint8Array): Promise<void> => this.#claimFor(body);
     const runUncancelled = (): void => this.#execution?.runUncancelled();
@@ -121,7 +121,7 @@ export class KeyedRequest implements AnswerReceiver {
       if (!taken) return;
       if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
       // The earlier execution was given up, or its process died. This request may be the next to be executed.
-      if (this.#asked.after !== undefined) throw answerNotKeptError();
+      if (this.#headers.after !== undefined) throw answerNotKeptError();
       if (performance.now() - startedAt > maxRetryMs) throw overtaken();
       if (this.#response.destroyed) throw answered;
     }
@@ -136,7 +136,7 @@ export class KeyedRequest implements AnswerReceiver {
     this.#facts.digest = digest.digest();
     if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
     // The body is read and discarded, so this request cannot be executed.
-    throw this.#asked.after === undefined ? overtaken() : answerNotKeptError();
+    throw this.#headers.after === undefined ? overtaken() : answerNotKeptError();
   }
 
   /**
@@ -147,7 +147,7 @@ export class KeyedRequest implements AnswerReceiver {
   async #claim(digest?: () => string): Promise<{ of: KeyedAttempt; isOver: boolean } | undefined> {
     const { answers, outages, store } = this.#parts;
     const owner = storeOwnerOf(identityOf(this.#response));
-    const { key, after } = this.#asked;
+    const { key, after } = this.#headers;
     const attempt = createExecutionId();
     const claim = await outages.retry(async () => {
       store.assertIntact();
@@ -179,7 +179,7 @@ export class KeyedRequest implements AnswerReceiver {
   }
 
   #follow(of: KeyedAttempt, isOver: boolean): Promise<'answered' | 'free'> {
-    const { after } = this.#asked;
+    const { after } = this.#headers;
     this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
     const compare = (facts: RequestFacts): void => this.#compare(facts);
     const { format } = this.#route;

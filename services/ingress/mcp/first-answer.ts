@@ -17,12 +17,12 @@ export async function firstAnswer<Name, Answer>(
   if (names.length === 0) return undefined;
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
-  const asked: Promise<Answer>[] = [];
+  const calls: Promise<Answer>[] = [];
   try {
     for (const name of names) {
       const latest = ask(name, either);
-      asked.push(latest);
-      const outcomes = [latest, Promise.any(asked)].map((each) =>
+      calls.push(latest);
+      const outcomes = [latest, Promise.any(calls)].map((each) =>
         each.then(
           (answer) => ({ answer }),
           () => undefined,
@@ -32,7 +32,7 @@ export async function firstAnswer<Name, Answer>(
       const outcome = await Promise.race([...outcomes, slow]);
       if (outcome) return outcome.answer;
     }
-    return await Promise.any(asked);
+    return await Promise.any(calls);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof AggregateError ? error.errors[0] : error;

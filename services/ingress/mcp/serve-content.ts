@@ -59,8 +59,8 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
   }));
   server.setRequestHandler('prompts/get', async ({ params }, { mcpReq: { signal } }) => {
     const { server: owner, ownName } = await promptOf(params.name, signal);
-    const given = params.arguments && { arguments: params.arguments };
-    return (await ask(owner, 'prompts/get', { name: ownName, ...given }, signal)) as unknown as GetPromptResult;
+    const args = params.arguments && { arguments: params.arguments };
+    return (await ask(owner, 'prompts/get', { name: ownName, ...args }, signal)) as unknown as GetPromptResult;
   });
   server.setRequestHandler('completion/complete', async ({ params }, { mcpReq: { signal } }) => {
     const { ref, argument, context } = params;
@@ -69,9 +69,9 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
       ...(context?.arguments && { context: { arguments: context.arguments } }),
     };
     const owner = ref.type === 'ref/prompt' ? await promptOf(ref.name, signal) : undefined;
-    const asked = ref.type === 'ref/prompt' ? { type: ref.type, name: owner?.ownName ?? ref.name } : { ...ref };
+    const target = ref.type === 'ref/prompt' ? { type: ref.type, name: owner?.ownName ?? ref.name } : { ...ref };
     const able = (await serversWith('completions')).filter((name) => !owner || name === owner.server);
-    const result = await firstOf(able, 'completion/complete', { ref: asked, ...further }, signal);
+    const result = await firstOf(able, 'completion/complete', { ref: target, ...further }, signal);
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
   });
 

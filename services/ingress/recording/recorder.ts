@@ -70,8 +70,8 @@ export class Recorder {
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
-    const [asked, answer] = [new BoundedCopy(bytes, this.#room), new BoundedCopy(bytes, this.#room)];
-    asked.add(body);
+    const [sent, answer] = [new BoundedCopy(bytes, this.#room), new BoundedCopy(bytes, this.#room)];
+    sent.add(body);
     let isEnded = false;
     watchWritten(
       response,
@@ -103,13 +103,13 @@ export class Recorder {
         ...(response.headersSent && { status: response.statusCode }),
         ...(contentType !== undefined && { contentType: String(contentType) }),
         end: isEnded ? 'whole' : 'cut',
-        requestBytes: asked.bytes,
+        requestBytes: sent.bytes,
         answerBytes: answer.bytes,
-        isRequestCut: asked.isCut,
+        isRequestCut: sent.isCut,
         isAnswerCut: answer.isCut,
       };
       // The pieces are joined, because sealing needs some microseconds per piece, and a stream has hundreds of pieces.
-      const content = { request: asked.join(), answer: answer.join() };
+      const content = { request: sent.join(), answer: answer.join() };
       const write = recordings
         .store(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
         .catch((error: unknown): RecordingOutcome => {
@@ -121,7 +121,7 @@ export class Recorder {
           traces?.add(response, { ...facts, ...content }, outcome);
         })
         .finally(() => {
-          asked.release();
+          sent.release();
           answer.release();
           this.#writes.delete(write);
         });

@@ -10,20 +10,20 @@ type Ended = ServerResponse['end'];
  * @param onEnd called when the response is ended, not when its connection closes
  */
 export function watchWritten(response: ServerResponse, onBytes: (bytes: Uint8Array) => void, onEnd: () => void): void {
-  const write = response.write.bind(response) as (...given: unknown[]) => boolean;
-  const end = response.end.bind(response) as (...given: unknown[]) => ServerResponse;
+  const write = response.write.bind(response) as (...args: unknown[]) => boolean;
+  const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
   const take = ([chunk, encoding]: readonly unknown[]): void => {
     if (chunk instanceof Uint8Array) onBytes(chunk);
     else if (typeof chunk === 'string')
       onBytes(Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'));
   };
-  response.write = ((...given: unknown[]) => {
-    take(given);
-    return write(...given);
+  response.write = ((...args: unknown[]) => {
+    take(args);
+    return write(...args);
   }) as Written;
-  response.end = ((...given: unknown[]) => {
-    take(given);
+  response.end = ((...args: unknown[]) => {
+    take(args);
     onEnd();
-    return end(...given);
+    return end(...args);
   }) as Ended;
 }

@@ -43,9 +43,7 @@ export function listModels(
   }
   const named = [...cards.values()].filter(({ id }) => allowsName(id)).sort((a, b) => a.id.localeCompare(b.id));
   const created = Math.min(...[...cards.values()].map((card) => card.created));
-  const hasAuto = pools.some(
-    ({ tier, models: served }) => tier !== 'tools' && served.some(({ id }) => allowsLane(tier, id)),
-  );
+  const hasAuto = pools.some(({ tier, models }) => tier !== 'tools' && models.some(({ id }) => allowsLane(tier, id)));
   const generating = [...cards.values()].filter(generatesAnswers);
   const windows = generating.flatMap((card) => card.contextWindow ?? []);
   // `auto` sends a long input to a model with a large enough window, so the largest window counts.

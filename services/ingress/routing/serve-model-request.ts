@@ -73,28 +73,37 @@ async function start(
   const caller = new HttpCaller(response, format);
   const recording = caller.identity.isRecorded && parts.recorder?.begin(request, response, format.name, received.body);
   const owner = storeOwnerOf(caller.identity);
-  const given = read(reshape ? reshape.request(received.body) : received.body);
+  const clientRequest = read(reshape ? reshape.request(received.body) : received.body);
   if (recording) {
     caller.isRecorded = true;
-    recording.model = given.parameters.model;
-    recording.turn = detectPurpose(request.headers, given.parameters.signs).turn;
+    recording.model = clientRequest.parameters.model;
+    recording.turn = detectPurpose(request.headers, clientRequest.parameters.signs).turn;
   }
-  if (given.background) {
+  if (clientRequest.background) {
     if (reshape) {
       const message = 'Requests to this path are not served in the background.';
       throw new RouterError('unsupported_parameter', message, { param: 'background' });
     }
-    const context = contextOf(request.headers, format, given);
+    const context = contextOf(request.headers, format, clientRequest);
     // From here on, the answer is made and paid for even if the client leaves.
     runUncancelled(response);
     const { isRecorded } = caller;
-    const wanted = await answerInBackground(response, { format, request: given, isRecorded, ...context }, parts);
+    const wanted = await answerInBackground(
+      response,
+      { format, request: clientRequest, isRecorded, ...context },
+      parts,
+    );
     received.releaseBody();
     // The client may leave at any time without stopping the answer.
     return wanted && { finished: streamBackground(response, wanted, parts.background) };
   }
   const { answers } = parts;
-  const { request: whole, fields, addedBytes, toStore } = await resolveStored(answers, format, operation, given, owner);
+  const {
+    request: whole,
+    fields,
+    addedBytes,
+    toStore,
+  } = await resolveStored(answers, format, operation, clientRequest, owner);
   if (response.destroyed) return undefined;
   received.grow(addedBytes);
   const inlining = { format, operation, owner, onBytes: received.grow };
@@ -116,11 +125,11 @@ async function start(
   if (reshape) sink = new ReshapedSink(sink, reshape.answer);
   if (toStore && format.stored)
     sink = createStoringSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
-  const about = contextOf(request.headers, format, resolved);
+  const requestContext = contextOf(request.headers, format, resolved);
   const maxWaitMs = readMaxWait(request.headers);
   const continues = readContinuePermission(request.headers);
   const { name, sealsAnswers = false, openStream } = format;
-  const served = {
+  const servable = {
     parameters,
     withDefaults,
     hosted,
@@ -132,9 +141,9 @@ async function start(
     sealsAnswers,
     answerId,
   };
-  const asked = { ...served, ...about, maxWaitMs, continues };
+  const modelRequest = { ...servable, ...requestContext, maxWaitMs, continues };
   try {
-    return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
+    return reply.failWhenUnread(caller.cancels(await serveRequest(parts, modelRequest, sink, caller)));
   } catch (error) {
     setRequestedName(response, parameters.model);
     throw error;

@@ -27,7 +27,7 @@ export class CheckedOwners implements KeySource {
   readonly #keys: KeySource;
   readonly #users: Pick<UserStore, 'find'>;
   readonly #log: Logger;
-  readonly #asked = new LRUCache<string, true>({ max: maxKnown, ttl: checkIntervalMs });
+  readonly #recent = new LRUCache<string, true>({ max: maxKnown, ttl: checkIntervalMs });
   readonly #asking = new Set<Promise<void>>();
   #confirm: Confirm = async () => 'confirmed';
 
@@ -61,8 +61,8 @@ export class CheckedOwners implements KeySource {
   }
 
   #askAbout(id: string): void {
-    if (this.#asked.has(id) || this.#asking.size >= maxAtOnce) return;
-    this.#asked.set(id, true);
+    if (this.#recent.has(id) || this.#asking.size >= maxAtOnce) return;
+    this.#recent.set(id, true);
     const asking = this.#ask(id).finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
   }

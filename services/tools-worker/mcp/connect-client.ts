@@ -165,8 +165,8 @@ function createTransport(
   const boundedFetch = createBoundedFetch(maxMessageBytes);
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    fetch: async (asked, init) => {
-      const answer = await boundedFetch(asked, init);
+    fetch: async (input, init) => {
+      const answer = await boundedFetch(input, init);
       onStatus(answer.status);
       return answer;
     },

@@ -14,7 +14,7 @@ export const adminTokenSchema = z.object({
   id: z.string(),
   name: z.string(),
   /** Scopes that this release does not define are dropped, so they permit nothing. */
-  scopes: storedJson(z.array(z.string()).transform((given) => adminScopes.filter((scope) => given.includes(scope)))),
+  scopes: storedJson(z.array(z.string()).transform((names) => adminScopes.filter((scope) => names.includes(scope)))),
   /** SHA-256 of the secret. */
   hash: z.string(),
   createdAt: z.coerce.number(),

@@ -30,10 +30,10 @@ export function chooseQuota({ actor, action, target, ofTeam = false }: QuotaInpu
   if (action === 'session.refused') return { name: 'strangers', maxEntries: 1_000, merges: true };
   const isPrivileged = actor === null || actor.role === 'admin' || action === 'user.create';
   if (isPrivileged) return { name: 'privileged', maxEntries: 100_000, merges: false };
-  const [about = ''] = action.split('.');
+  const [subject = ''] = action.split('.');
   const isOfOther = target?.kind === 'user' && target.id !== actor.id;
-  if (sharedThings.has(about) || isOfOther) return { name: `people:${actor.id}`, maxEntries: 1_000, merges: true };
-  const name = ofTeam ? 'of-teams' : about === 'user' ? 'self' : 'own';
+  if (sharedThings.has(subject) || isOfOther) return { name: `people:${actor.id}`, maxEntries: 1_000, merges: true };
+  const name = ofTeam ? 'of-teams' : subject === 'user' ? 'self' : 'own';
   return { name: `${name}:${actor.id}`, maxEntries: 200, merges: true };
 }
 

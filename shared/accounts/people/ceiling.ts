@@ -34,7 +34,7 @@ export const readCeilingSchema = z.object({
   models: z.array(z.string()).optional(),
   tiers: z
     .array(z.string())
-    .transform((given) => given.filter((name): name is Tier => tiers.some((tier) => tier === name)))
+    .transform((names) => names.filter((name): name is Tier => tiers.some((tier) => tier === name)))
     .optional(),
   maxClass: z.enum(priorityClasses).catch('normal').optional(),
 });

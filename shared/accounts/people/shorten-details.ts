@@ -8,11 +8,11 @@ type Details = Record<string, unknown>;
  * beginning of their JSON, so that a long value displaces no other. Each value in `before` and `after` counts by itself. If there are too
  * many values even so, only the names of the fields are left.
  */
-export function shortenDetails(given: Details, maxLength: number): Details {
-  const { length } = JSON.stringify(given);
-  if (length <= maxLength) return given;
+export function shortenDetails(input: Details, maxLength: number): Details {
+  const { length } = JSON.stringify(input);
+  if (length <= maxLength) return input;
   for (const kept of keptLengths) {
-    const details = { ...given };
+    const details = { ...input };
     const places = Object.keys(details).flatMap((name) => {
       const value = details[name];
       if ((name !== 'before' && name !== 'after') || !isObject(value)) return [{ within: details, name }];
@@ -26,8 +26,8 @@ export function shortenDetails(given: Details, maxLength: number): Details {
       if (JSON.stringify(details).length <= maxLength) return details;
     }
   }
-  const { after } = given;
-  return { tooLong: length, fields: Object.keys(isObject(after) ? after : given) };
+  const { after } = input;
+  return { tooLong: length, fields: Object.keys(isObject(after) ? after : input) };
 }
 
 function isObject(value: unknown): value is Details {

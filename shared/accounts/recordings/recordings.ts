@@ -101,8 +101,8 @@ export class Recordings {
     const [at, facts, request, answer] = await callRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
     const known = this.#open(`${owner}/${id}`, at, facts);
     const sealer = this.#sealer(owner);
-    const [asked, answered] = [sealer.unsealBytes(request ?? ''), sealer.unsealBytes(answer ?? '')];
-    return known && asked && answered && { ...known, request: asked, answer: answered };
+    const [requestBytes, answerBytes] = [sealer.unsealBytes(request ?? ''), sealer.unsealBytes(answer ?? '')];
+    return known && requestBytes && answerBytes && { ...known, request: requestBytes, answer: answerBytes };
   }
 
   /**

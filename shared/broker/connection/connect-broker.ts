@@ -79,8 +79,8 @@ export class Broker {
    */
   requireOwner(role: Role): string {
     if (!this.#credential) return openOwner;
-    const { role: given, owner } = this.#credential;
-    if (given !== role) throw new ConfigError(`the credential ${owner} is for ${given}, not for ${role}`);
+    const { role: ownRole, owner } = this.#credential;
+    if (ownRole !== role) throw new ConfigError(`the credential ${owner} is for ${ownRole}, not for ${role}`);
     return owner;
   }
 

@@ -132,16 +132,16 @@ export class JetStreamObjects {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Uint8Array> {
     let next = Math.floor(from / size);
-    const asked: Promise<Uint8Array>[] = [];
+    const requested: Promise<Uint8Array>[] = [];
     for (let at = from; at < to;) {
       // The next chunk is on its way while the reader works on this one.
-      while (asked.length < 2 && next * size < to) {
+      while (requested.length < 2 && next * size < to) {
         const reading = this.#chunk(name, next, signal);
         reading.catch(() => undefined);
-        asked.push(reading);
+        requested.push(reading);
         next += 1;
       }
-      const chunk = await asked.shift();
+      const chunk = await requested.shift();
       signal?.throwIfAborted();
       if (!chunk) return;
       const start = at % size;

@@ -99,8 +99,8 @@ export class JobRunner {
     // By the next turn of the event loop, messages published in this turn are with the operating system.
     const confirmed = isOffered ? setImmediate() : undefined;
     const trace = this.#traceOf(grant);
-    const asked = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
-    const job = { id: grant.job, trace, ...asked, ...splitBody(grant, body) };
+    const request = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
+    const job = { id: grant.job, trace, ...request, ...splitBody(grant, body) };
     const startedAt = performance.now();
     const facts = { requestId, traceId: trace?.traceId, model, operation, format, stream };
     const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {

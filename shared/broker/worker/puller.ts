@@ -46,7 +46,7 @@ export class Puller {
   #pool: string;
   #ingress = '';
   /** Runs for a while after the worker has requested lanes, answered or not. */
-  #asked: NodeJS.Timeout | undefined;
+  #laneRequest: NodeJS.Timeout | undefined;
   #pulls = 0;
   #scans = 0;
   #scanOrder: PriorityClass[] = [];
@@ -75,14 +75,14 @@ export class Puller {
     this.#pool = pool;
     this.#lanes = new Map(priorityClasses.map((name) => [name, new LanePull({ tier, pool, class: name })]));
     this.#scanOrder = [];
-    clearTimeout(this.#asked);
+    clearTimeout(this.#laneRequest);
     this.#askForLanes();
   }
 
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    clearTimeout(this.#asked);
+    clearTimeout(this.#laneRequest);
   }
 
   /** Drops all pulls and starts over, because the connection was lost. */
@@ -150,13 +150,13 @@ export class Puller {
       pull.markBroken();
       if (next !== undefined) pull.empty();
     }
-    if (next === undefined && this.#asked === undefined) this.#askForLanes();
+    if (next === undefined && this.#laneRequest === undefined) this.#askForLanes();
     this.pullIfFree();
   }
 
   /**
-   * Handles an answer to the pull with a number. A dispatcher reports that the pull waits, and whether the server will send heartbeats. The server reports that the pull still waits, has expired, found nothing, or
-   * failed.
+   * Handles an answer to the pull with a number. A dispatcher reports that the pull waits, and whether the server will send heartbeats. The
+   * server reports that the pull still waits, has expired, found nothing, or failed.
    */
   onStatus(name: string, number: number, { headers, data }: Pick<Msg, 'headers' | 'data'>): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
@@ -225,13 +225,13 @@ export class Puller {
   #repair(pull: LanePull): void {
     pull.markBroken();
     this.#scanOrder = [];
-    if (this.#asked === undefined) this.#askForLanes();
+    if (this.#laneRequest === undefined) this.#askForLanes();
   }
 
   /** Requests the lanes until a dispatcher has made them, four times a second at most. */
   #askForLanes(): void {
-    this.#asked = setTimeout(() => {
-      this.#asked = undefined;
+    this.#laneRequest = setTimeout(() => {
+      this.#laneRequest = undefined;
       if ([...this.#lanes.values()].some(({ state }) => state === 'broken')) this.#askForLanes();
     }, askAgainMs);
     const answerTo = `${this.#inbox}.lanes.${this.#pool}`;

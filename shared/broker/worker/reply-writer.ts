@@ -56,7 +56,7 @@ export class ReplyWriter implements Reply {
   #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
-  #given: Readonly<Record<string, string>> = {};
+  #headerFields: Readonly<Record<string, string>> = {};
   #headers: MsgHdrs | undefined;
   #lastSentAt = performance.now();
   #lastProbeAt = performance.now();
@@ -76,8 +76,8 @@ export class ReplyWriter implements Reply {
   }
 
   head(headers: Readonly<Record<string, string>>): void {
-    this.#given = { ...this.#given, ...headers };
-    this.#headers = encodeAnswerHeaders(this.#given);
+    this.#headerFields = { ...this.#headerFields, ...headers };
+    this.#headers = encodeAnswerHeaders(this.#headerFields);
   }
 
   write(piece: string | Uint8Array): void {

@@ -106,7 +106,7 @@ function startSpan(
     parent,
   );
   const spanContext = span.spanContext();
-  let given: Parameters<TraceSpan['setMessages']> | undefined;
+  let traced: Parameters<TraceSpan['setMessages']> | undefined;
   return {
     traceId: spanContext.traceId,
     context: carried(spanContext),
@@ -116,17 +116,17 @@ function startSpan(
     rename: (newName) => void span.updateName(newName),
     set: (more) => void span.setAttributes(defined(more)),
     setMessages: (messages, onOutcome) => {
-      if (span.isRecording()) given = [messages, onOutcome];
+      if (span.isRecording()) traced = [messages, onOutcome];
       else onOutcome('late');
     },
     fail: (code) => fail(span, code),
     end: (at) => {
-      if (given) {
-        const [messages, onOutcome] = given;
+      if (traced) {
+        const [messages, onOutcome] = traced;
         // The messages are added at the end, right before the span enters the queue. If they were added earlier, another span could take
         // its place there.
         onOutcome(own.waiting.add(span, messages) ? 'queued' : 'full');
-        given = undefined;
+        traced = undefined;
       }
       span.end(at);
     },
@@ -158,11 +158,11 @@ function carried({ traceId, spanId, traceFlags, traceState }: SpanContext): Trac
 }
 
 function contextOf(parent: TraceContext | undefined): Context {
-  const given = parent && parseTraceParent(parent.traceparent);
-  if (!given) return ROOT_CONTEXT;
+  const parsed = parent && parseTraceParent(parent.traceparent);
+  if (!parsed) return ROOT_CONTEXT;
   const { tracestate } = parent;
   const traceState = tracestate === undefined ? undefined : new TraceState(tracestate);
-  return trace.setSpanContext(ROOT_CONTEXT, { ...given, isRemote: true, ...(traceState ? { traceState } : {}) });
+  return trace.setSpanContext(ROOT_CONTEXT, { ...parsed, isRemote: true, ...(traceState ? { traceState } : {}) });
 }
 
 /** Limits the cost of a collector that is down to lost spans and one log line per minute. */

@@ -15,10 +15,10 @@ import { ConfigError, type Environment } from '../load-config.ts';
 export function createSampler(environment: Environment): Sampler {
   const name = environment['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
   const ratio = (): number => {
-    const given = environment['OTEL_TRACES_SAMPLER_ARG'] || '1';
-    const value = Number(given);
+    const ratio = environment['OTEL_TRACES_SAMPLER_ARG'] || '1';
+    const value = Number(ratio);
     if (!(value >= 0 && value <= 1))
-      throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG=${given} is not a number from 0 to 1`);
+      throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG=${ratio} is not a number from 0 to 1`);
     return value;
   };
   switch (name) {

@@ -75,9 +75,9 @@ export function messagesModelPage(
   };
 }
 
-function readLimit(given: unknown): number {
-  if (given === undefined) return defaultLimit;
-  const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
+function readLimit(value: unknown): number {
+  if (value === undefined) return defaultLimit;
+  const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
   if (limit >= 1 && limit <= maximumLimit) return limit;
   throw new RouterError('invalid_request', `limit: Input should be a whole number between 1 and ${maximumLimit}`, {
     param: 'limit',

@@ -55,8 +55,8 @@ export function readPageLimit(value: unknown, maximum: number): number {
  * @throws RouterError `invalid_request`
  */
 export function readCursor(query: Readonly<Record<string, unknown>>, param: string): string | undefined {
-  const given = query[param];
-  if (given === undefined || given === '') return undefined;
-  if (typeof given === 'string') return given;
+  const value = query[param];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value === 'string') return value;
   throw new RouterError('invalid_request', `${param} must be the id of a batch.`, { param });
 }

@@ -50,9 +50,9 @@ function show({ id, name, mimeType, bytes, createdAt, expiresAt }: ShownFile) {
 }
 
 function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
-  const given = fields.get('expires_in_seconds');
-  if (given === undefined) return { purpose };
-  const seconds = parseWholeNumber(given, minLifetimeSeconds, maxSeconds);
+  const lifetime = fields.get('expires_in_seconds');
+  if (lifetime === undefined) return { purpose };
+  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxSeconds);
   if (seconds === undefined)
     throw fieldError(
       'expires_in_seconds',
@@ -72,17 +72,17 @@ function readList(query: Readonly<Record<string, unknown>>): FileListQuery {
   return { newestFirst: true, after, before, limit: most, ids: idsOf(query['ids[]'] ?? query['ids']) };
 }
 
-function idsOf(given: unknown): string[] | undefined {
-  if (given === undefined) return undefined;
-  const list = typeof given === 'string' ? given.split(',') : Array.isArray(given) ? given.map(String) : undefined;
+function idsOf(value: unknown): string[] | undefined {
+  if (value === undefined) return undefined;
+  const list = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value.map(String) : undefined;
   if (!list) throw fieldError('ids', 'Input should be a valid list');
   const ids = [...new Set(list)];
   if (ids.length > maxIds) throw fieldError('ids', `List should have at most ${maxIds} items`);
   return ids;
 }
 
-function oneId(param: string, given: unknown): string | undefined {
-  if (given === undefined || typeof given === 'string') return given;
+function oneId(param: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
   throw fieldError(param, 'Input should be a valid string');
 }
 

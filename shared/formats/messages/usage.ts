@@ -6,18 +6,18 @@ import type { Usage } from '#shared/core/usage.ts';
  * of `message_start` overlaid with the counts of `message_delta`.
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
-  const given = isJsonObject(usage) ? usage : {};
-  const cachedTokens = count(given['cache_read_input_tokens']);
-  const cacheWriteTokens = count(given['cache_creation_input_tokens']);
-  const hourCacheWriteTokens = count(fieldOf(given['cache_creation'], 'ephemeral_1h_input_tokens'));
-  const searches = count(fieldOf(given['server_tool_use'], 'web_search_requests'));
+  const fields = isJsonObject(usage) ? usage : {};
+  const cachedTokens = count(fields['cache_read_input_tokens']);
+  const cacheWriteTokens = count(fields['cache_creation_input_tokens']);
+  const hourCacheWriteTokens = count(fieldOf(fields['cache_creation'], 'ephemeral_1h_input_tokens'));
+  const searches = count(fieldOf(fields['server_tool_use'], 'web_search_requests'));
   return {
-    promptTokens: count(given['input_tokens']) + cachedTokens + cacheWriteTokens,
+    promptTokens: count(fields['input_tokens']) + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
     ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
-    completionTokens: count(given['output_tokens']),
-    reasoningTokens: count(fieldOf(given['output_tokens_details'], 'thinking_tokens')),
+    completionTokens: count(fields['output_tokens']),
+    reasoningTokens: count(fieldOf(fields['output_tokens_details'], 'thinking_tokens')),
     ...(searches > 0 && { units: { searches } }),
   };
 }

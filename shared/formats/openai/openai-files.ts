@@ -54,11 +54,11 @@ function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
     throw new RouterError('missing_parameter', "Missing required parameter: 'purpose'.", { param: 'purpose' });
   if (!purposes.includes(purpose)) throw fieldError('purpose', `must be one of ${purposes.join(', ')}`);
   const anchor = fields.get('expires_after[anchor]');
-  const given = fields.get('expires_after[seconds]');
-  if (anchor === undefined && given === undefined)
+  const lifetime = fields.get('expires_after[seconds]');
+  if (anchor === undefined && lifetime === undefined)
     return { purpose, expiresAfterMs: purpose === 'batch' ? batchLifeMs : undefined };
   if (anchor !== 'created_at') throw fieldError('expires_after[anchor]', "must be 'created_at'");
-  const seconds = parseWholeNumber(given, minLifetimeSeconds, maxSeconds);
+  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxSeconds);
   if (seconds === undefined)
     throw fieldError('expires_after[seconds]', `must be a whole number from ${minLifetimeSeconds} to ${maxSeconds}`);
   return { purpose, expiresAfterMs: seconds * 1_000 };

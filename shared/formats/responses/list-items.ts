@@ -26,9 +26,9 @@ export function listItems(items: readonly JsonObject[], query: Readonly<Record<s
   };
 }
 
-function readLimit(given: unknown): number {
-  if (given === undefined) return defaultLimit;
-  const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
+function readLimit(value: unknown): number {
+  if (value === undefined) return defaultLimit;
+  const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
   if (limit >= 1 && limit <= maximumLimit) return limit;
   throw fieldError('limit', `must be a whole number from 1 to ${maximumLimit}`);
 }

@@ -36,9 +36,9 @@ const merged: ReadonlySet<string> = new Set(['reasoning', 'text']);
 /** Returns the fields that the response object repeats from a request, with defaults for fields that the request leaves out. */
 export function repeatedFields(request: JsonObject): JsonObject {
   const fields = Object.entries(repeated).map(([field, unset]): [string, Json] => {
-    const given = request[field] ?? unset;
-    if (merged.has(field) && isJsonObject(given) && isJsonObject(unset)) return [field, { ...unset, ...given }];
-    return [field, field === 'tools' && Array.isArray(given) ? given.map(describedTool) : given];
+    const value = request[field] ?? unset;
+    if (merged.has(field) && isJsonObject(value) && isJsonObject(unset)) return [field, { ...unset, ...value }];
+    return [field, field === 'tools' && Array.isArray(value) ? value.map(describedTool) : value];
   });
   return Object.fromEntries(fields);
 }
@@ -49,9 +49,9 @@ const maxKeptCharacters = 4096;
 /** Returns the repeated fields and the model for an answer that is opened before a worker has begun. Leaves out long fields. */
 export function repeatedFieldsOfOpening(request: JsonObject): JsonObject {
   const short = Object.keys(repeated).map((field): [string, Json | undefined] => {
-    const given = request[field];
-    const length = typeof given === 'object' ? JSON.stringify(given).length : String(given).length;
-    return [field, length > maxKeptCharacters ? undefined : given];
+    const value = request[field];
+    const length = typeof value === 'object' ? JSON.stringify(value).length : String(value).length;
+    return [field, length > maxKeptCharacters ? undefined : value];
   });
   return { ...repeatedFields(Object.fromEntries(short)), model: request['model'] };
 }

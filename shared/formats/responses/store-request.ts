@@ -17,14 +17,14 @@ const prefixes: Readonly<Record<string, string>> = {
 const ownEnding = /_in\d+$/;
 
 export function storeRequest(request: ResponsesRequest): StoreRequest {
-  const given = itemsOf(request);
-  const references = new Set(given.flatMap((item) => referencedId(item) ?? []));
+  const ownItems = itemsOf(request);
+  const references = new Set(ownItems.flatMap((item) => referencedId(item) ?? []));
   return {
     store: request.store ?? undefined,
     previous: request.previous_response_id ?? undefined,
     references: [...references],
     input: (items, batch = randomUUID().replaceAll('-', '')) => {
-      return given.map((item, at) => {
+      return ownItems.map((item, at) => {
         const reference = referencedId(item);
         const whole = (reference === undefined ? undefined : items.get(reference)) ?? item;
         if (typeof whole['id'] === 'string') return whole;

@@ -14,6 +14,6 @@ export function withoutSecrets(tool: Json): Json {
 }
 
 export function itemsWithoutSecrets(items: readonly JsonObject[]): JsonObject[] {
-  const given = items as readonly ResponsesItem[];
-  return withTools(given, (tools) => tools.map(withoutSecrets) as ResponsesTool[]);
+  const typed = items as readonly ResponsesItem[];
+  return withTools(typed, (tools) => tools.map(withoutSecrets) as ResponsesTool[]);
 }

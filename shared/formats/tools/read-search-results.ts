@@ -81,8 +81,8 @@ function resultOf(value: JsonObject, fields: ResultFields): SearchResult[] {
 }
 
 function textIn(value: JsonObject, kind: keyof typeof usualFields, fields: ResultFields): string {
-  const given = fields[kind];
-  const names = given === undefined ? usualFields[kind] : [given];
+  const field = fields[kind];
+  const names = field === undefined ? usualFields[kind] : [field];
   const texts = names.map((name) => textOf(value[name]));
   return texts.find((text) => text !== '') ?? '';
 }

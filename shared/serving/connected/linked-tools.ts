@@ -187,17 +187,17 @@ export class LinkedTools implements PersonalTools {
   #toolsOf(server: LinkableServer, key: string, caller: Caller): Promise<readonly OwnedTool[]> {
     const kept = this.#lists.get(key);
     if (kept) return Promise.resolve(kept);
-    let asked = this.#listing.get(key);
-    if (!asked) {
-      asked = this.#ask(server, caller)
+    let listing = this.#listing.get(key);
+    if (!listing) {
+      listing = this.#ask(server, caller)
         .then((tools) => {
           this.#lists.set(key, tools);
           return tools;
         })
         .finally(() => this.#listing.delete(key));
-      this.#listing.set(key, asked);
+      this.#listing.set(key, listing);
     }
-    return asked;
+    return listing;
   }
 
   async #ask(server: LinkableServer, caller: Caller): Promise<readonly OwnedTool[]> {
@@ -245,9 +245,9 @@ function lanesOf({ name }: LinkableServer, pools: Iterable<LivePool>, avoid: Rea
 }
 
 function named(server: string, tools: z.output<typeof listing>['tools']): OwnedTool[] {
-  const given = new Map(tools.map((tool) => [`${prefixOf(server)}${tool.name}`, tool]));
-  const valid = assignValidNames([...given.keys()]);
-  return [...given].map(([givenName, tool]): OwnedTool => {
+  const byName = new Map(tools.map((tool) => [`${prefixOf(server)}${tool.name}`, tool]));
+  const valid = assignValidNames([...byName.keys()]);
+  return [...byName].map(([givenName, tool]): OwnedTool => {
     const name = valid.get(givenName) ?? givenName;
     return { ownName: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
   });

@@ -10,8 +10,8 @@ const usualFields = {
 
 /** Returns the query of a search or the URL of a fetch; '' if the model gave none. */
 export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'>): string {
-  const asked = input[hosted.kind === 'web_search' ? 'query' : 'url'];
-  return typeof asked === 'string' ? asked : '';
+  const value = input[hosted.kind === 'web_search' ? 'query' : 'url'];
+  return typeof value === 'string' ? value : '';
 }
 
 /**
@@ -21,13 +21,13 @@ export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'
 export function buildHostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
   const { hosted, served, input } = call;
   if (hosted.kind === 'mcp') return input;
-  const asked = readQuery(call);
+  const query = readQuery(call);
   const { field, input: further = {} } = settings[hosted.kind] ?? {};
   const schema = served.inputSchema;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const name = field ?? fieldOf(properties, schema['required'], usualFields[hosted.kind]);
   const takesList = isJsonObject(properties[name]) && properties[name]['type'] === 'array';
-  return { ...takenFields(hosted.hints ?? {}, properties), ...further, [name]: takesList ? [asked] : asked };
+  return { ...takenFields(hosted.hints ?? {}, properties), ...further, [name]: takesList ? [query] : query };
 }
 
 /** Chooses the first field with a usual name; otherwise the only required field; otherwise the most usual name. */

@@ -65,8 +65,8 @@ export class HostedLoop implements RunningRequest {
    * @returns undefined if the caller has left
    * @throws RouterError as `ask` does for the first turn, so that the refusal decides the status
    */
-  static async begin(given: HostedLoopParts): Promise<HostedLoop | undefined> {
-    const parts = { ...given, relay: boundedRelay(given.answer) };
+  static async begin(input: HostedLoopParts): Promise<HostedLoop | undefined> {
+    const parts = { ...input, relay: boundedRelay(input.answer) };
     if (parts.answer.approved.length > 0) return new HostedLoop(parts, undefined);
     const first = await requestTurn(parts, false, undefined, true);
     return first && new HostedLoop(parts, first);

@@ -67,10 +67,10 @@ function planTool(
     case 'mcp': {
       const { label = '', allowsTool } = hosted;
       const server = Object.hasOwn(settings.mcp, label) ? settings.mcp[label] : label;
-      const served = listed.filter((tool) => tool.server === server).map(servedTool);
-      if (served.length === 0)
+      const tools = listed.filter((tool) => tool.server === server).map(servedTool);
+      if (tools.length === 0)
         return `no connected MCP server is called '${label}' for this key, and addresses that a client names are not connected to`;
-      return { hosted, served: allowsTool ? served.filter(({ ownName }) => allowsTool(ownName)) : served };
+      return { hosted, served: allowsTool ? tools.filter(({ ownName }) => allowsTool(ownName)) : tools };
     }
   }
 }

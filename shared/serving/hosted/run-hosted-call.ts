@@ -57,9 +57,9 @@ export async function runHostedCall(
 function refusalOf(call: HostedCall): HostedOutcome | undefined {
   const { hosted } = call;
   if (hosted.kind === 'mcp') return undefined;
-  const asked = readQuery(call);
-  if (asked.trim() === '') return failed('invalid_input', 'The call lacks its input.');
-  if (hosted.kind === 'web_search' || (hosted.allowsUrl?.(asked) ?? true)) return undefined;
+  const query = readQuery(call);
+  if (query.trim() === '') return failed('invalid_input', 'The call lacks its input.');
+  if (hosted.kind === 'web_search' || (hosted.allowsUrl?.(query) ?? true)) return undefined;
   return failed('url_not_allowed', 'The request does not allow pages of this address.');
 }
 

@@ -35,7 +35,7 @@ export function createSplitDispatcher(
 ): JobDispatcher<SplitJob> | undefined {
   if (!divisible || !isWorthSplitting(divisible.inputs)) return undefined;
   return {
-    dispatch: (...asked) => new SplitJob({ dispatcher, divisible, defaults }, ...asked),
+    dispatch: (...args) => new SplitJob({ dispatcher, divisible, defaults }, ...args),
     cancel: (split) => split.cancel(),
     fail: (split, error) => split.fail(error),
   };

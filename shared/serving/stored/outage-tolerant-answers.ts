@@ -4,11 +4,11 @@ import type { AnswerStore } from './resolve-stored.ts';
 /** Wraps stored answers so that reading and storing wait for the end of a short Redis outage. */
 export function withOutageRetry(responses: AnswerStore['responses'], outages: ShortOutages): AnswerStore['responses'] {
   return {
-    store: (...asked) => outages.retry(() => responses.store(...asked)),
-    find: (...asked) => outages.retry(() => responses.find(...asked)),
-    history: (...asked) => outages.retry(() => responses.history(...asked)),
-    items: (...asked) => outages.retry(() => responses.items(...asked)),
+    store: (...args) => outages.retry(() => responses.store(...args)),
+    find: (...args) => outages.retry(() => responses.find(...args)),
+    history: (...args) => outages.retry(() => responses.history(...args)),
+    items: (...args) => outages.retry(() => responses.items(...args)),
     // This call is not repeated, because a repetition would find nothing to delete.
-    delete: (...asked) => responses.delete(...asked),
+    delete: (...args) => responses.delete(...args),
   };
 }

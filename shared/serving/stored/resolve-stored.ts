@@ -50,19 +50,19 @@ export async function resolveStored(
   owner: string,
   seed?: string,
 ): Promise<ResolvedRequest> {
-  const { store: asked } = request;
-  if (!asked || !format.stored) return { request, fields: undefined, addedBytes: 0, toStore: undefined };
-  const { previous, references } = asked;
-  if (!stores) assertStoreless(asked);
+  const { store: storeRequest } = request;
+  if (!storeRequest || !format.stored) return { request, fields: undefined, addedBytes: 0, toStore: undefined };
+  const { previous, references } = storeRequest;
+  if (!stores) assertStoreless(storeRequest);
   const refers = refersToStored(request);
   if (refers) assertIntact();
   const items = references.length === 0 ? noItems : itemsFound(await responses.items(owner, references));
   const history = previous === undefined ? [] : historyFound(await responses.history(owner, previous), format.stored);
-  const isStored = stores && operation === 'generate' && asked.store !== false;
+  const isStored = stores && operation === 'generate' && storeRequest.store !== false;
   const fields = format.stored.storeField(isStored);
   if (!refers && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
-  const input = asked.input(items, seed);
-  const body = refers ? asked.resolved(history, input) : undefined;
+  const input = storeRequest.input(items, seed);
+  const body = refers ? storeRequest.resolved(history, input) : undefined;
   const whole = body ? format.read(body, operation) : request;
   return {
     request: whole,

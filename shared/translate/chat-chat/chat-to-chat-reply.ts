@@ -20,10 +20,10 @@ import { completeChoiceUsage } from './usage-of-choices.ts';
 export function chatToChatReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const asked = requestedChoices(answerContext.recalled);
-  const given = Array.isArray(body['choices']) ? body['choices'].slice(0, asked) : [];
-  const choices = given.map((choice, position) =>
-    repairChoice(choice, answerContext, choiceIndexOf(choice, asked, position)),
+  const choiceCount = requestedChoices(answerContext.recalled);
+  const upstreamChoices = Array.isArray(body['choices']) ? body['choices'].slice(0, choiceCount) : [];
+  const choices = upstreamChoices.map((choice, position) =>
+    repairChoice(choice, answerContext, choiceIndexOf(choice, choiceCount, position)),
   );
   const [first] = choices;
   if (!first) throw withoutMessage();
@@ -46,8 +46,8 @@ export function chatToChatReply(body: JsonObject, answerContext: AnswerContext):
   };
 }
 
-function choiceIndexOf(choice: Json, asked: number, position: number): number {
-  return choiceIndex(isJsonObject(choice) ? choice['index'] : undefined, asked, position);
+function choiceIndexOf(choice: Json, choiceCount: number, position: number): number {
+  return choiceIndex(isJsonObject(choice) ? choice['index'] : undefined, choiceCount, position);
 }
 
 /** @returns the choice, and a function that returns all text of the model in it */
@@ -65,13 +65,13 @@ function withoutMessage(): RouterError {
 
 /** @returns the message, and a function that returns all text of the model */
 function repairMessage(
-  given: JsonObject,
+  input: JsonObject,
   prefix: string,
   custom: CustomCalls | undefined,
 ): { message: JsonObject; written: () => string } {
-  const message: JsonObject = { refusal: null, ...given, role: 'assistant' };
+  const message: JsonObject = { refusal: null, ...input, role: 'assistant' };
   unifyReasoning(message);
-  const { calls, pieces } = repairToolCalls(given['tool_calls'], prefix, custom);
+  const { calls, pieces } = repairToolCalls(input['tool_calls'], prefix, custom);
   if (calls.length === 0) {
     delete message['tool_calls'];
     message['content'] ??= '';
@@ -83,17 +83,17 @@ function repairMessage(
 }
 
 function repairToolCalls(
-  given: Json | undefined,
+  toolCalls: Json | undefined,
   prefix: string,
   calls: CustomCalls | undefined,
 ): { calls: Json[]; pieces: ToolCallPiece[] } {
-  if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
+  if (!Array.isArray(toolCalls) || toolCalls.length === 0) return { calls: [], pieces: [] };
   const order = new ToolCallAssembler(prefix);
   // In an answer that is not streamed, every element is a separate call, whatever its index.
-  const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
+  const pieces = toolCalls.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
   const repaired = pieces.map((piece, position) => {
     const { id, name, arguments: text } = piece;
-    const call = given[position];
+    const call = toolCalls[position];
     const { index: _, ...rest } = call as JsonObject;
     const custom = customOf(rest);
     if (custom) return { ...rest, id, type: 'custom', custom: { ...custom, name: name ?? '', input: text } };

@@ -112,16 +112,16 @@ export class ChatToChatStream implements StreamTranslation {
     const chunk = parseUpstreamEvent(data);
     const failure = upstreamErrorFromChatEvent(chunk);
     if (failure) throw failure;
-    const given = (Array.isArray(chunk['choices']) ? chunk['choices'] : [])
+    const choices = (Array.isArray(chunk['choices']) ? chunk['choices'] : [])
       .slice(0, this.#requestedChoices)
       .filter(isJsonObject);
     const { usage } = chunk;
-    if (isJsonObject(usage)) this.#takeUsage(usage, given.length === 0);
+    if (isJsonObject(usage)) this.#takeUsage(usage, choices.length === 0);
     chunk['usage'] = undefined;
 
-    const [first] = given;
+    const [first] = choices;
     const wasStarted = first !== undefined && this.#choiceOf(first).started;
-    const shown = given.filter((choice) => this.#read(choice));
+    const shown = choices.filter((choice) => this.#read(choice));
     if (first === undefined || shown.length === 0) {
       Object.assign(this.#heldChunk, chunk);
       return '';
@@ -130,7 +130,7 @@ export class ChatToChatStream implements StreamTranslation {
     const mayRepeat =
       this.#hasContent &&
       wasStarted &&
-      given.length === 1 &&
+      choices.length === 1 &&
       !isJsonObject(usage) &&
       this.#choiceOf(first).finish === undefined;
     const delta = first['delta'] as JsonObject;
@@ -147,21 +147,21 @@ export class ChatToChatStream implements StreamTranslation {
    * Reads a choice of the upstream and changes it to the client's. Returns whether the choice is sent now, because the end of a choice
    * waits for the last chunk.
    */
-  #read(given: JsonObject): boolean {
-    const choice = this.#choiceOf(given);
-    const delta = deltaOf(given) ?? {};
-    given['message'] = undefined;
+  #read(chunk: JsonObject): boolean {
+    const choice = this.#choiceOf(chunk);
+    const delta = deltaOf(chunk) ?? {};
+    chunk['message'] = undefined;
     const shows = this.#repair(delta, choice);
     this.#hasContent ||= shows;
-    if (typeof given['finish_reason'] === 'string') choice.finish = given['finish_reason'];
+    if (typeof chunk['finish_reason'] === 'string') choice.finish = chunk['finish_reason'];
     if (!shows && choice.finish !== undefined) {
-      Object.assign(choice.held, given);
+      Object.assign(choice.held, chunk);
       return false;
     }
-    given['index'] = choice.index;
-    given['delta'] = delta;
-    given['finish_reason'] = null;
-    this.#opened(choice, given);
+    chunk['index'] = choice.index;
+    chunk['delta'] = delta;
+    chunk['finish_reason'] = null;
+    this.#opened(choice, chunk);
     return true;
   }
 
@@ -235,10 +235,10 @@ export class ChatToChatStream implements StreamTranslation {
       const value = delta[field];
       shows ||= value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
     }
-    const given = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
-    const pieces = given.map((call) => this.#placed(call, choice));
+    const toolCalls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
+    const pieces = toolCalls.map((call) => this.#placed(call, choice));
     if (pieces.length > 0) {
-      delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, given[at] as JsonObject, choice.custom));
+      delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, toolCalls[at] as JsonObject, choice.custom));
     }
     this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
     return shows;
@@ -251,12 +251,12 @@ function hasCalls(calls: Json | undefined): boolean {
 
 function placedCall(piece: ToolCallPiece, call: JsonObject, calls: CustomCalls | undefined): Json {
   const { index, id, first, name, arguments: text } = piece;
-  const { index: _, id: __, type: ___, function: given, custom: ____, ...rest } = call;
+  const { index: _, id: __, type: ___, function: functionFields, custom: ____, ...rest } = call;
   const custom = customOf(call);
   const unwrapped = custom ? undefined : calls?.piece(piece);
   if (unwrapped) return { ...unwrapped, ...rest };
   const called: JsonObject = {
-    ...(isJsonObject(given) ? given : {}),
+    ...(isJsonObject(functionFields) ? functionFields : {}),
     ...custom,
     [custom ? 'input' : 'arguments']: text,
   };

@@ -20,17 +20,17 @@ interface Around {
  * chunk. See docs/decisions/0023-repeated-chunks.md.
  */
 export class ChunkTemplate {
-  #given: Around | undefined;
+  #frame: Around | undefined;
   #written: Around = { before: '', after: '' };
   #seen = 0;
 
   /** Returns the text of a chunk like the learned one; undefined for any other chunk. */
   textIn(data: string): string | undefined {
-    const given = this.#given;
-    if (!given || !data.startsWith(given.before) || !data.endsWith(given.after)) return undefined;
-    const end = data.length - given.after.length;
-    if (end <= given.before.length) return undefined;
-    const text = data.slice(given.before.length, end);
+    const frame = this.#frame;
+    if (!frame || !data.startsWith(frame.before) || !data.endsWith(frame.after)) return undefined;
+    const end = data.length - frame.after.length;
+    if (end <= frame.before.length) return undefined;
+    const text = data.slice(frame.before.length, end);
     return escaped.test(text) ? undefined : text;
   }
 
@@ -49,11 +49,11 @@ export class ChunkTemplate {
   considerChunk(data: string, textOf: () => string, translate: (data: string) => string | undefined): void {
     this.#seen += 1;
     if (this.#seen % chunksBefore !== 0 || this.#seen > chunksBefore * maxLearned) return;
-    const given = around(data, textOf());
-    const translated = given && translate(`${given.before}${probeText}${given.after}`);
+    const frame = around(data, textOf());
+    const translated = frame && translate(`${frame.before}${probeText}${frame.after}`);
     const written = translated === undefined ? undefined : around(translated, probeText);
     if (!written) return;
-    this.#given = given;
+    this.#frame = frame;
     this.#written = written;
   }
 }

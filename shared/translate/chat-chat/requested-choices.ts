@@ -20,9 +20,9 @@ export function requestedChoices(recalled: JsonObject | undefined): number {
  * @param position used if the index is missing
  * @throws RouterError `upstream_failed` for an index out of range
  */
-export function choiceIndex(given: Json | undefined, requested: number, position: number): number {
+export function choiceIndex(value: Json | undefined, requested: number, position: number): number {
   if (requested === 1) return 0;
-  const index = given ?? position;
+  const index = value ?? position;
   if (typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < requested) return index;
   throw new RouterError('upstream_failed', 'The upstream sent a choice that was not asked for.');
 }

@@ -25,7 +25,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
   const { system, messages } = chatHistoryToMessages(request.messages);
   if (request.response_format?.type === 'json_object') system.push(jsonInstruction);
   const tools = chatToolsToMessages(request);
-  const asked = {
+  const generation = {
     maxTokens: request.max_completion_tokens ?? request.max_tokens,
     thinking: thinkingForChat(request),
     temperature: request.temperature,
@@ -41,7 +41,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
     ...(system.length > 0 && { system: simplifySystem(system) }),
     messages,
     ...tools,
-    ...generationFields(asked, tools, traits),
+    ...generationFields(generation, tools, traits),
     ...(request.stream === true && { stream: true }),
   };
 }
@@ -49,8 +49,8 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
 function refuse(request: ChatRequest): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
-    const asked = value !== undefined && value !== null && value !== false && value !== 0;
-    if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
+    const isSet = value !== undefined && value !== null && value !== false && value !== 0;
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
   }
   const { modalities, response_format: format, n } = request;
   if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');

@@ -40,8 +40,8 @@ function refuse(request: ChatRequest): void {
   if (stored !== undefined) throw unsupportedInChat(stored, 'conversations and prompts stored on the server');
   for (const [field, what] of fields.refused) {
     const value = request[field];
-    const asked = value !== undefined && value !== null && value !== false && value !== 0;
-    if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
+    const isSet = value !== undefined && value !== null && value !== false && value !== 0;
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
   }
   const { modalities, n } = request;
   if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');

@@ -42,9 +42,11 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     const chunk = parseUpstreamEvent(data);
     const failure = upstreamErrorFromChatEvent(chunk);
     if (failure) throw failure;
-    const { usage, choices: given, ...rest } = chunk;
+    const { usage, choices: upstreamChoices, ...rest } = chunk;
     if (isJsonObject(usage)) this.#usage = usage;
-    const choices = (Array.isArray(given) ? given : []).filter(isJsonObject).map((choice) => this.#read(choice));
+    const choices = (Array.isArray(upstreamChoices) ? upstreamChoices : [])
+      .filter(isJsonObject)
+      .map((choice) => this.#read(choice));
     if (choices.length === 0) return '';
     const { id, created, model } = this.#answerContext;
     const written = { ...rest, id, object: 'text_completion', created, model, choices };

@@ -25,9 +25,13 @@ export const completionsToCompletions: Translation = {
 
 /** Returns the upstream's request. A streamed request always asks for the usage. */
 function completionsToCompletionsRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
-  const { stream_options: given, ...request } = body;
+  const { stream_options: streamOptions, ...request } = body;
   if (body['stream'] !== true) return { ...request, model };
-  return { ...request, model, stream_options: { ...(isJsonObject(given) && given), include_usage: true } };
+  return {
+    ...request,
+    model,
+    stream_options: { ...(isJsonObject(streamOptions) && streamOptions), include_usage: true },
+  };
 }
 
 /** @throws RouterError `upstream_failed` if the body is not an answer */
@@ -37,8 +41,8 @@ function completionsToCompletionsReply(
 ): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const given = Array.isArray(body['choices']) ? body['choices'] : [];
-  const choices = given.map(completeChoice);
+  const upstreamChoices = Array.isArray(body['choices']) ? body['choices'] : [];
+  const choices = upstreamChoices.map(completeChoice);
   const [first] = choices;
   if (!first) throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const texts = choices.map(({ text }) => text).join('');

@@ -26,8 +26,8 @@ function textOf({ token }: JsonObject): string {
 }
 
 /** Returns the most likely tokens at the position of a token; null if none were requested. */
-function topOf({ top_logprobs: given }: JsonObject): Json {
-  const top = Array.isArray(given) ? given.filter(isJsonObject) : [];
+function topOf({ top_logprobs: alternatives }: JsonObject): Json {
+  const top = Array.isArray(alternatives) ? alternatives.filter(isJsonObject) : [];
   if (top.length === 0) return null;
   return Object.fromEntries(top.map((each) => [textOf(each), each['logprob'] ?? null]));
 }

@@ -18,15 +18,15 @@ const searchTool = /^tool_search_tool_/;
  * because other upstreams cannot search.
  */
 export function resolveOfferedTools({ tools, messages, tool_choice: choice }: MessagesRequest): MessagesTool[] {
-  const given = tools ?? [];
-  const searches = given.some(isSearchTool);
+  const allTools = tools ?? [];
+  const searches = allTools.some(isSearchTool);
   const isDeferred = ({ defer_loading: deferred }: MessagesTool): boolean => deferred === true && !searches;
-  const named = given.some(isDeferred) ? referencesIn(messages) : new Set<string>();
+  const named = allTools.some(isDeferred) ? referencesIn(messages) : new Set<string>();
   if (choice?.type === 'tool') named.add(choice.name);
-  let offered = given.filter((tool) => !isSearchTool(tool) && (!isDeferred(tool) || named.has(tool.name)));
+  let offered = allTools.filter((tool) => !isSearchTool(tool) && (!isDeferred(tool) || named.has(tool.name)));
   for (const { role, content } of messages) {
     if (role !== 'system' || typeof content === 'string') continue;
-    for (const block of content) if (isToolChange(block)) offered = applyToolChange(offered, given, block);
+    for (const block of content) if (isToolChange(block)) offered = applyToolChange(offered, allTools, block);
   }
   return offered;
 }
@@ -47,14 +47,14 @@ function isSearchTool({ type }: MessagesTool): boolean {
 
 function applyToolChange(
   offered: MessagesTool[],
-  given: readonly MessagesTool[],
+  tools: readonly MessagesTool[],
   { type, tool }: ToolChangeBlock,
 ): MessagesTool[] {
   const definition = tool['type'] === 'tool_definition' ? tool['definition'] : undefined;
   const name = isJsonObject(definition) ? definition['name'] : (tool['name'] ?? tool['tool_name']);
   const others = offered.filter((each) => each.name !== name);
   if (type === 'tool_removal') return others;
-  const added = isJsonObject(definition) ? (definition as MessagesTool) : given.find((each) => each.name === name);
+  const added = isJsonObject(definition) ? (definition as MessagesTool) : tools.find((each) => each.name === name);
   return added ? [...others, added] : offered;
 }
 

@@ -3,6 +3,6 @@ import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 /** Returns the thinking effort that a chat request asks of a command-line agent; undefined if it asks for none. */
 export function computeEffort(request: JsonObject): string | undefined {
-  const asked = thinkingForChat(request);
-  return asked?.thinking.type === 'disabled' ? 'none' : (asked?.effort ?? (asked && 'high'));
+  const thinking = thinkingForChat(request);
+  return thinking?.thinking.type === 'disabled' ? 'none' : (thinking?.effort ?? (thinking && 'high'));
 }

@@ -57,8 +57,8 @@ function embeddingsToEmbeddingsReply(
   if (failure) throw failure;
   const { inputs, encoding, dimensions, firstIndex } = answerContext.recalled as unknown as Recalled;
   const vectors = vectorsOf(body['data'], inputs);
-  const data = vectors.map((given, at) => {
-    const { vector, dimensions: has } = encodeVector(given, encoding);
+  const data = vectors.map((item, at) => {
+    const { vector, dimensions: has } = encodeVector(item, encoding);
     if (dimensions !== null && has !== dimensions) throw otherDimensions(has);
     return { object: 'embedding', index: firstIndex + at, embedding: vector };
   });

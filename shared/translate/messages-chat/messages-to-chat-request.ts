@@ -57,8 +57,8 @@ function refuse(request: MessagesRequest): void {
  * first text as the answer.
  */
 function effortOf({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
-  const asked = effortForThinking(thinking, config?.effort);
-  return asked ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
+  const effort = effortForThinking(thinking, config?.effort);
+  return effort ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
 /**

@@ -57,9 +57,9 @@ export function responsesHistoryToChat(
         return history.addCall(id, nameOf(name, namespace), JSON.stringify({ [inputArgument]: text }));
       }
       case 'tool_search_call': {
-        const { call_id: id, arguments: given } = item as ResponsesToolSearchCall;
+        const { call_id: id, arguments: args } = item as ResponsesToolSearchCall;
         if (typeof id !== 'string') return undefined;
-        return history.addCall(id, nameOf('tool_search'), JSON.stringify(isJsonObject(given) ? given : {}));
+        return history.addCall(id, nameOf('tool_search'), JSON.stringify(isJsonObject(args) ? args : {}));
       }
       case 'function_call_output':
       case 'custom_tool_call_output': {

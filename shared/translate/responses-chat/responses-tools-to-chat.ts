@@ -13,9 +13,9 @@ import { refuseServerTools } from '../responses/refuse-server-tools.ts';
  * tool that is missing
  */
 export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools): JsonObject {
-  const { tool_choice: given, parallel_tool_calls: parallel } = request;
+  const { tool_choice: toolChoice, parallel_tool_calls: parallel } = request;
   refuseServerTools(flat);
-  const choice = flatToolChoice(given, flat);
+  const choice = flatToolChoice(toolChoice, flat);
   const named = namesIn(choice);
   const unknown = named?.find((name) => !flat.called.has(name));
   if (unknown !== undefined || (flat.tools.length === 0 && choice === 'required')) {
@@ -27,7 +27,7 @@ export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools)
   const offered = isAllowed ? flat.tools.filter(({ name }) => named?.includes(name)) : flat.tools;
   return {
     tools: offered.map(translateTool),
-    ...(given !== undefined && given !== null && { tool_choice: isAllowed ? modeOf(choice) : choice }),
+    ...(toolChoice !== undefined && toolChoice !== null && { tool_choice: isAllowed ? modeOf(choice) : choice }),
     ...(parallel === false && { parallel_tool_calls: false }),
   };
 }

@@ -140,10 +140,10 @@ export class MessagesOutput {
   }
 
   #call(index: Json | undefined, { id, name, input }: JsonObject): string {
-    const given = { index: this.#calls++, id: textIn(id) };
-    this.#open.set(index, { type: 'tool_use', ...given, input: isJsonObject(input) ? input : {}, sent: false });
+    const place = { index: this.#calls++, id: textIn(id) };
+    this.#open.set(index, { type: 'tool_use', ...place, input: isJsonObject(input) ? input : {}, sent: false });
     this.#bytes += Buffer.byteLength(textIn(name));
-    return this.#answer.call({ ...given, first: true, name: textIn(name), arguments: '' });
+    return this.#answer.call({ ...place, first: true, name: textIn(name), arguments: '' });
   }
 
   #arguments(call: OpenBlock & { type: 'tool_use' }, text: string): string {

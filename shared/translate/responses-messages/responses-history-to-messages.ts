@@ -58,9 +58,9 @@ export function responsesHistoryToMessages(
         return addCall(id, nameOf(name, namespace), { [inputArgument]: text });
       }
       case 'tool_search_call': {
-        const { call_id: id, arguments: given } = item as ResponsesToolSearchCall;
+        const { call_id: id, arguments: args } = item as ResponsesToolSearchCall;
         if (typeof id !== 'string') return undefined;
-        return addCall(id, nameOf('tool_search'), isJsonObject(given) ? given : {});
+        return addCall(id, nameOf('tool_search'), isJsonObject(args) ? args : {});
       }
       case 'function_call_output':
       case 'custom_tool_call_output': {
@@ -96,8 +96,8 @@ export function responsesHistoryToMessages(
     }
   }
 
-  function addCall(id: string, name: string, given: JsonObject): void {
-    turns.addCall({ type: 'tool_use', id: messagesToolId(id), name, input: given });
+  function addCall(id: string, name: string, input: JsonObject): void {
+    turns.addCall({ type: 'tool_use', id: messagesToolId(id), name, input });
   }
 }
 

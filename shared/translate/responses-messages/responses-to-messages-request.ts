@@ -32,7 +32,7 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
   if (request.text?.format?.type === 'json_object') history.system.push({ ...jsonInstruction });
   const tools = responsesToolsToMessages(request, flat, traits);
   markCached(history, request, flat.tools.length > 0);
-  const asked = {
+  const generation = {
     maxTokens: request.max_output_tokens ?? (traits.maxOutput && Math.min(traits.maxOutput, usualMaxTokens)),
     thinking: thinkingOf(request),
     temperature: request.temperature,
@@ -46,7 +46,7 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
     ...(history.system.length > 0 && { system: simplifySystem(history.system) }),
     messages: history.messages,
     ...tools,
-    ...generationFields(asked, tools, traits),
+    ...generationFields(generation, tools, traits),
     ...(request.stream === true && { stream: true }),
   };
 }
@@ -54,8 +54,8 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
 function refuse(request: ResponsesRequest): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
-    const asked = value !== undefined && value !== null && value !== false && value !== 0;
-    if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
+    const isSet = value !== undefined && value !== null && value !== false && value !== 0;
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
   }
   if (request.include?.includes('message.output_text.logprobs') === true) {
     throw unsupportedInChat('include', 'log probabilities');
@@ -69,10 +69,10 @@ function furtherFields(request: ResponsesRequest): JsonObject {
 
 /** Returns the thinking settings. Some models show their thinking only if a request asks for it. */
 function thinkingOf(request: ResponsesRequest): ThinkingRequest | undefined {
-  const asked = thinkingForChat({ reasoning: request.reasoning ?? undefined });
+  const thinking = thinkingForChat({ reasoning: request.reasoning ?? undefined });
   const shows = typeof request.reasoning?.summary === 'string';
-  if (asked?.thinking.type !== 'adaptive' || !shows) return asked;
-  return { ...asked, thinking: { ...asked.thinking, display: 'summarized' } };
+  if (thinking?.thinking.type !== 'adaptive' || !shows) return thinking;
+  return { ...thinking, thinking: { ...thinking.thinking, display: 'summarized' } };
 }
 
 function schemaOf({ text }: ResponsesRequest): JsonObject | undefined {

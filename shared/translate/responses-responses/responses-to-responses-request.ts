@@ -88,8 +88,8 @@ function otherItem(item: ResponsesItem, { origin }: ModelTraits, param: string):
  * that has another upstream's mark, comes from another upstream. Only its text is sent, which open models read. Thinking without encrypted
  * content and without text is dropped.
  */
-function reasoningFor(given: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
-  const item = withoutMarks(given, origin) ?? withoutEncrypted(given);
+function reasoningFor(reasoning: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
+  const item = withoutMarks(reasoning, origin) ?? withoutEncrypted(reasoning);
   const { encrypted_content: encrypted, content } = item;
   const isSealed = typeof encrypted === 'string' && encrypted !== '' && unseal?.(encrypted) !== undefined;
   if (!isSealed) {

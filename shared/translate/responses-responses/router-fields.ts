@@ -24,9 +24,9 @@ export function withRouterFields(data: string, event: JsonObject, own: JsonObjec
   const response = isJsonObject(event['response']) ? event['response'] : {};
   let text = data;
   for (const [field, value] of Object.entries(own)) {
-    const given = response[field];
-    if (given === value) continue;
-    const replaced = replaceOnce(text, field, given, value);
+    const fieldValue = response[field];
+    if (fieldValue === value) continue;
+    const replaced = replaceOnce(text, field, fieldValue, value);
     if (replaced === undefined) return JSON.stringify({ ...event, response: { ...response, ...own } });
     text = replaced;
   }

@@ -124,10 +124,10 @@ const outputLimitTexts = [
  * Claude Code reads the maximum.
  */
 function readOutputLimit(sentence: string): RouterError | undefined {
-  const [, asked, max] =
+  const [, requested, max] =
     /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
-  if (asked !== undefined && max !== undefined) {
-    const text = `max_tokens: ${asked} > ${max}, which is the maximum allowed number of output tokens for this model`;
+  if (requested !== undefined && max !== undefined) {
+    const text = `max_tokens: ${requested} > ${max}, which is the maximum allowed number of output tokens for this model`;
     return outputTooLarge(text, Number(max));
   }
   const maximum = outputLimitTexts.map((text) => text.exec(sentence)?.[1]).find((digits) => digits !== undefined);

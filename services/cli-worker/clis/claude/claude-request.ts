@@ -106,8 +106,8 @@ function refuse(
 }
 
 function fieldsOf(request: MessagesRequest): JsonObject {
-  const asked = passedFields.filter((field) => requestsSomething(request[field]) || request[field] === 0);
-  return Object.fromEntries(asked.map((field) => [field, request[field] ?? null]));
+  const requested = passedFields.filter((field) => requestsSomething(request[field]) || request[field] === 0);
+  return Object.fromEntries(requested.map((field) => [field, request[field] ?? null]));
 }
 
 /** Returns a tool without cache hints, and without fields that the upstream accepts only from clients that name a beta. */

@@ -27,7 +27,7 @@ export async function probeClaude(
   start: (set: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
-  const asked = await probeUpstream(events, async (url) => {
+  const request = await probeUpstream(events, async (url) => {
     const session = await start({
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'probe',
@@ -40,8 +40,8 @@ export async function probeClaude(
       await session.process.end();
     }
   });
-  const takesTools = isDeepStrictEqual(asked['tools'], [tool]) && isJsonObject(asked['tool_choice']);
-  const takesFormats = isJsonObject(asked['output_config']) && asked['output_config']['format'] !== undefined;
+  const takesTools = isDeepStrictEqual(request['tools'], [tool]) && isJsonObject(request['tool_choice']);
+  const takesFormats = isJsonObject(request['output_config']) && request['output_config']['format'] !== undefined;
   return [...(takesTools ? (['tools'] as const) : []), ...(takesFormats ? (['json'] as const) : [])];
 }
 

@@ -33,7 +33,7 @@ export async function probeCodex(
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
   const parts: AnswerPart[] = [];
-  const asked = await probeUpstream(events, async (url) => {
+  const request = await probeUpstream(events, async (url) => {
     const session = await start(url);
     try {
       const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
@@ -43,7 +43,7 @@ export async function probeCodex(
       await session.process.end();
     }
   });
-  const { tools, text, input } = asked;
+  const { tools, text, input } = request;
   const offers = Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === name);
   const reports = parts.some((part) => part.kind === 'call' && part.arguments === json);
   const takesFormats = isJsonObject(text) && isJsonObject(text['format']);

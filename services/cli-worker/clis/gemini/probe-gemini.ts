@@ -28,7 +28,7 @@ export async function probeGemini(
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
   const parts: AnswerPart[] = [];
-  const asked = await probeUpstream(events, async (url) => {
+  const request = await probeUpstream(events, async (url) => {
     const session = await start(url);
     try {
       const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
@@ -41,8 +41,8 @@ export async function probeGemini(
   const has = (field: Json | undefined, text: string): boolean => JSON.stringify(field ?? null).includes(text);
   const reports = parts.filter((part) => part.kind === 'call').length === 2;
   return [
-    ...(has(asked['tools'], prefix + name) && reports ? (['tools'] as const) : []),
-    ...(has(asked['contents'], data) ? (['vision'] as const) : []),
+    ...(has(request['tools'], prefix + name) && reports ? (['tools'] as const) : []),
+    ...(has(request['contents'], data) ? (['vision'] as const) : []),
   ];
 }
 

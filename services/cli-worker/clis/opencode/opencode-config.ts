@@ -27,10 +27,10 @@ const permission = { '*': 'deny', [`${serverName}_*`]: 'ask', [schemaTool]: 'all
  * @throws ConfigError if the operator's settings are not a JSON object
  */
 export function opencodeConfig(operators: string | undefined, warmUpUrl: string, plugin: string): JsonObject {
-  const given = parse(operators ?? '{}');
-  const { provider } = given;
+  const operatorConfig = parse(operators ?? '{}');
+  const { provider } = operatorConfig;
   return {
-    ...given,
+    ...operatorConfig,
     provider: {
       ...(isJsonObject(provider) ? provider : {}),
       [warmUpModel.providerID]: {

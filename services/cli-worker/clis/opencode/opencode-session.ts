@@ -135,12 +135,12 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   }
 
   #onEvent({ type, properties }: JsonObject): void {
-    const given = isJsonObject(properties) ? properties : {};
-    if (typeof type === 'string') this.#answer?.push(type, given);
+    const fields = isJsonObject(properties) ? properties : {};
+    if (typeof type === 'string') this.#answer?.push(type, fields);
     // Permissions and all other requests that need a person are refused. One refusal answers all permissions that wait in the session.
     if (type === 'permission.asked') {
-      this.#do('POST', `/permission/${idIn(given)}/reply`, { reply: 'reject' }, { mayBeGone: true });
-    } else if (type === 'question.asked') this.#do('POST', `/question/${idIn(given)}/reject`);
+      this.#do('POST', `/permission/${idIn(fields)}/reply`, { reply: 'reject' }, { mayBeGone: true });
+    } else if (type === 'question.asked') this.#do('POST', `/question/${idIn(fields)}/reject`);
   }
 
   /** Makes a call without waiting for its answer. A failed call ends the process, whose state is then unknown. */

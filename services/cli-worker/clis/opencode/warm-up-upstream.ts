@@ -34,13 +34,13 @@ function answerTo({ tools }: JsonObject): string {
 
 /** Starts a warm-up upstream on a free port of the loopback interface. */
 export async function startWarmUpUpstream(): Promise<WarmUpUpstream> {
-  let asked: JsonObject = {};
+  let lastRequest: JsonObject = {};
   const server = createServer((request, response) => {
     void json(request)
       .catch(() => undefined)
       .then((body) => {
-        asked = isJsonObject(body) ? body : {};
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answerTo(asked));
+        lastRequest = isJsonObject(body) ? body : {};
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answerTo(lastRequest));
       });
   });
   server.listen(0, '127.0.0.1');
@@ -48,7 +48,7 @@ export async function startWarmUpUpstream(): Promise<WarmUpUpstream> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    lastRequest: () => asked,
+    lastRequest: () => lastRequest,
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -121,11 +121,12 @@ function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo):
 function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): JsonObject {
   const { input, include, reasoning } = request;
   const mayThink = capabilities.includes('thinking') && (thinks.test(id) || isJsonObject(reasoning));
-  const asked = Array.isArray(include) && !mayThink ? include.filter((what) => what !== encryptedThinking) : include;
+  const requested =
+    Array.isArray(include) && !mayThink ? include.filter((what) => what !== encryptedThinking) : include;
   return {
     ...request,
     ...(Array.isArray(input) && { input: input.filter((item) => !isForeignThinking(item)) }),
-    ...(asked !== undefined && { include: asked }),
+    ...(requested !== undefined && { include: requested }),
   };
 }
 
@@ -133,8 +134,8 @@ function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): 
  * Raises the output limit to OpenAI's minimum. Programs request a single token to see whether a key works, which other formats allow.
  */
 function withMinOutput(request: JsonObject): JsonObject {
-  const { max_output_tokens: asked } = request;
-  return typeof asked === 'number' && asked < minOutputTokens
+  const { max_output_tokens: requested } = request;
+  return typeof requested === 'number' && requested < minOutputTokens
     ? { ...request, max_output_tokens: minOutputTokens }
     : request;
 }

@@ -32,7 +32,7 @@ const byRecord: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ 
 
 export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   const { sessions, running, viewerOf, teamsOf } = parts;
-  const about = { subject: 'usage', scopes: ['read'] } as const;
+  const common = { subject: 'usage', scopes: ['read'] } as const;
 
   async function findTree(viewer: UsageViewer, sessionId: string): Promise<AgentSessionTree> {
     if (!sessionIdForm.test(sessionId)) throw notFound();
@@ -66,7 +66,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
 
   return [
     listOperation({
-      ...about,
+      ...common,
       path: '/agent-sessions',
       id: 'listAgentSessions',
       summary: 'Lists sessions of coding agents: those that run, then the one with the latest turn first.',
@@ -101,7 +101,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/agent-sessions/sums',
       id: 'getAgentSessionSums',
@@ -117,7 +117,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/agent-sessions/{id}',
       id: 'getAgentSession',
@@ -127,7 +127,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       handle: async ({ actor, params }) => findTree(viewerOf(actor), params.id),
     }),
     listOperation({
-      ...about,
+      ...common,
       path: '/agent-sessions/{id}/turns',
       id: 'listAgentTurns',
       summary: 'Lists the single requests of a session that are kept, newest first.',

@@ -19,10 +19,10 @@ export interface BackgroundParts extends Pick<ApiParts, 'accounts' | 'log'> {
 
 export function backgroundOperations(parts: BackgroundParts): Operation[] {
   const { accounts, jobs, webhooks } = parts;
-  const about = { subject: 'background work', scopes: ['read'] } as const;
+  const common = { subject: 'background work', scopes: ['read'] } as const;
   return [
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/background',
       id: 'getBackgroundWork',
@@ -58,7 +58,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/background/webhooks',
       id: 'listWebhookBacklog',

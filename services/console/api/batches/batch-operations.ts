@@ -28,10 +28,10 @@ export interface BatchParts extends Pick<ApiParts, 'accounts' | 'log'> {
 
 export function batchOperations(parts: BatchParts): Operation[] {
   const { accounts, batches, work, batchApis } = parts;
-  const about = { subject: 'batches', scopes: ['read'] } as const;
+  const common = { subject: 'batches', scopes: ['read'] } as const;
   return [
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/batches',
       id: 'listBatches',
@@ -48,7 +48,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/batches/open',
       id: 'listOpenBatches',
@@ -61,7 +61,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/batches/{id}',
       id: 'getBatch',

@@ -41,9 +41,9 @@ export function asOwner(person: Person, party: Party): Person {
 /** Looks up people, teams and keys by id. Deleted ones have no name. */
 export async function ownersOf(
   { users, teams, keys }: Pick<Accounts, 'users' | 'teams' | 'keys'>,
-  given: readonly string[],
+  names: readonly string[],
 ): Promise<(id: string) => Owner> {
-  const ids = [...new Set(given)];
+  const ids = [...new Set(names)];
   const [people, found] = await Promise.all([users.readNames(ids), teams.findAll(ids)]);
   const owners = new Map<string, Owner>();
   for (const [id, name] of people) owners.set(id, { kind: 'user', id, name });

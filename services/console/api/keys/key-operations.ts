@@ -235,6 +235,6 @@ export function keyOperations(parts: ApiParts): Operation[] {
   }
 }
 
-function withoutNulls(given: object): object {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+function withoutNulls(input: object): object {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 }

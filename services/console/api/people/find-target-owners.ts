@@ -14,8 +14,8 @@ export async function findTargetOwners(
   keys: Pick<KeyStore, 'readOwners'>,
   entries: readonly AuditEntry[],
 ): Promise<(entry: AuditEntry) => string | undefined> {
-  const asked = entries.flatMap((entry) => (statedOwner(entry) ? [] : (keyOf(entry) ?? [])));
-  const owners = await keys.readOwners([...new Set(asked)]);
+  const keyIds = entries.flatMap((entry) => (statedOwner(entry) ? [] : (keyOf(entry) ?? [])));
+  const owners = await keys.readOwners([...new Set(keyIds)]);
   return (entry) => {
     const { target, actor } = entry;
     if (!target || target.kind === 'user') return target?.id;

@@ -22,10 +22,10 @@ const profile = z.strictObject({ name: displayNameSchema.optional(), email: emai
  */
 export function personOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, externals, secondFactors } = parts;
-  const about = { subject: 'people', scopes: [] } as const;
+  const common = { subject: 'people', scopes: [] } as const;
   return [
     operation({
-      ...about,
+      ...common,
       method: 'patch',
       path: '/users/{id}/profile',
       id: 'changeProfile',
@@ -42,7 +42,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'delete',
       path: '/users/{id}',
       id: 'deletePerson',
@@ -51,7 +51,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => deletePerson(parts, actor, await find(actor, id)),
     }),
     operation({
-      ...about,
+      ...common,
       method: 'delete',
       path: '/users/{id}/second-factor',
       id: 'resetSecondFactor',
@@ -64,7 +64,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'delete',
       path: '/users/{id}/external-account',
       id: 'unlinkPerson',
@@ -94,7 +94,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'delete',
       path: '/users/{id}/sessions/{session}',
       id: 'endSession',

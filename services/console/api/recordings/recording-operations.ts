@@ -185,8 +185,9 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
 
 function filterOf(actor: Actor, { owner, key, session }: z.output<typeof filterQuery>): RecordingFilter {
   const visible = visibleParties(actor);
-  const asked = owner as `user:${string}` | undefined;
-  const parties = asked === undefined ? visible : !visible || visible.includes(asked) ? [asked] : [];
+  const requestedOwner = owner as `user:${string}` | undefined;
+  const parties =
+    requestedOwner === undefined ? visible : !visible || visible.includes(requestedOwner) ? [requestedOwner] : [];
   return { parties, key, session };
 }
 

@@ -39,7 +39,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   const { registryVersions: versions, users } = accounts;
   /** Runs one check at a time, because a check occupies a core for up to a second. */
   const checks = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 16 });
-  const about = { subject: 'registry', scopes: [] } as const;
+  const common = { subject: 'registry', scopes: [] } as const;
   const read = { method: 'get', subject: 'registry', scopes: ['read'] } as const;
 
   return [
@@ -57,7 +57,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'put',
       path: '/registry',
       id: 'changeRegistry',
@@ -67,10 +67,10 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       maxBodyBytes,
       answer: registryStateSchema,
       etags: { answers: true, takes: true },
-      handle: async ({ actor, body: { basedOn: given, note, ...input }, ifRevision, reply }) => {
+      handle: async ({ actor, body: { basedOn: base, note, ...input }, ifRevision, reply }) => {
         requireAccess('registry.change', actor);
         requireStore();
-        const basedOn = given ?? ifRevision;
+        const basedOn = base ?? ifRevision;
         if (basedOn === undefined) throw new ApiFailure(400, 'invalid_request', unnamed, { field: 'basedOn' });
         if (ifRevision !== undefined && ifRevision !== (await newestNumber())) throw stale();
         await store(actor, 'registry.change', { ...(await checked(actor, inputOf(input))), basedOn, note });
@@ -78,7 +78,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'post',
       path: '/registry/check',
       id: 'checkRegistry',
@@ -121,7 +121,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'post',
       path: '/registry/revert',
       id: 'revertRegistry',

@@ -34,14 +34,14 @@ export function secondStepRoutes(parts: ApiParts): Router {
     response.json(options);
   });
   routes.post('/session/second', async (request, response) => {
-    const given = parse(step, request.body);
+    const proof = parse(step, request.body);
     const token = pendingTokenOf(request) ?? '';
     const pending = await secondFactors.trySignIn(token);
     if (!pending) throw signInExpired();
     requireLocalAccounts(parts, pending.opener);
     const user = await accounts.users.find(pending.userId);
     if (!user || user.blockedAt !== undefined || user.epoch !== pending.epoch) throw signInExpired();
-    await prove(request, user, pending, given);
+    await prove(request, user, pending, proof);
     await secondFactors.endSignIn(token);
     clearPendingCookie(request, response);
     response.json(await startSession(parts, request, response, user, pending.opener));
@@ -52,7 +52,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
    * Checks the answer of a second step.
    * @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account
    */
-  async function prove(request: Request, user: UserRecord, pending: PendingSignIn, given: Step): Promise<void> {
+  async function prove(request: Request, user: UserRecord, pending: PendingSignIn, proof: Step): Promise<void> {
     // Wrong answers are counted by account, apart from wrong passwords, because whoever reaches this step has the password.
     const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
     const isRight = await guardGuess(parts, {
@@ -64,7 +64,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
       },
       judge: async () => {
         const isProven =
-          'code' in given ? await isCode(user, given.code) : await isPasskey(request, user, pending, given.passkey);
+          'code' in proof ? await isCode(user, proof.code) : await isPasskey(request, user, pending, proof.passkey);
         return isProven || undefined;
       },
       isForgiving: true,

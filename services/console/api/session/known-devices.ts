@@ -32,8 +32,8 @@ export class KnownDevices {
       // For an address without an account, an entry is checked as well, so that the check always takes the same time.
       const isOwn = user !== undefined && userId === user.id;
       const expected = this.#secrets().map((secret) => macOf(secret, userId, device, user?.epoch ?? 0));
-      const given = Buffer.from(mac, 'base64url');
-      if (expected.some((each) => timingSafeEqual(each, given)) && isOwn) return device;
+      const sentMac = Buffer.from(mac, 'base64url');
+      if (expected.some((each) => timingSafeEqual(each, sentMac)) && isOwn) return device;
     }
     return undefined;
   }

@@ -41,13 +41,13 @@ export function requireAdminToken(parts: AdminTokenParts) {
  * @throws ApiFailure 403
  */
 export function requireScope(response: Response, { scopes }: Operation): void {
-  const given = response.locals['scopes'] as readonly AdminScope[];
-  if (given.includes('admin') || given.some((scope) => scopes.includes(scope))) return;
+  const tokenScopes = response.locals['scopes'] as readonly AdminScope[];
+  if (tokenScopes.includes('admin') || tokenScopes.some((scope) => scopes.includes(scope))) return;
   const needed = words([...scopes, 'admin'], ' or ');
   throw new ApiFailure(
     403,
     'insufficient_scope',
-    `This needs a token with the scope ${needed}. This one has ${words(given)}.`,
+    `This needs a token with the scope ${needed}. This one has ${words(tokenScopes)}.`,
   );
 }
 

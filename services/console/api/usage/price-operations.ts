@@ -47,10 +47,10 @@ export function priceOperations({
       command: 'prices set',
       body: newPrice,
       answer: priceSchema,
-      handle: async ({ actor, params, body: { asOf = new Date().toISOString().slice(0, 10), ...given } }) => {
+      handle: async ({ actor, params, body: { asOf = new Date().toISOString().slice(0, 10), ...newPrices } }) => {
         requireAccess('price.change', actor);
         const { model } = parse(newModelName, params);
-        const price = { ...given, asOf };
+        const price = { ...newPrices, asOf };
         const before = prices.changed(model);
         await prices.change(model, price);
         await notePriceChange(actor, model, { before, after: price });

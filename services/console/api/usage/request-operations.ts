@@ -21,10 +21,10 @@ const maxThings = 10;
 
 export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {
   const { usage, viewerOf, namesOf } = parts;
-  const about = { method: 'get', subject: 'usage', scopes: ['read'] } as const;
+  const common = { method: 'get', subject: 'usage', scopes: ['read'] } as const;
   return [
     operation({
-      ...about,
+      ...common,
       path: '/usage/requests',
       id: 'listRequests',
       summary: 'Lists single requests, newest first: by when they ended. `from` and `to` are about when they began.',
@@ -45,7 +45,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       },
     }),
     operation({
-      ...about,
+      ...common,
       path: '/usage/requests/{id}',
       id: 'getRequest',
       summary:
@@ -59,7 +59,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       },
     }),
     operation({
-      ...about,
+      ...common,
       path: '/usage/overview',
       id: 'getUsageOverview',
       summary:

@@ -18,10 +18,10 @@ import { exportQuery, hoursQuery, reportQuery } from './usage-query.ts';
 
 export function usageOperations(parts: UsageParts): Operation[] {
   const { usage, limits, viewerOf, limitedParties } = parts;
-  const about = { subject: 'usage', scopes: ['read'] } as const;
+  const common = { subject: 'usage', scopes: ['read'] } as const;
   return [
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/usage',
       id: 'getUsage',
@@ -53,7 +53,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/usage/hours',
       id: 'getUsageHours',
@@ -74,7 +74,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       },
     }),
     fileOperation({
-      ...about,
+      ...common,
       path: '/usage/export',
       id: 'exportRequests',
       summary: 'Writes single requests as a file, oldest first.',
@@ -87,7 +87,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       },
     }),
     operation({
-      ...about,
+      ...common,
       method: 'get',
       path: '/usage/now',
       id: 'getLimitUse',

@@ -143,13 +143,13 @@ function readDelta(delta: JsonObject, call: number): Piece[] {
 
 function readEnd(event: JsonObject): Piece[] {
   const usage = objectOf(event['usage']);
-  const served = {
+  const counts = {
     ...(typeof usage['input_tokens'] === 'number' ? inputTokens(usage) : {}),
     completionTokens: Number(usage['output_tokens'] ?? 0),
   };
   const reason = textOf(objectOf(event['delta'])['stop_reason']);
   return [
-    { kind: 'served', served },
+    { kind: 'served', served: counts },
     ...(reason === '' ? [] : [{ kind: 'end' as const, isCut: reason === 'max_tokens' }]),
   ];
 }

@@ -11,8 +11,8 @@ import { Page } from '../parts/page.tsx';
 
 /** The page on which a person approves the sign-in of a program by the code that it shows. */
 export function Device() {
-  const given = new URLSearchParams(useSearch()).get('code') ?? '';
-  const [entered, setEntered] = useState(given);
+  const codeInUrl = new URLSearchParams(useSearch()).get('code') ?? '';
+  const [entered, setEntered] = useState(codeInUrl);
   const [done, setDone] = useState<'approve' | 'deny'>();
   const find = useChange<string, Found>(
     async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${pathOf(code)}/find`) }),

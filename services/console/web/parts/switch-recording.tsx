@@ -23,7 +23,7 @@ export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps)
     ({ id, records }: Recordable) => callApi('PATCH', `/${of}/${encodeURIComponent(id)}`, { records: !records }),
     ['/keys', '/teams', '/recording-switches'],
   );
-  const { data: about } = useApi<RouterFacts>('/about');
+  const { data: routerFacts } = useApi<RouterFacts>('/about');
   const isOn = switched?.records === true;
   return (
     <Confirm
@@ -36,7 +36,7 @@ export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps)
       {isOn
         ? 'What was recorded is kept until it expires; delete it on the page of each request.'
         : 'Prompts and answers are kept for some days, encrypted. Whoever owns the key, or its team, and administrators can read them. Each answer says that it is recorded, and the pages of keys and requests tell those concerned.'}
-      {!isOn && about?.tracesRecordings ? ` ${tracedSentence}` : null}
+      {!isOn && routerFacts?.tracesRecordings ? ` ${tracedSentence}` : null}
     </Confirm>
   );
 }

@@ -21,9 +21,9 @@ export interface Uploading {
 
 /** Uploads one file at a time at the API of a format that has files. */
 export function useUpload(): Uploading {
-  const about = useApi<RouterFacts>('/about');
+  const routerFacts = useApi<RouterFacts>('/about');
   const [sending, setSending] = useState<{ share: number; stop: AbortController }>();
-  const format = about.data && servedFormats(about.data).find(({ batches }) => batches !== undefined);
+  const format = routerFacts.data && servedFormats(routerFacts.data).find(({ batches }) => batches !== undefined);
   const api = format?.batches && { ...format.batches, base: format.base };
   const upload: Uploading['upload'] = async (file, purpose) => {
     if (!api) throw new ApiFailure(0, 'no_files', 'This router takes no files.');

@@ -75,9 +75,9 @@ export class AdminClient {
   async send<Answer>(
     method: Dispatcher.HttpMethod,
     path: string,
-    asked: RequestOptions = {},
+    options: RequestOptions = {},
   ): Promise<WithRevision<Answer>> {
-    const { headers, body } = await this.#ask(method, path, asked);
+    const { headers, body } = await this.#ask(method, path, options);
     const text = await body.text().catch((cause: unknown) => {
       throw this.#unreachable(cause);
     });
@@ -113,9 +113,9 @@ export class AdminClient {
   }
 
   /** Sends a request. Repeats it if the router answers with `retry-after`, except a POST request, which could create a second object. */
-  async #ask(method: Dispatcher.HttpMethod, path: string, asked: RequestOptions): Promise<Dispatcher.ResponseData> {
+  async #ask(method: Dispatcher.HttpMethod, path: string, options: RequestOptions): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#sendOnce(method, path, asked);
+      const answer = await this.#sendOnce(method, path, options);
       const { statusCode, headers, body } = answer;
       if (statusCode < 300) return answer;
       const text = await body.text().catch(() => '');

@@ -38,10 +38,10 @@ export function namedValues<Name extends string, Value>(
 ): Partial<Record<Name, Value>> {
   const values: Partial<Record<Name, Value>> = {};
   for (const text of texts) {
-    const [, given = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    const name = names.find((each) => each === given || kebab(each) === given);
+    const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    const name = names.find((each) => each === key || kebab(each) === key);
     if (name === undefined)
-      throw new RouterError('invalid_request', `${given} is none of ${names.map((each) => kebab(each)).join(', ')}.`);
+      throw new RouterError('invalid_request', `${key} is none of ${names.map((each) => kebab(each)).join(', ')}.`);
     values[name] = read(value, name);
   }
   return values;

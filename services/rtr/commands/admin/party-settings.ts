@@ -70,8 +70,8 @@ export function changedLimits(now: Limits, values: readonly string[]): object {
   return withoutNulls({ ...now, ...namedValues(values, limitNames, numberOrNone) });
 }
 
-function changedCeiling(now: Ceiling, given: Omit<PartySettings, 'limit' | 'weight'>): object | undefined {
-  const { ceilingModels: models, ceilingTiers: of, ceilingClass: maxClass } = given;
+function changedCeiling(now: Ceiling, input: Omit<PartySettings, 'limit' | 'weight'>): object | undefined {
+  const { ceilingModels: models, ceilingTiers: of, ceilingClass: maxClass } = input;
   if (models === undefined && of === undefined && maxClass === undefined) return undefined;
   return withoutNulls({
     ...now,

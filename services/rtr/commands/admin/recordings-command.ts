@@ -132,7 +132,7 @@ async function listRecordings(context: AdminContext, options: ListOptions): Prom
 
 async function showRecording(context: AdminContext, id: string, { storedAs }: OneOptions): Promise<void> {
   const recording = await context.client.get<WholeRecording>(pathOf`/recordings/${id}`, { storedAs });
-  const { request: asked, answer, answerEncoding, ...facts } = recording;
+  const { request, answer, answerEncoding, ...facts } = recording;
   printFacts(context, recording, {
     request: facts.id,
     at: minuteText(facts.at),
@@ -147,7 +147,7 @@ async function showRecording(context: AdminContext, id: string, { storedAs }: On
   });
   if (context.json) return;
   const { requestBytes, isRequestCut, answerBytes, isAnswerCut } = facts;
-  printContent(context, `request, ${sizeText(requestBytes, isRequestCut)}`, asked);
+  printContent(context, `request, ${sizeText(requestBytes, isRequestCut)}`, request);
   const coded = answerEncoding === 'utf8' ? '' : ', in base64';
   printContent(context, `answer, ${sizeText(answerBytes, isAnswerCut)}${coded}`, answer);
 }

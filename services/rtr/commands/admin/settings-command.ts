@@ -49,9 +49,9 @@ async function setSettings(context: AdminContext, values: readonly string[], opt
 }
 
 /** Separates the settings within `alertEmails`, which become `mails` without that prefix, from the others. */
-function split(given: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
+function split(input: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
   const [mails, plain] = [mailNames, Object.keys(others)].map((which) =>
-    Object.entries(given).filter(([name]) => which.includes(name)),
+    Object.entries(input).filter(([name]) => which.includes(name)),
   );
   const inside = (mails ?? []).map(([name, value]) => [name.slice('alertEmails.'.length), value] as const);
   return { ...Object.fromEntries(plain ?? []), mails: Object.fromEntries(inside) };

@@ -30,9 +30,9 @@ export async function withAdmin(
 ): Promise<void> {
   const named = namedRouter(config, options) ?? ownRouter(config, folder).url;
   const json = options.json ?? false;
-  const given = readGivenToken(config, options);
-  if (given !== undefined) {
-    const token = () => Promise.resolve(given);
+  const adminToken = readGivenToken(config, options);
+  if (adminToken !== undefined) {
+    const token = () => Promise.resolve(adminToken);
     const client = new AdminClient({ url: named, token, unknownTokenMessage: refusedToken(named) });
     await command({ client, json, ...others });
     return;

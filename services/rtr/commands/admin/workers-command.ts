@@ -67,8 +67,8 @@ export function workersCommand(run: RunAdminCommand): Command {
           head: ['ID', 'TIER', 'HOST', 'GONE AT (UTC)', 'WHY', 'JOBS', 'SERVED'],
           row: ({ id, tier, host = '-', goneAt, why, jobs, isBack, serves, servedNames }) => {
             const more = servedNames - serves.length;
-            const served = serves.join(', ') + (more > 0 ? ` and ${more} more` : '');
-            return [id, tier, host, minuteText(goneAt), isBack ? `${why}, back` : why, jobs, served];
+            const models = serves.join(', ') + (more > 0 ? ` and ${more} more` : '');
+            return [id, tier, host, minuteText(goneAt), isBack ? `${why}, back` : why, jobs, models];
           },
           none: 'No worker has gone.',
         }),

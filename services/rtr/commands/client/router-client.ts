@@ -69,8 +69,8 @@ export class RouterClient {
   /** Opens an answer that may be large. Reading its content throws if it is cut off. */
   async open(path: string): Promise<ArrivingContent> {
     const { headers, body } = await this.#ask(path, { method: 'GET' });
-    const given = Number(headers['content-length']);
-    return { bytes: Number.isSafeInteger(given) ? given : undefined, content: body };
+    const statedBytes = Number(headers['content-length']);
+    return { bytes: Number.isSafeInteger(statedBytes) ? statedBytes : undefined, content: body };
   }
 
   async #ask(

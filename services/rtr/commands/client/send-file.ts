@@ -58,9 +58,9 @@ interface FormOptions {
 }
 
 /** Creates a form with the file (RFC 7578), without holding the file in memory. */
-function formOf({ path, name: given, size, purpose, onPiece, readError: reading }: FormOptions): SentBody {
+function formOf({ path, name: filename, size, purpose, onPiece, readError: reading }: FormOptions): SentBody {
   const boundary = randomBytes(16).toString('hex');
-  const name = given.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
+  const name = filename.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
   const head = Buffer.from(
     `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n${purpose}\r\n` +
       `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n` +

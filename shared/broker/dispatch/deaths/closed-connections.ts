@@ -52,7 +52,7 @@ export class ClosedConnections {
   /** Subject prefix of the broker's answers. Their last token is the question's number. */
   readonly #answers: string;
   readonly #stopListening: () => void;
-  readonly #asked = new Map<number, { contact: ConnectionState; at: number }>();
+  readonly #pending = new Map<number, { contact: ConnectionState; at: number }>();
   #questions = 0;
   readonly #closed = new Set<ConnectionState>();
   #closedAt = Number.NEGATIVE_INFINITY;
@@ -100,12 +100,12 @@ export class ClosedConnections {
   #ask(worker: LiveWorker, contact: ConnectionState, now: number): void {
     contact.askedAt = now;
     contact.isAsking = true;
-    for (const [number, { at }] of this.#asked) {
+    for (const [number, { at }] of this.#pending) {
       if (now - at < rememberedMs) break;
-      this.#asked.delete(number);
+      this.#pending.delete(number);
     }
     this.#questions += 1;
-    this.#asked.set(this.#questions, { contact, at: now });
+    this.#pending.set(this.#questions, { contact, at: now });
     // A worker ignores the cancellation of a grant that it does not have.
     const { subjects } = this.#broker;
     this.#broker.publish(subjects.cancel(worker.address), '', `${this.#answers}.${this.#questions}`);
@@ -113,8 +113,8 @@ export class ClosedConnections {
 
   #onAnswer({ subject, headers }: Msg): void {
     const number = Number(subject.slice(this.#answers.length + 1));
-    const contact = this.#asked.get(number)?.contact;
-    this.#asked.delete(number);
+    const contact = this.#pending.get(number)?.contact;
+    this.#pending.delete(number);
     if (headers?.code !== noResponders || !contact?.isAsking) return;
     contact.isAsking = false;
     this.#close(contact, performance.now());

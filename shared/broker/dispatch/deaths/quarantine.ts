@@ -24,7 +24,7 @@ const maxWaitMs = 400;
  */
 export class Quarantine {
   /** The quarantined jobs that each worker got, as long as other quarantined jobs must stay away from them. */
-  readonly #given = new WeakMap<object, readonly QuarantinedJob[]>();
+  readonly #byBody = new WeakMap<object, readonly QuarantinedJob[]>();
 
   /**
    * Whether a worker may get a job. Refuses a quarantined job beside another one of the same death, until it has waited for `maxWaitMs`.
@@ -41,11 +41,11 @@ export class Quarantine {
   }
 
   gave(worker: object, job: QuarantinedJob, now = performance.now()): void {
-    if (job.death) this.#given.set(worker, [...this.#on(worker, now), job]);
+    if (job.death) this.#byBody.set(worker, [...this.#on(worker, now), job]);
   }
 
   #on(worker: object, now: number): readonly QuarantinedJob[] {
-    return this.#given.get(worker)?.filter((job) => isQuarantinedOn(worker, job, now)) ?? [];
+    return this.#byBody.get(worker)?.filter((job) => isQuarantinedOn(worker, job, now)) ?? [];
   }
 }
 

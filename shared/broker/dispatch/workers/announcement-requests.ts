@@ -14,7 +14,7 @@ const maxAsked = 10_000;
 export class AnnouncementRequests {
   readonly #broker: Broker;
   /** Timers of requests that will be sent, or were sent lately, by worker id. */
-  readonly #asked = new Map<string, NodeJS.Timeout>();
+  readonly #pending = new Map<string, NodeJS.Timeout>();
 
   constructor(broker: Broker) {
     this.#broker = broker;
@@ -27,19 +27,19 @@ export class AnnouncementRequests {
    */
   ask(worker: WorkerAddress, isWanted: () => boolean): void {
     const id = formatWorkerId(worker);
-    if (this.#asked.has(id) || this.#asked.size >= maxAsked) return;
+    if (this.#pending.has(id) || this.#pending.size >= maxAsked) return;
     const send = (): void => {
       if (isWanted()) this.#broker.publish(this.#broker.subjects.retransmit(worker), announceAgain);
-      this.#asked.set(
+      this.#pending.set(
         id,
-        setTimeout(() => this.#asked.delete(id), everyMs),
+        setTimeout(() => this.#pending.delete(id), everyMs),
       );
     };
-    this.#asked.set(id, setTimeout(send, Math.random() * spreadMs));
+    this.#pending.set(id, setTimeout(send, Math.random() * spreadMs));
   }
 
   close(): void {
-    for (const timer of this.#asked.values()) clearTimeout(timer);
-    this.#asked.clear();
+    for (const timer of this.#pending.values()) clearTimeout(timer);
+    this.#pending.clear();
   }
 }

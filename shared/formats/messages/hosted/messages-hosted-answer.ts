@@ -153,7 +153,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
 
   #lastDelta(): JsonObject {
     const { delta, stopReason, callsClient } = this.#turn;
-    const given = delta['delta'] as JsonObject;
+    const fields = delta['delta'] as JsonObject;
     // The client must not answer the call of a hosted tool.
     const hosted = this.#isCutOff ? 'max_tokens' : 'end_turn';
     const reason = stopReason === 'tool_use' && !callsClient ? hosted : (stopReason ?? null);
@@ -162,7 +162,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
       ...writeMessagesUsage(this.#usage),
       server_tool_use: { web_search_requests: this.#uses.web_search, web_fetch_requests: this.#uses.web_fetch },
     };
-    return { ...delta, delta: { ...given, stop_reason: reason }, usage };
+    return { ...delta, delta: { ...fields, stop_reason: reason }, usage };
   }
 
   #newTurn(): MessagesTurn {

@@ -13,8 +13,8 @@ export function messagesHostedRequest(request: MessagesRequest): HostedRequest |
     refusal: ({ param, title }, reason) =>
       new RouterError('unsupported_parameter', `${param}: '${title}' cannot be run here: ${reason}`, { param }),
     withFunctions: (body) => {
-      const { tools: given } = body as MessagesRequest;
-      return Buffer.from(JSON.stringify({ ...body, tools: (given ?? []).map(asFunction) }));
+      const { tools } = body as MessagesRequest;
+      return Buffer.from(JSON.stringify({ ...body, tools: (tools ?? []).map(asFunction) }));
     },
     // `parseMessagesRequest` has checked the body before.
     createAnswer: (body, runnable) => new MessagesHostedAnswer(body as MessagesRequest, runnable),

@@ -29,7 +29,7 @@ export class AnswerEvents {
   }
 
   /** Writes an event about the item at a position. */
-  about(position: number, type: string, fields: JsonObject = {}): string {
+  eventAt(position: number, type: string, fields: JsonObject = {}): string {
     return this.write(type, { output_index: position, item_id: this.output[position]?.['id'], ...fields });
   }
 

@@ -50,18 +50,18 @@ export function withFunctionCallsAt(
     ),
   );
   const plain = (item: ResponsesItem): ResponsesItem[] => {
-    const given = item as JsonObject;
-    const { id } = given;
+    const call = item as JsonObject;
+    const { id } = call;
     if (!takes(item)) return [item];
     switch (item.type) {
       case 'web_search_call':
-        return pair(id, searchFunctionName, JSON.stringify(searchInput(given['action'])), searchOutput(given));
+        return pair(id, searchFunctionName, JSON.stringify(searchInput(call['action'])), searchOutput(call));
       case 'mcp_call':
-        return pair(id, nameOf(given), textOf(given['arguments']), mcpOutput(given));
+        return pair(id, nameOf(call), textOf(call['arguments']), mcpOutput(call));
       case 'mcp_approval_request': {
         if (ran.has(id)) return [];
         const output = outputs.get(textOf(id)) ?? refusal(responses.get(id));
-        return pair(id, nameOf(given), textOf(given['arguments']), output);
+        return pair(id, nameOf(call), textOf(call['arguments']), output);
       }
       case 'mcp_list_tools':
       case 'mcp_approval_response':

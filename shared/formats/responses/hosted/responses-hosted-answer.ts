@@ -155,8 +155,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     const { id, created_at: created } = this.#created;
     const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
     const last = { ...this.#last, ...(this.#isCutOff && cut) };
-    const given = { ...last, ...repeatedFields(this.#request), id, created_at: created };
-    return { ...given, output: this.#events.output, usage: this.#usage ?? null };
+    const fields = { ...last, ...repeatedFields(this.#request), id, created_at: created };
+    return { ...fields, output: this.#events.output, usage: this.#usage ?? null };
   }
 
   get #answerPart(): string {
@@ -196,8 +196,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
       const position = this.#events.add(item);
       return [
         this.#events.item(position, 'response.output_item.added', { ...item, tools: [] }),
-        this.#events.about(position, 'response.mcp_list_tools.in_progress'),
-        this.#events.about(position, 'response.mcp_list_tools.completed'),
+        this.#events.eventAt(position, 'response.mcp_list_tools.in_progress'),
+        this.#events.eventAt(position, 'response.mcp_list_tools.completed'),
         this.#events.item(position, 'response.output_item.done', item),
       ];
     });
@@ -217,7 +217,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     // The format has no event for a failed search, so only the status of the item shows the failure.
     const ended = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;
     return (
-      this.#events.about(position, `response.${ended}`) + this.#events.item(position, 'response.output_item.done', item)
+      this.#events.eventAt(position, `response.${ended}`) +
+      this.#events.item(position, 'response.output_item.done', item)
     );
   }
 }

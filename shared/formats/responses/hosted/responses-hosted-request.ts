@@ -18,15 +18,15 @@ export function responsesHostedRequest(request: ResponsesRequest): HostedRequest
         { param },
       ),
     withFunctions: (body, runnable) => {
-      const given = body as ResponsesRequest;
-      const functions = hostedFunctions(given, runnable);
-      const { input } = given;
+      const request = body as ResponsesRequest;
+      const functions = hostedFunctions(request, runnable);
+      const { input } = request;
       const change = (tools: readonly ResponsesTool[]): ResponsesTool[] => toolsWithFunctions(tools, functions);
       const counted = {
-        tools: change(given.tools ?? []),
+        tools: change(request.tools ?? []),
         ...(Array.isArray(input) && { input: withTools(input, change) }),
       };
-      return Buffer.from(JSON.stringify({ ...given, ...counted }));
+      return Buffer.from(JSON.stringify({ ...request, ...counted }));
     },
     // `parseResponsesRequest` has checked the body before.
     createAnswer: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),

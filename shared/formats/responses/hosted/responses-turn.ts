@@ -166,15 +166,15 @@ export function beginCall(events: AnswerEvents, call: HostedCall, args: string):
   if (call.hosted.kind !== 'mcp') {
     return (
       added(item) +
-      events.about(position, 'response.web_search_call.in_progress') +
-      events.about(position, 'response.web_search_call.searching')
+      events.eventAt(position, 'response.web_search_call.in_progress') +
+      events.eventAt(position, 'response.web_search_call.searching')
     );
   }
   const begun =
     added({ ...item, arguments: '' }) +
-    events.about(position, 'response.mcp_call.in_progress') +
-    events.about(position, 'response.mcp_call_arguments.delta', { delta: args }) +
-    events.about(position, 'response.mcp_call_arguments.done', { arguments: args });
+    events.eventAt(position, 'response.mcp_call.in_progress') +
+    events.eventAt(position, 'response.mcp_call_arguments.delta', { delta: args }) +
+    events.eventAt(position, 'response.mcp_call_arguments.done', { arguments: args });
   events.output[position] = item;
   return begun;
 }

@@ -143,10 +143,10 @@ function joined(details: readonly JsonObject[]): JsonObject[] {
 
 /** Joins two pieces. The second's fields replace the first's unless they are null; its texts continue the first's. */
 function joinedPair(first: JsonObject, second: JsonObject): JsonObject {
-  const given = Object.fromEntries(Object.entries(second).filter(([, value]) => value !== null));
+  const present = Object.fromEntries(Object.entries(second).filter(([, value]) => value !== null));
   const texts = splitFields.flatMap((field) => {
     const [before, after] = [first[field], second[field]];
     return typeof before === 'string' && typeof after === 'string' ? [[field, before + after]] : [];
   });
-  return { ...first, ...given, ...Object.fromEntries(texts) };
+  return { ...first, ...present, ...Object.fromEntries(texts) };
 }

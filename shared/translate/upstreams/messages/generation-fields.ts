@@ -43,11 +43,11 @@ export function generationFields(requested: Generation, tools: JsonObject, trait
 }
 
 function allowedThinking(
-  asked: ThinkingRequest | undefined,
+  thinking: ThinkingRequest | undefined,
   { tool_choice: choice }: JsonObject,
 ): Generation['thinking'] {
   const forced = choice !== undefined && ['any', 'tool'].includes((choice as { type: string }).type);
-  return asked && forced ? { thinking: { type: 'disabled' } } : asked;
+  return thinking && forced ? { thinking: { type: 'disabled' } } : thinking;
 }
 
 /** Replaces the format `json_object`, because the `messages` format has only formats with a schema. */

@@ -109,9 +109,9 @@ export class ResponsesReader {
   #beginCall(open: OpenItem, item: JsonObject): ResponsesPiece[] {
     open.call = this.#calls++;
     if (this.#calls > maxCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
-    const given = readArguments(item);
-    open.arguments = given.length;
-    const call = { index: open.call, first: true, id: open.callId, name: functionName(item), arguments: given };
+    const args = readArguments(item);
+    open.arguments = args.length;
+    const call = { index: open.call, first: true, id: open.callId, name: functionName(item), arguments: args };
     return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 

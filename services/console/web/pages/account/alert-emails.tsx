@@ -8,7 +8,7 @@ import { Failure } from '../../parts/failure.tsx';
 export function AlertEmails() {
   const { user } = useSession();
   const change = useChange((alertEmails: boolean) => callApi<SignInSession>('PATCH', '/account', { alertEmails }), []);
-  const about =
+  const subjects =
     user.role === 'admin'
       ? 'About your budgets and keys, those of teams that you own, and the router.'
       : 'About your budgets and keys, and those of teams that you own.';
@@ -18,7 +18,7 @@ export function AlertEmails() {
         <Title order={2}>Alerts</Title>
         <Switch
           label="Send me alerts by e-mail"
-          description={about}
+          description={subjects}
           checked={user.alertEmails}
           disabled={change.isPending}
           onChange={({ currentTarget }) => change.mutate(currentTarget.checked, { onSuccess: setSession })}

@@ -24,7 +24,7 @@ export function Teams() {
   const [open, show] = useState<string>();
   const [deleted, remove] = useState<Team>();
   const [switched, setSwitched] = useState<Team>();
-  const { data: about } = useApi<RouterFacts>('/about');
+  const { data: routerFacts } = useApi<RouterFacts>('/about');
   const [, go] = useLocation();
   const removal = useChange(
     ({ id }: Team) => callApi('DELETE', `/teams/${encodeURIComponent(id)}`),
@@ -90,7 +90,7 @@ export function Teams() {
                       <Menu.Item onClick={() => limit(team)}>Limits</Menu.Item>
                       <Menu.Item onClick={() => go(`/usage?team=${encodeURIComponent(team.id)}`)}>Usage</Menu.Item>
                       <Menu.Item onClick={() => rename(team)}>Rename</Menu.Item>
-                      {team.records || about?.records ? (
+                      {team.records || routerFacts?.records ? (
                         <Menu.Item onClick={() => setSwitched(team)}>
                           {team.records ? 'Stop recording' : 'Record requests'}
                         </Menu.Item>

@@ -121,8 +121,8 @@ function useCompletion() {
   });
   const { mutate } = completion;
   useEffect(() => {
-    const given = new URLSearchParams(window.location.search);
-    const [state, code, iss] = [given.get('state'), given.get('code'), given.get('iss')];
+    const query = new URLSearchParams(window.location.search);
+    const [state, code, iss] = [query.get('state'), query.get('code'), query.get('iss')];
     if (state === null) return;
     window.history.replaceState(null, '', window.location.pathname);
     mutate({ state, ...(code === null ? {} : { code }), ...(iss === null ? {} : { iss }) });

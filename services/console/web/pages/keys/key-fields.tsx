@@ -38,7 +38,7 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
     (name) => name !== 'high' || isAdmin || value.class === 'high' || ceiling?.maxClass === 'high',
   );
   const isSet = (field: string): boolean => !isAdmin && adminSet.includes(field);
-  const about = (field: string, text: string): string => (isSet(field) ? 'Set by an administrator' : text);
+  const describe = (field: string, text: string): string => (isSet(field) ? 'Set by an administrator' : text);
   return (
     <>
       <TextInput
@@ -53,7 +53,7 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
       />
       <TextInput
         label="Expires"
-        description={about('expiresAt', 'Empty: never')}
+        description={describe('expiresAt', 'Empty: never')}
         disabled={isSet('expiresAt')}
         type="date"
         min={dateOf(Date.now() + 86_400_000)}
@@ -67,7 +67,7 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
       />
       <Select
         label="Priority"
-        description={about('class', classInForce === undefined ? '' : `In force: ${classInForce}`) || undefined}
+        description={describe('class', classInForce === undefined ? '' : `In force: ${classInForce}`) || undefined}
         disabled={isSet('class')}
         data={allowed.map((name) => ({ value: name, label: classes[name] }))}
         value={value.class}
@@ -78,7 +78,7 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
       <WeightField among="keys of the owner" value={value.weight ?? 1} onChange={(weight) => set({ weight })} />
       <TagsInput
         label="Models"
-        description={about('models', 'Empty: all')}
+        description={describe('models', 'Empty: all')}
         disabled={isSet('models')}
         data={models.data?.map(({ id }) => id) ?? []}
         value={value.models ?? []}
@@ -92,7 +92,7 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
       />
       <MultiSelect
         label="Tiers"
-        description={about('tiers', 'Empty: all')}
+        description={describe('tiers', 'Empty: all')}
         disabled={isSet('tiers')}
         data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
         value={value.tiers ?? []}
@@ -107,7 +107,7 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
       />
       <TagsInput
         label="Tools"
-        description={about('tools', 'Empty: all; server/* stands for all tools of an MCP server')}
+        description={describe('tools', 'Empty: all; server/* stands for all tools of an MCP server')}
         disabled={isSet('tools')}
         data={toolChoices(tools.data ?? [])}
         value={value.tools ?? []}

@@ -62,7 +62,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   const [rotated, rotate] = useState<Key>();
   const [revoked, revoke] = useState<Key>();
   const [switched, setSwitched] = useState<Key>();
-  const { data: about } = useApi<RouterFacts>('/about');
+  const { data: routerFacts } = useApi<RouterFacts>('/about');
   const [, go] = useLocation();
   const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
   // Rounded to minutes, so that the lists of thousands of keys are not computed anew on every rendering.
@@ -117,7 +117,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
                       Stop recording
                     </Menu.Item>
                   ) : null}
-                  {about?.records && !key.records && keyRightsOf(key, user).record ? (
+                  {routerFacts?.records && !key.records && keyRightsOf(key, user).record ? (
                     <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setSwitched(key)}>
                       Record requests
                     </Menu.Item>

@@ -57,7 +57,7 @@ const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
 
 export function Models() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
-  const about = useApi<RouterFacts>('/about');
+  const routerFacts = useApi<RouterFacts>('/about');
   const [chosen, choose] = useState<ServedModel>();
   return (
     <Page title="Models" about="The models that clients can ask for right now, with code to copy.">
@@ -82,7 +82,7 @@ export function Models() {
         size="xl"
       >
         {chosen ? (
-          <Loaded query={about} contentName="the addresses">
+          <Loaded query={routerFacts} contentName="the addresses">
             {(found) => <Snippets model={chosen.id} formats={servedFormats(found)} />}
           </Loaded>
         ) : null}

@@ -64,7 +64,7 @@ interface NumbersProps {
 function Numbers({ overview, workers, failures, refused }: NumbersProps) {
   const { requestsPerSecond, tokensPerSecond, errorsPerSecond, firstTokenMs, activeStreams } = overview;
   const { servedByTier, queuedByTier, waiting } = overview;
-  const served = sum(Object.values(servedByTier));
+  const servedCount = sum(Object.values(servedByTier));
   const models = workers.filter(({ tier }) => tier !== 'tools');
   const failed = sum(errorsPerSecond);
   return (
@@ -93,7 +93,7 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
           in the last minute
         </Tile>
       </div>
-      {served === 0 && failed === 0 && failures.length === 0 ? (
+      {servedCount === 0 && failed === 0 && failures.length === 0 ? (
         <section className="panel">
           <NothingYet hasWorkers={models.length > 0} />
         </section>

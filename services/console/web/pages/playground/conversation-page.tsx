@@ -176,10 +176,10 @@ function curlFor(
   settings: Parameters<ServedFormat['buildRequest']>[1],
   { turns }: ConversationControl,
 ): string {
-  const asked = turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
+  const sentTurns = turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
   return toCurlCommand(
     `${window.location.origin}${format.base}${format.path}`,
     format.headers,
-    format.buildRequest(asked.length === 0 ? [{ role: 'user', text: 'Hello!', images: [] }] : asked, settings),
+    format.buildRequest(sentTurns.length === 0 ? [{ role: 'user', text: 'Hello!', images: [] }] : sentTurns, settings),
   );
 }

@@ -10,7 +10,7 @@ import { ConversationPage } from './conversation-page.tsx';
 /** Conversations with any models, in any format, over the same paths that clients use. */
 export function Playground() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
-  const about = useApi<RouterFacts>('/about');
+  const routerFacts = useApi<RouterFacts>('/about');
   return (
     <Page
       title="Playground"
@@ -18,7 +18,7 @@ export function Playground() {
     >
       <Loaded query={models} contentName="the models">
         {(list) => (
-          <Loaded query={about} contentName="the addresses">
+          <Loaded query={routerFacts} contentName="the addresses">
             {(found) => (
               <Formats
                 models={list.filter((model) => canGenerate(model) && !model.notPermitted)}

@@ -42,7 +42,7 @@ export interface ConversationControl {
 export function useConversation(format: ServedFormat, settings: Settings): ConversationControl {
   const [turns, showTurns] = useState<readonly Turn[]>([]);
   const [running, setRunning] = useState<AbortController>();
-  const [asked, setAsked] = useState(0);
+  const [requestCount, setAsked] = useState(0);
   const last = useRef<AbortController>(undefined);
   // The current turns, which may be newer than the rendered ones. A result may come when another conversation is shown than that of its
   // call.
@@ -85,7 +85,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
   return {
     turns,
     isRunning: running !== undefined,
-    requestCount: asked,
+    requestCount,
     send: (text, images) => ask([...turns, { role: 'user', text, images }]),
     edit: (place, text) => {
       const turn = turns[place];

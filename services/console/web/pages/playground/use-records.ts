@@ -8,7 +8,7 @@ export function useRecords(
   turns: readonly Turn[],
   setTurns: (change: (turns: readonly Turn[]) => readonly Turn[]) => void,
 ): void {
-  const asked = useRef(new Set<string>());
+  const requestedIds = useRef(new Set<string>());
   const life = useRef<AbortController>(undefined);
   useEffect(() => {
     const controller = new AbortController();
@@ -17,8 +17,8 @@ export function useRecords(
   }, []);
   useEffect(() => {
     for (const id of unrecorded(turns)) {
-      if (asked.current.has(id) || !life.current) continue;
-      asked.current.add(id);
+      if (requestedIds.current.has(id) || !life.current) continue;
+      requestedIds.current.add(id);
       const { signal } = life.current;
       readRecord(id, signal).then(
         (record) => {

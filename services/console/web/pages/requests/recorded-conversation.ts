@@ -66,8 +66,8 @@ function streamedParts(events: readonly Json[]): RecordedPart[] {
     if (block?.['type'] === 'tool_use') call(event['index'], `${textOf(block['name'] ?? '')} `);
     for (const each of Array.isArray(chat?.['tool_calls']) ? chat['tool_calls'] : []) {
       const { index, function: called } = objectOf(each) ?? {};
-      const { name = '', arguments: given = '' } = objectOf(called) ?? {};
-      call(index, `${textOf(name)}${name === '' ? '' : ' '}${textOf(given)}`);
+      const { name = '', arguments: input = '' } = objectOf(called) ?? {};
+      call(index, `${textOf(name)}${name === '' ? '' : ' '}${textOf(input)}`);
     }
     if (event['error']) return [...spoken(text), ...wholeParts(event)];
   }

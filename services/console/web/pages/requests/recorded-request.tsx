@@ -63,7 +63,7 @@ function Content({ path }: { path: string }) {
   return (
     <Loaded query={whole} contentName="the recording">
       {({ request, answer, answerEncoding, isRequestCut, isAnswerCut }) => {
-        const asked = requestParts(request);
+        const sent = requestParts(request);
         const answered = answerEncoding === 'utf8' ? answerParts(answer) : undefined;
         return (
           <Stack gap="sm">
@@ -72,7 +72,7 @@ function Content({ path }: { path: string }) {
                 {isRaw ? 'Conversation' : 'Raw'}
               </Button>
             </Group>
-            <Side label="Request" parts={isRaw ? undefined : asked} raw={request} isCut={isRequestCut} />
+            <Side label="Request" parts={isRaw ? undefined : sent} raw={request} isCut={isRequestCut} />
             <Side label="Answer" parts={isRaw ? undefined : answered} raw={answer} isCut={isAnswerCut} />
           </Stack>
         );

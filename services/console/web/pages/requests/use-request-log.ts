@@ -32,20 +32,20 @@ const emptyLog: Shown = { requests: undefined, newest: undefined, next: undefine
 
 /**
  * Fetches the requests that match a query, and new ones unless the log is paused or the page is hidden.
- * @param asked the API's query string
+ * @param query the API's query string
  */
-export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
-  const [shown, setShown] = useState<Shown & { asked: string }>({ ...emptyLog, asked });
+export function useRequestLog(query: string, isPaused: boolean): RequestLog {
+  const [shown, setShown] = useState<Shown & { asked: string }>({ ...emptyLog, asked: query });
   const [isLoadingEarlier, setLoadingEarlier] = useState(false);
   const last = useRef<Shown>(emptyLog);
-  const asking = useRef(asked);
-  const current = shown.asked === asked ? shown : emptyLog;
+  const asking = useRef(query);
+  const current = shown.asked === query ? shown : emptyLog;
 
   useEffect(() => {
     last.current = emptyLog;
-    asking.current = asked;
+    asking.current = query;
     setLoadingEarlier(false);
-  }, [asked]);
+  }, [query]);
 
   useEffect(() => {
     const gone = new AbortController();
@@ -54,15 +54,15 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
     const show = (next: Shown): void => {
       if (signal.aborted) return;
       last.current = next;
-      setShown({ ...next, asked });
+      setShown({ ...next, asked: query });
     };
     const look = async (): Promise<void> => {
       const { current: before } = last;
       try {
         const isFirst = before.newest === undefined;
-        if (isFirst) show(firstOf(await fetchSome(asked, undefined, signal)));
+        if (isFirst) show(firstOf(await fetchSome(query, undefined, signal)));
         else if (!document.hidden) {
-          const page = await fetchPage(asked, { after: before.newest }, signal);
+          const page = await fetchPage(query, { after: before.newest }, signal);
           if (page.requests.length > 0 || before.error) show(joined(page, before));
           else last.current = { ...before, newest: page.newest };
         }
@@ -78,17 +78,17 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
       window.clearTimeout(timer);
       gone.abort();
     };
-  }, [asked, isPaused]);
+  }, [query, isPaused]);
 
   const showEarlier = (): void => {
     setLoadingEarlier(true);
     const show = (next: (before: Shown) => Shown): void => {
       // The answer is dropped if the query has changed meanwhile.
-      if (asking.current !== asked) return;
+      if (asking.current !== query) return;
       last.current = next(last.current);
-      setShown({ ...last.current, asked });
+      setShown({ ...last.current, asked: query });
     };
-    void fetchSome(asked, last.current.next)
+    void fetchSome(query, last.current.next)
       .then(
         ({ requests: found, next: following }) =>
           show((before) => ({
@@ -103,7 +103,7 @@ export function useRequestLog(asked: string, isPaused: boolean): RequestLog {
         },
       )
       .finally(() => {
-        if (asking.current === asked) setLoadingEarlier(false);
+        if (asking.current === query) setLoadingEarlier(false);
       });
   };
   const { requests, error, next } = current;

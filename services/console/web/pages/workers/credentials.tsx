@@ -15,10 +15,10 @@ import { folderCommand } from './join-command.ts';
 
 /** Shows administrators how to add workers, with credentials that are made here or on the command line. */
 export const Credentials = memo(function Credentials() {
-  const about = useApi<RouterFacts>('/about');
+  const routerFacts = useApi<RouterFacts>('/about');
   return (
     <section aria-labelledby="credentials">
-      <Loaded query={about} contentName="the credentials">
+      <Loaded query={routerFacts} contentName="the credentials">
         {({ managesCredentials, needsCredentials }) => {
           if (managesCredentials) return <CredentialList />;
           return needsCredentials ? <OnCommandLine /> : <InFolder />;

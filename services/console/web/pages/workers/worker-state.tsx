@@ -51,10 +51,12 @@ export function State({ worker }: { worker: LiveWorkerFacts }) {
 
 /** Returns what nobody serves without the worker, for example `the last for 2 models`. */
 function lastForText({ models }: LiveWorkerFacts, lastFor: readonly string[]): string {
-  const served = lastFor.filter((name) => models.includes(name)).length;
+  const servedCount = lastFor.filter((name) => models.includes(name)).length;
   const parts = [
-    ...(served > 0 ? [served === 1 ? 'a model' : `${served} models`] : []),
-    ...(served < lastFor.length ? [lastFor.length - served === 1 ? 'a tool' : `${lastFor.length - served} tools`] : []),
+    ...(servedCount > 0 ? [servedCount === 1 ? 'a model' : `${servedCount} models`] : []),
+    ...(servedCount < lastFor.length
+      ? [lastFor.length - servedCount === 1 ? 'a tool' : `${lastFor.length - servedCount} tools`]
+      : []),
   ];
   return `the last for ${parts.join(' and ')}`;
 }

@@ -25,11 +25,11 @@ function byName<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
       z.preprocess((value) => value ?? {}, item),
     )
     .superRefine((things, context) => {
-      for (const given of Object.keys(things)) {
-        const { data, error } = name.safeParse(given);
-        if (error) context.addIssue({ code: 'custom', path: [given], message: error.issues[0]?.message ?? '' });
-        else if (data !== given)
-          context.addIssue({ code: 'custom', path: [given], message: `must be written as ${JSON.stringify(data)}` });
+      for (const key of Object.keys(things)) {
+        const { data, error } = name.safeParse(key);
+        if (error) context.addIssue({ code: 'custom', path: [key], message: error.issues[0]?.message ?? '' });
+        else if (data !== key)
+          context.addIssue({ code: 'custom', path: [key], message: `must be written as ${JSON.stringify(data)}` });
       }
     });
 }

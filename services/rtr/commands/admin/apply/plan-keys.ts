@@ -89,11 +89,11 @@ function planOfKey(file: AccessFile, present: PresentAccess, owner: Owner, name:
 
 /** Returns the settings in the file that no administrator has set yet, even if the owner has set the same value. */
 function locksMissing({ adminSet }: Key, { limits = {}, ...wanted }: WantedKey): Difference[] {
-  const given = [
+  const addedLocks = [
     ...Object.entries(wanted).flatMap(([name, value]) => (value === null || value === undefined ? [] : [name])),
     ...Object.keys(limits).map((name) => `limits.${name}`),
   ];
-  const missing = given.filter((name) => !adminSet?.includes(name));
+  const missing = addedLocks.filter((name) => !adminSet?.includes(name));
   return missing.length === 0
     ? []
     : [{ field: 'adminSet', before: adminSet, after: [...(adminSet ?? []), ...missing] }];

@@ -81,14 +81,14 @@ export function planMembers(file: AccessFile, present: PresentAccess, prune: boo
   return joinPlans(
     Object.entries(teams).flatMap(([name, wanted]) => {
       const now = present.teams.get(name)?.[0]?.members ?? [];
-      const added = Object.entries(wanted.members ?? {}).map(([given, role]) => {
-        const email = given.toLowerCase();
+      const added = Object.entries(wanted.members ?? {}).map(([memberEmail, role]) => {
+        const email = memberEmail.toLowerCase();
         const isKnown = present.people.has(email) || file.access.people?.[email] !== undefined;
         if (!isKnown)
-          throw file.mistake(['teams', name, 'members', given], 'nobody has this address: add it to people');
+          throw file.mistake(['teams', name, 'members', memberEmail], 'nobody has this address: add it to people');
         const person = present.people.get(email);
         if (person?.emailConfirmed === false)
-          throw file.mistake(['teams', name, 'members', given], unconfirmed(person));
+          throw file.mistake(['teams', name, 'members', memberEmail], unconfirmed(person));
         const member = now.find((each) => each.email === email);
         return planChange({
           does: member ? 'change' : 'create',

@@ -41,11 +41,11 @@ export function useAutosave(options: AutosaveOptions): Autosave {
   const timer = useRef<number>(undefined);
   const queue = useRef<Promise<void>>(Promise.resolve());
 
-  const save = async (mine: Shown, { conversations, content, requestCount: asked }: AutosaveOptions): Promise<void> => {
+  const save = async (mine: Shown, { conversations, content, requestCount }: AutosaveOptions): Promise<void> => {
     const sides = content.sides.map(({ turns }) => turns);
     if (areSame(sides, mine.sides)) return;
-    const wanted = { id: mine.id, revision: mine.revision, content, hasSaid: asked !== mine.asked };
-    Object.assign(mine, { sides, asked });
+    const wanted = { id: mine.id, revision: mine.revision, content, hasSaid: requestCount !== mine.asked };
+    Object.assign(mine, { sides, asked: requestCount });
     const head = await conversations.use((store) => store.save(wanted));
     if (!head) return;
     Object.assign(mine, { id: head.id, revision: head.revision });
@@ -62,11 +62,11 @@ export function useAutosave(options: AutosaveOptions): Autosave {
 
   useEffect(() => {
     latest.current = options;
-    const { content, requestCount: asked, isRunning } = options;
+    const { content, requestCount, isRunning } = options;
     if (content.sides.every(({ turns }) => turns.length === 0)) return;
     shown.current ??= { id: newConversationId(), revision: 0, sides: [], asked: 0 };
     const mine = shown.current;
-    if (!isRunning || asked !== mine.asked) saveSoon(mine);
+    if (!isRunning || requestCount !== mine.asked) saveSoon(mine);
     else timer.current ??= window.setTimeout(() => saveSoon(mine), everyMs);
   });
   useEffect(
@@ -84,9 +84,9 @@ export function useAutosave(options: AutosaveOptions): Autosave {
     ),
     show: (head, sides) => {
       if (shown.current) saveSoon(shown.current);
-      const { requestCount: asked } = latest.current;
+      const { requestCount } = latest.current;
       const turns = sides.map((side) => side.turns);
-      shown.current = head && { id: head.id, revision: head.revision, sides: turns, asked };
+      shown.current = head && { id: head.id, revision: head.revision, sides: turns, asked: requestCount };
       setSavedSides(turns);
     },
   };
