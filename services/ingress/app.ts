@@ -12,7 +12,7 @@ import type { OpenRequests } from './http/open-requests.ts';
 import { refuseUpgrade } from './http/refuse-upgrade.ts';
 import { assignRequestId } from './http/request-id.ts';
 import { traceRequests } from './http/trace-request.ts';
-import { answerWelcome } from './http/welcome.ts';
+import { answerAddressList } from './http/address-list.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
 import { createMetadataHandler, metadataPath } from './sign-in/authorization-server-metadata.ts';
@@ -91,7 +91,7 @@ export function createApp(parts: AppParts): Express {
       app.use(prefix, refuseMisplacedPath({ base: baseOf(api), paths }), createErrorHandler(first, parts));
     }
   }
-  app.get('/', answerWelcome(parts.publicUrl, apis));
+  app.get('/', answerAddressList(parts.publicUrl, apis));
   app.use(parts.pages);
   app.use(refuseUnknownPath, createErrorHandler(formats[0], parts));
   return app;

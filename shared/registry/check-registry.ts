@@ -37,14 +37,14 @@ function check(text: string): CheckedRegistry {
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(syntaxProblem) };
   // The JSON form is checked, because it is stored.
-  const said = toPlainValue(document);
-  const unnameable = findProtoFields(said).map((path): Mistake => ({ path, message: noProtoFields }));
-  const problems = [...foreignSections(said), ...unnameable, ...mistakesOf(said)].map(({ path, message }) =>
+  const content = toPlainValue(document);
+  const unnameable = findProtoFields(content).map((path): Mistake => ({ path, message: noProtoFields }));
+  const problems = [...foreignSections(content), ...unnameable, ...mistakesOf(content)].map(({ path, message }) =>
     problemAt(document, lines, path, message),
   );
   problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
   if (problems.length > 0) return { problems: problems.slice(0, maxProblems) };
-  const config = said as Record<string, unknown>;
+  const config = content as Record<string, unknown>;
   if (Buffer.byteLength(JSON.stringify(config)) > maxRegistryBytes) return tooLarge('what its aliases stand for');
   return { text, config };
 }
@@ -55,14 +55,14 @@ interface Mistake {
 }
 
 /** Finds the sections that are allowed only in a file. */
-function foreignSections(said: unknown): Mistake[] {
-  if (typeof said !== 'object' || said === null || Array.isArray(said)) return [];
-  const foreign = Object.keys(said).filter((section) => sections.includes(section) && !editable.includes(section));
+function foreignSections(content: unknown): Mistake[] {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return [];
+  const foreign = Object.keys(content).filter((section) => sections.includes(section) && !editable.includes(section));
   return foreign.map((section) => ({ path: [section], message: whyNotEditable(section) }));
 }
 
-function mistakesOf(said: unknown): Mistake[] {
-  const { error } = registrySchema.safeParse(said);
+function mistakesOf(content: unknown): Mistake[] {
+  const { error } = registrySchema.safeParse(content);
   return (error?.issues ?? []).filter(({ path: [section] }) => !isForeign(section)).map(toMistake);
 }
 
@@ -89,9 +89,9 @@ function problemAt(
 
 /** Takes only the first line of the parser's message, because the others quote the text. */
 function syntaxProblem({ message, linePos }: YAMLParseError): RegistryProblem {
-  const [said = ''] = message.split('\n');
+  const [problem = ''] = message.split('\n');
   const line = linePos?.[0].line;
-  return { ...(line !== undefined && { line }), message: said.replace(/ at line \d+, column \d+:?$/, '') };
+  return { ...(line !== undefined && { line }), message: problem.replace(/ at line \d+, column \d+:?$/, '') };
 }
 
 function tooLarge(what: string): CheckedRegistry {

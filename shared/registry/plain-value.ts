@@ -5,10 +5,10 @@ import type { Document } from 'yaml';
  * @throws Error with a sentence as message, for aliases that expand to too much, or for an alias of something that contains it
  */
 export function toPlainValue(document: Document): unknown {
-  const said: unknown = document.toJS() ?? {};
+  const content: unknown = document.toJS() ?? {};
   let text: string;
   try {
-    text = JSON.stringify(said);
+    text = JSON.stringify(content);
   } catch (cause) {
     throw new Error('an alias stands for something that contains it, or the text is nested too deeply', { cause });
   }
@@ -19,9 +19,9 @@ export function toPlainValue(document: Document): unknown {
  * Finds the paths of fields that are named `__proto__`. Schemas drop these fields silently, because a JavaScript object cannot have a field
  * of that name.
  */
-export function findProtoFields(said: unknown, path: readonly string[] = []): string[][] {
-  if (typeof said !== 'object' || said === null) return [];
-  return Object.entries(said).flatMap(([name, value]) => {
+export function findProtoFields(content: unknown, path: readonly string[] = []): string[][] {
+  if (typeof content !== 'object' || content === null) return [];
+  return Object.entries(content).flatMap(([name, value]) => {
     const place = [...path, name];
     return name === '__proto__' ? [place] : findProtoFields(value, place);
   });

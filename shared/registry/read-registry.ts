@@ -48,11 +48,11 @@ export function parseRegistryFile(text: string, file: string): ReadRegistry {
   const document = parseDocument(text);
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message }) => `${file}: ${message}`).join('\n'));
-  const said = valueOf(document, file);
-  const [unnameable] = findProtoFields(said);
+  const content = valueOf(document, file);
+  const [unnameable] = findProtoFields(content);
   if (unnameable) throw new ConfigError(`${file}: ${unnameable.join('.')}: ${noProtoFields}`);
-  const parsed = registrySchema.safeParse(said);
-  if (parsed.success) return { registry: parsed.data, shown: pickShownSections(said) };
+  const parsed = registrySchema.safeParse(content);
+  if (parsed.success) return { registry: parsed.data, shown: pickShownSections(content) };
   const sentences = parsed.error.issues.map(
     ({ path, message }) => `${file}: ${path.map(String).join('.') || 'the file'}: ${message}`,
   );
@@ -69,7 +69,7 @@ function valueOf(document: Document, file: string): unknown {
   }
 }
 
-function pickShownSections(said: unknown): Record<string, unknown> {
-  if (typeof said !== 'object' || said === null) return {};
-  return Object.fromEntries(Object.entries(said).filter(([section]) => shownSections.includes(section)));
+function pickShownSections(content: unknown): Record<string, unknown> {
+  if (typeof content !== 'object' || content === null) return {};
+  return Object.fromEntries(Object.entries(content).filter(([section]) => shownSections.includes(section)));
 }

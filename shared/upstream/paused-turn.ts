@@ -67,8 +67,8 @@ export class PausedTurn {
   continuation(): Buffer[] {
     const { request, write } = this.#parts;
     const { messages } = request;
-    const said = { role: 'assistant', content: this.#content };
-    return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), said] });
+    const assistantTurn = { role: 'assistant', content: this.#content };
+    return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), assistantTurn] });
   }
 
   wholeTurnFields(): { content: Json[]; usage: JsonObject } {

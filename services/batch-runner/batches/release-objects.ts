@@ -8,9 +8,9 @@ export interface ReleaseParts {
 
 /** Releases all objects of a batch that is over or unknown, and removes the objects that no file and no other batch uses. */
 export async function releaseObjects({ work, files }: ReleaseParts, batch: string): Promise<void> {
-  for (let held = 1; held > 0;) {
+  for (let remaining = 1; remaining > 0;) {
     const { objects, left } = await work.release(batch);
     await files.removeReleased(objects);
-    held = left;
+    remaining = left;
   }
 }

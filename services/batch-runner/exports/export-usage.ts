@@ -122,12 +122,12 @@ async function* csvOf(
   const linesOf = async (some: readonly UsageRecord[]): Promise<Buffer> =>
     Buffer.from((await named(some)).map(usageCsvLine).join(''));
   yield Buffer.from(usageCsvHead);
-  let held: UsageRecord[] = [];
+  let page: UsageRecord[] = [];
   for await (const record of records) {
-    held.push(record);
-    if (held.length < atOnce) continue;
-    yield linesOf(held);
-    held = [];
+    page.push(record);
+    if (page.length < atOnce) continue;
+    yield linesOf(page);
+    page = [];
   }
-  yield linesOf(held);
+  yield linesOf(page);
 }

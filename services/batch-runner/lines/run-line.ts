@@ -23,7 +23,7 @@ import { LineMemory } from './line-memory.ts';
 import { findLinePlace, type LinePlace, type WaitingLine } from './line-place.ts';
 import type { RefusedLines } from './refused-lines.ts';
 import type { HeavyTask } from '../heavy-work.ts';
-import { HeldRequest } from '../held-request.ts';
+import { RequestMemory } from '../request-memory.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** Milliseconds between two checks for a free slot, in case a change goes unnoticed. */
@@ -156,12 +156,12 @@ async function runOnce(
   taken: Taken,
   stops: LineStops,
 ): Promise<Answer | undefined> {
-  const held = new HeldRequest(parts.bodies, line.heavy);
+  const requestMemory = new RequestMemory(parts.bodies, line.heavy);
   try {
-    await held.take(line.body.length);
-    return await serveOnce(parts, line, taken, stops, held);
+    await requestMemory.take(line.body.length);
+    return await serveOnce(parts, line, taken, stops, requestMemory);
   } finally {
-    held.release();
+    requestMemory.release();
   }
 }
 
@@ -170,7 +170,7 @@ async function serveOnce(
   line: LineRequest,
   { charge, memory }: Taken,
   { waiting, running: signal }: LineStops,
-  held: HeldRequest,
+  requestMemory: RequestMemory,
 ): Promise<Answer | undefined> {
   const { requestId, format, operation, identity, body, knownModel, onPlaced, onRun } = line;
   const read = (bytes: Buffer): ClientRequest => format.read(bytes, operation);
@@ -183,11 +183,11 @@ async function serveOnce(
   if (clientRequest.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
   // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStored(clientRequest)) await held.beginHeavyWork();
+  if (refersToStored(clientRequest)) await requestMemory.beginHeavyWork();
   const resolved = await resolveStored(parts.answers, format, operation, clientRequest, owner);
   const { request: stored, fields, addedBytes, toStore } = resolved;
-  await held.take(addedBytes);
-  const inlining = { format, operation, owner, onBytes: held.take };
+  await requestMemory.take(addedBytes);
+  const inlining = { format, operation, owner, onBytes: requestMemory.take };
   const inlined = stored.files ? await inlineFiles(parts.inputFiles, stored, inlining) : stored;
   const request = withFields(inlined, fields);
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
@@ -218,7 +218,7 @@ async function serveOnce(
           storer: parts.storer,
         })
       : answerSink;
-  held.end();
+  requestMemory.end();
   const { parameters } = modelRequest;
   // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
   const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
@@ -229,9 +229,9 @@ async function serveOnce(
     memory.take(operation);
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
-    await held.beginIfLarge();
+    await requestMemory.beginIfLarge();
     const running = await serveRequest({ ...parts, dispatcher, limits, record }, modelRequest, sink, caller);
-    held.end();
+    requestMemory.end();
     give();
     onPlaced();
     onRun();

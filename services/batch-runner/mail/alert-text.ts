@@ -118,7 +118,7 @@ function workerText(
 ): AlertText {
   const which = `The worker ${id} of the tier ${tier}${host === undefined ? '' : ` on ${host}`}`;
   const because = reason === undefined ? '' : ` (${reason})`;
-  const said = {
+  const sentences = {
     'rtr.worker.lost': ['is lost', 'is lost: nothing has come from it for seconds, and it was not stopped.'],
     'rtr.worker.ejected': [
       'is ejected',
@@ -127,7 +127,7 @@ function workerText(
     'rtr.worker.failing': ['fails', `says that what it serves fails${because}.`],
     'rtr.worker.back': ['is back', 'serves again.'],
   } as const;
-  const [short, long] = said[type];
+  const [short, long] = sentences[type];
   return { subject: `The worker ${id} ${short}`, paragraphs: [`${which} ${long}`], page: 'workers' };
 }
 

@@ -18,7 +18,7 @@ import {
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { EventsSink, type StreamEnd } from './events-sink.ts';
 import type { HeavyTask } from '../heavy-work.ts';
-import { HeldRequest } from '../held-request.ts';
+import { RequestMemory } from '../request-memory.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 export interface ServeRunParts extends ServingComponents {
@@ -67,33 +67,33 @@ export function asResponseRequest(stored: JsonObject): ResponseRequest {
 /** Serves the request of a response once, as the ingress serves requests of connected clients. */
 export async function serveRun(parts: ServeRunParts, attempt: ResponseRun, signal: AbortSignal): Promise<RunEnd> {
   let toStore: AnswerToStore | undefined;
-  const held = new HeldRequest(parts.bodies, attempt.heavy);
+  const requestMemory = new RequestMemory(parts.bodies, attempt.heavy);
   try {
-    const resolved = await resolve(parts, attempt, held);
+    const resolved = await resolve(parts, attempt, requestMemory);
     ({ toStore } = resolved);
-    return { end: await serve(parts, attempt, resolved.request, held, signal), toStore };
+    return { end: await serve(parts, attempt, resolved.request, requestMemory, signal), toStore };
   } catch (error) {
     return { end: { error: asRouterError(error) }, toStore };
   } finally {
-    held.release();
+    requestMemory.release();
   }
 }
 
 async function resolve(
   { answers, inputFiles }: ServeRunParts,
   { id, format, identity, request: stored }: ResponseRun,
-  held: HeldRequest,
+  requestMemory: RequestMemory,
 ): Promise<{ request: ClientRequest; toStore: AnswerToStore | undefined }> {
   const owner = storeOwnerOf(identity);
   const body = Buffer.from(stored.body);
-  await held.take(body.length);
+  await requestMemory.take(body.length);
   const clientRequest = format.read(body, 'generate');
   // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStored(clientRequest)) await held.beginHeavyWork();
+  if (refersToStored(clientRequest)) await requestMemory.beginHeavyWork();
   const resolved = await resolveStored(answers, format, 'generate', clientRequest, owner, id);
   const { request: whole, fields, addedBytes, toStore } = resolved;
-  await held.take(addedBytes);
-  const inlining = { format, operation: 'generate', owner, onBytes: held.take } as const;
+  await requestMemory.take(addedBytes);
+  const inlining = { format, operation: 'generate', owner, onBytes: requestMemory.take } as const;
   const inlined = whole.files ? await inlineFiles(inputFiles, whole, inlining) : whole;
   return { request: withFields(inlined, fields), toStore };
 }
@@ -102,7 +102,7 @@ async function serve(
   parts: ServeRunParts,
   { id, requestId, format, shape, identity, request: stored, nextEvent, write }: ResponseRun,
   request: ClientRequest,
-  held: HeldRequest,
+  requestMemory: RequestMemory,
   signal: AbortSignal,
 ): Promise<StreamEnd | undefined> {
   const { name, sealsAnswers = false, openStream } = format;
@@ -126,7 +126,7 @@ async function serve(
     caller,
   );
   // From here on, a worker has the request, or the request waits for a worker.
-  held.end();
+  requestMemory.end();
   if (!running) return undefined;
   signal.addEventListener('abort', running.cancel, { once: true });
   if (signal.aborted) running.cancel();

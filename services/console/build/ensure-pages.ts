@@ -16,17 +16,17 @@ export async function ensurePages(root: string, signal: AbortSignal): Promise<st
     stdio: ['ignore', 'ignore', 'pipe'],
     signal: AbortSignal.any([signal, AbortSignal.timeout(buildMs)]),
   });
-  let said = '';
+  let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-2_000);
+    output = (output + text).slice(-2_000);
   });
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     if (code === 0) return undefined;
   } catch (error) {
     if (signal.aborted) return undefined;
-    said = String(error);
+    output = String(error);
   }
-  const reason = said.trim().split('\n').at(0) ?? '';
+  const reason = output.trim().split('\n').at(0) ?? '';
   return `The console could not be built (${reason}); the API works without it. To try again: npm run build`;
 }

@@ -61,8 +61,8 @@ function score(tool: ChatTool, text: string): number {
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/);
-  const said = text.toLowerCase();
-  return words.filter((word) => word.length > 2 && said.includes(word)).length;
+  const lowerText = text.toLowerCase();
+  return words.filter((word) => word.length > 2 && lowerText.includes(word)).length;
 }
 
 /** Calls several tools. Each call uses the hints between its tool's name and the next name, and missing hints from the whole text. */

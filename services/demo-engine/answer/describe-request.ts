@@ -6,9 +6,9 @@ const maxListed = 12;
 
 /** Returns an answer that describes the request. The same request gets the same text. */
 export function describeRequest(request: ChatRequest, messages: readonly ChatMessage[], turn: Turn): string {
-  const said = turn.userText === '' ? 'nothing in words' : quote(turn.userText, 240);
+  const userWords = turn.userText === '' ? 'nothing in words' : quote(turn.userText, 240);
   return [
-    `You said ${said}. This is the demo engine: it has no weights, and describes the request.`,
+    `You said ${userWords}. This is the demo engine: it has no weights, and describes the request.`,
     describeConversation(messages),
     list('Images', messages.flatMap(imagesOf).map(describeImage)),
     list(

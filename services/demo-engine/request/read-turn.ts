@@ -24,9 +24,9 @@ const maxEnd = 10_000;
  * @throws RouterError `invalid_request` when a line of the text's script is invalid
  */
 export function readTurn(messages: readonly ChatMessage[]): Turn {
-  const said = messages.map((message) => (message.role === 'user' ? withoutReminders(textOf(message)) : ''));
-  const start = said.findLastIndex((text) => text !== '');
-  const text = said[start] ?? '';
+  const userTexts = messages.map((message) => (message.role === 'user' ? withoutReminders(textOf(message)) : ''));
+  const start = userTexts.findLastIndex((text) => text !== '');
+  const text = userTexts[start] ?? '';
   const names = new Map(
     messages.flatMap((message) => (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const)),
   );

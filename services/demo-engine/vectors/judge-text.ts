@@ -9,8 +9,8 @@ const words = {
 
 /** Judges a text by the words in it. The same text always gets the same result. */
 export function judgeText(text: string) {
-  const said = new Set(text.toLowerCase().match(/[\p{L}-]+/gu) ?? []);
-  const marked = Object.entries(words).map(([category, marks]) => [category, marks.some((mark) => said.has(mark))]);
+  const ownWords = new Set(text.toLowerCase().match(/[\p{L}-]+/gu) ?? []);
+  const marked = Object.entries(words).map(([category, marks]) => [category, marks.some((mark) => ownWords.has(mark))]);
   const categories = Object.fromEntries(marked) as Record<string, boolean>;
   const flagged = Object.values(categories).some(Boolean);
   const scores = Object.entries(categories).map(([category, isMarked]) => [category, isMarked ? 0.99 : 0.01]);

@@ -41,9 +41,9 @@ const steering: readonly string[] = [
 export function withoutSteering(request: JsonObject, passed: readonly string[]): JsonObject {
   const dropped = steering.filter((name) => request[name] !== undefined && !passed.includes(name));
   if (dropped.length === 0) return request;
-  const kept = { ...request };
-  for (const name of dropped) delete kept[name];
-  return kept;
+  const fields = { ...request };
+  for (const name of dropped) delete fields[name];
+  return fields;
 }
 
 /**

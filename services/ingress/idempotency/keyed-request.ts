@@ -117,9 +117,9 @@ export class KeyedRequest implements AnswerReceiver {
     this.#facts.digest = computeDigest(body);
     const startedAt = performance.now();
     for (;;) {
-      const taken = await this.#claim();
-      if (!taken) return;
-      if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
+      const claim = await this.#claim();
+      if (!claim) return;
+      if ((await this.#follow(claim.of, claim.isOver)) === 'answered') throw answered;
       // The earlier execution was given up, or its process died. This request may be the next to be executed.
       if (this.#headers.after !== undefined) throw answerNotKeptError();
       if (performance.now() - startedAt > maxRetryMs) throw overtaken();
@@ -130,11 +130,11 @@ export class KeyedRequest implements AnswerReceiver {
   /** Claims the key before the body is read. */
   async #claimArriving(): Promise<void> {
     const digest = createBodyDigest(this.#request);
-    const taken = await this.#claim(() => digest.digest());
-    if (!taken) return;
+    const claim = await this.#claim(() => digest.digest());
+    if (!claim) return;
     for await (const _ of arrivingBody(this.#request, this.#parts.bodyTimeoutMs));
     this.#facts.digest = digest.digest();
-    if ((await this.#follow(taken.of, taken.isOver)) === 'answered') throw answered;
+    if ((await this.#follow(claim.of, claim.isOver)) === 'answered') throw answered;
     // The body is read and discarded, so this request cannot be executed.
     throw this.#headers.after === undefined ? overtaken() : answerNotKeptError();
   }

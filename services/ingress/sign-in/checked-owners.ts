@@ -63,8 +63,8 @@ export class CheckedOwners implements KeySource {
   #askAbout(id: string): void {
     if (this.#recent.has(id) || this.#asking.size >= maxAtOnce) return;
     this.#recent.set(id, true);
-    const asking = this.#ask(id).finally(() => this.#asking.delete(asking));
-    this.#asking.add(asking);
+    const check = this.#ask(id).finally(() => this.#asking.delete(check));
+    this.#asking.add(check);
   }
 
   async #ask(id: string): Promise<void> {

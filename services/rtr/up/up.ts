@@ -19,7 +19,7 @@ import { endLeftovers } from './children/running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './children/child.ts';
 import { startServers } from './servers/start-servers.ts';
-import { welcome } from './welcome.ts';
+import { formatStartSummary } from './start-summary.ts';
 
 export interface UpOptions {
   config: UpConfig;
@@ -184,7 +184,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const formats = { chatFormat: config.CHAT_FAMILY, messagesFormat: config.MESSAGES_FAMILY };
   const consoleUrl = config.PUBLIC_URL ?? baseUrl;
   const { onDemo } = engineWorkers;
-  say(welcome({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
+  say(formatStartSummary({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
 
   // The tools and the batch runner start last, because they would take CPU time from the components that clients wait for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));

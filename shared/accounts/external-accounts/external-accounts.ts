@@ -196,12 +196,12 @@ export class ExternalAccounts {
     const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
-    const said = { provider, issuer, subject, goodUntil, clientId, isOffline, turn };
-    const fields = toStoredFields({ ...said, sealedRefreshToken });
+    const record = { provider, issuer, subject, goodUntil, clientId, isOffline, turn };
+    const fields = toStoredFields({ ...record, sealedRefreshToken });
     const before = replaced && { over: replaced.turn ?? '' };
     const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields, ...before };
     const isKept = (await keepExternal.run(this.#redis, { keys, args })) === 1;
-    return isKept ? { ...said, refreshToken, isSealed: false } : undefined;
+    return isKept ? { ...record, refreshToken, isSealed: false } : undefined;
   }
 
   /**

@@ -145,8 +145,8 @@ export class FileRecords {
    */
   async keep(owner: string, record: FileRecord): Promise<void> {
     const args = { prefix: this.#prefix, owner, ...fileArgs(record) };
-    const kept = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
-    if (kept !== 1) throw lapsed();
+    const reply = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
+    if (reply !== 1) throw lapsed();
   }
 
   /**

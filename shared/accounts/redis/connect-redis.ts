@@ -53,20 +53,20 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
   reportHealth(redis, log);
   const stopReviving = reconnectAfterEnd(redis);
 
-  let asking: Promise<boolean> | undefined;
+  let runningCheck: Promise<boolean> | undefined;
   return {
     redis,
     ready() {
-      asking ??= redis
+      runningCheck ??= redis
         .ping()
         .then(
           () => true,
           () => false,
         )
         .finally(() => {
-          asking = undefined;
+          runningCheck = undefined;
         });
-      return asking;
+      return runningCheck;
     },
     async roundTripMs() {
       const startedAt = performance.now();

@@ -14,6 +14,6 @@ export async function readClusterSecret(
   set: readonly Buffer[] | undefined,
 ): Promise<readonly Buffer[]> {
   if (set) return set;
-  const kept = await callRedis(redis.get(accountNames(prefix).clusterSecret));
-  return kept === null ? [] : [Buffer.from(kept, 'base64url')];
+  const storedSecret = await callRedis(redis.get(accountNames(prefix).clusterSecret));
+  return storedSecret === null ? [] : [Buffer.from(storedSecret, 'base64url')];
 }

@@ -73,10 +73,11 @@ export class JobEndings {
    */
   fail(job: Job, error: RouterError, failure?: ContinuationFailure): void {
     if (job.isOver) return;
-    const told = job.continuation?.lossError && !sharedErrors.has(error.code) ? job.continuation.lossError : error;
-    job.fail(told, failure);
+    const clientError =
+      job.continuation?.lossError && !sharedErrors.has(error.code) ? job.continuation.lossError : error;
+    job.fail(clientError, failure);
     this.#release(job);
-    this.runGuarded(job, reportFailure, told);
+    this.runGuarded(job, reportFailure, clientError);
   }
 
   /**

@@ -56,7 +56,7 @@ function resultNamed(
   known: ReadonlyMap<string, SearchResult>,
 ): { result: SearchResult; length: number } | undefined {
   let url = written;
-  for (let taken = 0; taken <= maxTaken && url !== ''; taken++) {
+  for (let shortened = 0; shortened <= maxTaken && url !== ''; shortened++) {
     const place = url.indexOf('#');
     const result = known.get(keyOf(url)) ?? (place < 0 ? undefined : known.get(keyOf(url.slice(0, place))));
     if (result) return { result, length: url.length };

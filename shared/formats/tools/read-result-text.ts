@@ -44,5 +44,5 @@ export function readResultText(text: string): SearchResult[] {
   }
   return results
     .filter(({ url }) => URL.canParse(url))
-    .map(({ title, url, text: said, age }) => ({ title: title || url, url, text: said.trim(), age }));
+    .map(({ title, url, text: body, age }) => ({ title: title || url, url, text: body.trim(), age }));
 }

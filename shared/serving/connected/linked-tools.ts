@@ -204,12 +204,12 @@ export class LinkedTools implements PersonalTools {
     const tool = contentName(server.name);
     const body = Buffer.from(JSON.stringify({ tool, input: {} }));
     const reply = new ToolReply(undefined);
-    const asking: Caller = { ...originOf(caller), onLimitStatus: () => undefined, isGone: () => false };
-    await this.#serve({ tool, body, stream: false, server, ownName: undefined }, reply, asking);
-    const { structured_content: content, content: said } = await reply.result;
+    const listCaller: Caller = { ...originOf(caller), onLimitStatus: () => undefined, isGone: () => false };
+    await this.#serve({ tool, body, stream: false, server, ownName: undefined }, reply, listCaller);
+    const { structured_content: content, content: contentBlocks } = await reply.result;
     const read = listing.safeParse(content);
     if (read.success) return named(server.name, read.data.tools);
-    const [{ text = '' } = {}] = said as { text?: string }[];
+    const [{ text = '' } = {}] = contentBlocks as { text?: string }[];
     throw new RouterError('upstream_failed', `The MCP server '${server.name}' does not list its tools. ${text}`.trim());
   }
 }

@@ -50,8 +50,8 @@ function blocksOf(message: ChatMessage, param: string, takesImages: boolean): Tu
   if (message.role === 'assistant' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
     throw unsupportedInChat(`${param}.tool_calls`, 'calls of tools');
   }
-  const said = chatContentToBlocks(message.content, `${param}.content`);
-  const blocks = message.role === 'assistant' ? withRefusal(said, message['refusal']) : said;
+  const contentBlocks = chatContentToBlocks(message.content, `${param}.content`);
+  const blocks = message.role === 'assistant' ? withRefusal(contentBlocks, message['refusal']) : contentBlocks;
   return blocks.map((block) => {
     if (block.type === 'text' || (takesImages && block.type === 'image')) return block;
     throw unsupportedInChat(`${param}.content`, block.type === 'image' ? 'images' : `content of type '${block.type}'`);

@@ -64,8 +64,8 @@ function assistantBlocks(message: ChatMessage & { role: 'assistant' }, param: st
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
   const calls = (message.tool_calls ?? []).map((call, at) => toolUse(call, `${param}.tool_calls[${at}]`));
-  const said = withRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
-  return [...said, ...calls];
+  const blocks = withRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
+  return [...blocks, ...calls];
 }
 
 function toolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {

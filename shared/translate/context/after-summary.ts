@@ -38,9 +38,9 @@ function splitAtSummary({ role, content }: MessagesMessage): [MessagesMessage[],
   const text: MessagesBlock = { type: 'text', text: summaryText(block?.content ?? '') };
   const rest = blocks.slice(at + 1).filter((each) => !isCompaction(each));
   const isUser = role === 'user';
-  const said: MessagesMessage = { role: 'user', content: isUser ? resultsFirst([text, ...rest]) : [text] };
+  const summaryMessage: MessagesMessage = { role: 'user', content: isUser ? resultsFirst([text, ...rest]) : [text] };
   return [
-    changes.length > 0 ? [{ role: 'system', content: changes }, said] : [said],
+    changes.length > 0 ? [{ role: 'system', content: changes }, summaryMessage] : [summaryMessage],
     isUser || rest.length === 0 ? undefined : { role, content: rest },
   ];
 }

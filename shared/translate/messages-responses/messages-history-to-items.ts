@@ -103,15 +103,15 @@ function assistantItem(block: MessagesBlock, param: string, { model, origin }: M
       return [{ type: 'function_call', call_id: id, name, arguments: toolArguments(input) }];
     }
     case 'thinking': {
-      const kept = readReasoningSignature(block.signature);
-      if (kept?.model !== model || (kept.origin !== undefined && kept.origin !== origin)) return [];
+      const sealed = readReasoningSignature(block.signature);
+      if (sealed?.model !== model || (sealed.origin !== undefined && sealed.origin !== origin)) return [];
       const summary = block.thinking === '' ? [] : [{ type: 'summary_text' as const, text: block.thinking }];
       return [
         {
           type: 'reasoning',
-          ...(kept.id !== undefined && { id: kept.id }),
+          ...(sealed.id !== undefined && { id: sealed.id }),
           summary,
-          encrypted_content: kept.encrypted,
+          encrypted_content: sealed.encrypted,
         },
       ];
     }

@@ -61,8 +61,8 @@ export function expandSummaries(body: JsonObject, unseal: ModelTraits['unseal'])
 function summaryOf(item: unknown, unseal: NonNullable<ModelTraits['unseal']>): string | undefined {
   const sealed = isJsonObject(item) ? item['encrypted_content'] : undefined;
   const opened = typeof sealed === 'string' ? unseal(sealed) : undefined;
-  const kept = opened === undefined ? undefined : parseUpstreamJson(opened);
-  return isJsonObject(kept) && typeof kept['summary'] === 'string' ? kept['summary'] : undefined;
+  const summary = opened === undefined ? undefined : parseUpstreamJson(opened);
+  return isJsonObject(summary) && typeof summary['summary'] === 'string' ? summary['summary'] : undefined;
 }
 
 /** Returns the error for a missing secret. A process that has started while Redis is unreachable does not have the secret yet. */

@@ -22,8 +22,8 @@ export function readReasoning(
   unseal: ((sealed: string) => string | undefined) | undefined,
 ): Reasoning {
   const opened = typeof item.encrypted_content === 'string' ? unseal?.(item.encrypted_content) : undefined;
-  const kept = opened === undefined ? undefined : parseUpstreamJson(opened);
-  const { text, sealed } = isJsonObject(kept) ? kept : {};
+  const content = opened === undefined ? undefined : parseUpstreamJson(opened);
+  const { text, sealed } = isJsonObject(content) ? content : {};
   const shown = joined(item.content) || joined(item.summary);
   return {
     text: typeof text === 'string' ? text : shown,

@@ -12,22 +12,22 @@ export interface SchemaTask extends Omit<UntrustedSchema, 'schema'> {
 export type SchemaOutcome = { problems: SchemaProblem[] } | { invalid: string };
 
 const maxKept = 20;
-const kept = new Map<string, ReturnType<typeof compileSchema>>();
+const compiled = new Map<string, ReturnType<typeof compileSchema>>();
 
 parentPort?.on('message', ({ schema, isChecked, value }: SchemaTask) => {
   parentPort?.postMessage(checkTask(schema, isChecked, value), []);
 });
 
 function checkTask(schema: string, isChecked: boolean, value: Json | undefined): SchemaOutcome {
-  let check = kept.get(schema);
+  let check = compiled.get(schema);
   try {
     check ??= compileSchema({ schema: JSON.parse(schema) as JsonObject, isChecked });
   } catch (error) {
     return { invalid: error instanceof Error ? error.message : String(error) };
   }
-  kept.delete(schema);
-  kept.set(schema, check);
-  const [oldest] = kept.keys();
-  if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+  compiled.delete(schema);
+  compiled.set(schema, check);
+  const [oldest] = compiled.keys();
+  if (compiled.size > maxKept && oldest !== undefined) compiled.delete(oldest);
   return { problems: value === undefined ? [] : check(value) };
 }

@@ -96,9 +96,9 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
 
   /** Adds a user turn to the history. Claude Code does not answer it. */
   async #addUserTurn(content: MessagesBlock[]): Promise<void> {
-    const taken = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
+    const turnEnded = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
     this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
-    await taken;
+    await turnEnded;
   }
 
   async #control(request: JsonObject & { subtype: string }): Promise<void> {

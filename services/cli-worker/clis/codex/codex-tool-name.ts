@@ -1,7 +1,7 @@
 import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 
 /** Names that Codex accepts for a client's tools. */
-const taken = /^[\w-]{1,128}$/;
+const acceptedName = /^[\w-]{1,128}$/;
 
 /** Names that Codex uses itself: those with the prefix of MCP servers' tools, and the one tool that cannot be switched off. */
 const reserved = /^(?:mcp|mcp__.*|request_user_input)$/;
@@ -11,6 +11,6 @@ const reserved = /^(?:mcp|mcp__.*|request_user_input)$/;
  * request.
  */
 export function codexToolName(name: string): string {
-  if (taken.test(name) && !reserved.test(name)) return name;
+  if (acceptedName.test(name) && !reserved.test(name)) return name;
   return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`, name, undefined);
 }

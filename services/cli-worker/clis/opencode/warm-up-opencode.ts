@@ -10,14 +10,14 @@ import type { WarmUpUpstream } from './warm-up-upstream.ts';
 const warmUps = 8;
 
 const name = 'warm_up';
-const said = (type: string, role: string, text: string): JsonObject => ({
+const message = (type: string, role: string, text: string): JsonObject => ({
   type: 'message',
   role,
   content: [{ type, text }],
 });
 const items: JsonObject[] = [
-  said('input_text', 'user', 'Hello'),
-  said('output_text', 'assistant', 'Hello'),
+  message('input_text', 'user', 'Hello'),
+  message('output_text', 'assistant', 'Hello'),
   { type: 'function_call', call_id: 'call_1', name: opencodeToolName(name), arguments: '{"a":1}' },
   { type: 'function_call_output', call_id: 'call_1', output: 'Done' },
 ];

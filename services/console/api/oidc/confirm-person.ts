@@ -157,21 +157,23 @@ async function refreshTokens(parts: ConfirmParts, user: UserRecord, account: Sto
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
   // The new token is stored at once, because the previous one may be used up. Whether the person may stay is decided below.
-  const kept = await keepWithRetries(
+  const storedAccount = await keepWithRetries(
     externals,
     user.id,
     { ...account, refreshToken, clientId: provider.client_id },
     account,
   );
-  if (!kept) return afterNewer(parts, user);
+  if (!storedAccount) return afterNewer(parts, user);
   const claims = tokens.claims();
   // A provider need not give a new ID token. A new one updates groups and address.
   if (claims) {
     const admitted = claims.sub === account.subject && (await admitAgain(parts, provider, claims, user.id));
-    if (typeof admitted !== 'object') return signOut(parts, user, kept, 'denied');
+    if (typeof admitted !== 'object') return signOut(parts, user, storedAccount, 'denied');
   }
   const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
-  return (await externals.store(user.id, { ...kept, goodUntil: until }, kept)) ? 'confirmed' : afterNewer(parts, user);
+  return (await externals.store(user.id, { ...storedAccount, goodUntil: until }, storedAccount))
+    ? 'confirmed'
+    : afterNewer(parts, user);
 }
 
 /** Stores a refresh token that may be the only valid one, and tries again while the store does not answer. */

@@ -39,8 +39,8 @@ export const claudeCode: ClientProgram = {
 };
 
 function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
-  const said = parsePurpose(headers['x-claude-code-request-class']);
-  if (said) return said;
+  const stated = parsePurpose(headers['x-claude-code-request-class']);
+  if (stated) return stated;
   if (headers['x-claude-code-compaction'] !== undefined) return 'compaction';
   if (signs?.lastText.startsWith(compactionWords)) return 'compaction';
   if (signs && !signs.hasOwnTools && judgesCall(signs)) return 'auxiliary';

@@ -24,8 +24,8 @@ export interface RecordsOption {
 }
 
 export function withRecords(command: Command): Command {
-  const said = 'whether prompts and answers are recorded: on or off';
-  return command.addOption(new Option('--records <switch>', said).choices(['on', 'off']));
+  const description = 'whether prompts and answers are recorded: on or off';
+  return command.addOption(new Option('--records <switch>', description).choices(['on', 'off']));
 }
 
 export function recordsChange({ records }: RecordsOption): { records?: boolean } {

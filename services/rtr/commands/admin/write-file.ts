@@ -14,8 +14,8 @@ export interface FileOptions {
 }
 
 export function formatOption(): Option {
-  const said = 'format of the file; csv without it, and json with --json on the standard output';
-  return new Option('--format <format>', said).choices(['csv', 'json']);
+  const description = 'format of the file; csv without it, and json with --json on the standard output';
+  return new Option('--format <format>', description).choices(['csv', 'json']);
 }
 
 export function formatOf({ format, out, json }: FileOptions): string {

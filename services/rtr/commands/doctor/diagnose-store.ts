@@ -29,16 +29,16 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
   try {
     await connection.whenReady(AbortSignal.timeout(connectMs));
     const { keys, people } = await new StoreMarker(connection.redis, `${prefix}:`).count();
-    const held = `${keys} keys, ${people} people`;
+    const contentText = `${keys} keys, ${people} people`;
     const confirm = 'restore its backup, or confirm it with `rtr store accept`';
     if ((await readStoreState(`http://127.0.0.1:${port}`)) === 'lost')
-      return { subject, state: 'missing', detail: `it was emptied or replaced, and holds ${held}: ${confirm}` };
+      return { subject, state: 'missing', detail: `it was emptied or replaced, and holds ${contentText}: ${confirm}` };
     if (keys === 0 && people === 0)
       return { subject, state: 'missing', detail: `it holds no key: run \`rtr setup\`; if it held any, ${confirm}` };
     const policy = await evictionPolicy(connection.redis);
     if (policy !== undefined && policy !== 'noeviction')
       return { subject, state: 'missing', detail: `it may evict keys, limits and batches (${policy}): ${remedy}` };
-    return { subject, state: 'ok', detail: held };
+    return { subject, state: 'ok', detail: contentText };
   } catch {
     return { subject, state: 'missing', detail: `Redis does not answer at ${redisHosts(redisUrl)}` };
   } finally {

@@ -195,8 +195,8 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
             onNumber={(typed) =>
               setPrice((before) => {
                 const { [field]: _, ...others } = before;
-                const kept = field === 'input' || field === 'output' ? 0 : undefined;
-                const value = typed ?? kept;
+                const emptyValue = field === 'input' || field === 'output' ? 0 : undefined;
+                const value = typed ?? emptyValue;
                 return (value === undefined ? others : { ...others, [field]: value }) as Draft;
               })
             }

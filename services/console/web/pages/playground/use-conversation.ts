@@ -55,11 +55,11 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
   useEffect(() => () => last.current?.abort(), []);
   useRecords(turns, changeTurns);
 
-  const ask = (said: readonly Turn[], model = settings.model): void => {
+  const ask = (sentTurns: readonly Turn[], model = settings.model): void => {
     last.current?.abort();
     const controller = new AbortController();
     last.current = controller;
-    setTurns([...said, newAnswer(format.name)]);
+    setTurns([...sentTurns, newAnswer(format.name)]);
     setRunning(controller);
     setAsked((count) => count + 1);
     // Late pieces of an abandoned request must not get into the answer of the next request.
@@ -67,7 +67,7 @@ export function useConversation(format: ServedFormat, settings: Settings): Conve
       if (last.current === controller) changeAnswer(changeTurns, of);
     };
     const collected = collectPieces((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
-    sendRequest(format, format.buildRequest(said, { ...settings, model }), collected.add, controller.signal)
+    sendRequest(format, format.buildRequest(sentTurns, { ...settings, model }), collected.add, controller.signal)
       .then(
         () => undefined,
         (error: unknown) => {

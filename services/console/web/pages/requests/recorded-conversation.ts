@@ -24,8 +24,13 @@ export function requestParts(body: string): RecordedPart[] | undefined {
   if (!request) return undefined;
   const system = request['system'] ?? request['instructions'];
   const { messages, input, prompt } = request;
-  const said = messages ?? input ?? prompt;
-  const parts = typeof said === 'string' ? [{ role: 'user', text: said }] : Array.isArray(said) ? said.map(partOf) : [];
+  const conversation = messages ?? input ?? prompt;
+  const parts =
+    typeof conversation === 'string'
+      ? [{ role: 'user', text: conversation }]
+      : Array.isArray(conversation)
+        ? conversation.map(partOf)
+        : [];
   const first = system === undefined || system === null ? [] : [{ role: 'system', text: textOf(system) }];
   return parts.length === 0 || parts.length > maxParts ? undefined : [...first, ...parts];
 }
@@ -89,9 +94,9 @@ function partOf(value: unknown): RecordedPart {
   if (!item) return { role: 'user', text: textOf(value) };
   const { role, type, content, text, tool_calls: calls } = item;
   const name = [role, type].find((each) => typeof each === 'string') ?? 'user';
-  const said = content ?? text;
-  if (said === undefined || said === null) return { role: name, text: textOf(calls ?? item) };
-  return { role: name, text: [textOf(said), ...(calls === undefined ? [] : [textOf(calls)])].join('\n') };
+  const body = content ?? text;
+  if (body === undefined || body === null) return { role: name, text: textOf(calls ?? item) };
+  return { role: name, text: [textOf(body), ...(calls === undefined ? [] : [textOf(calls)])].join('\n') };
 }
 
 /** Returns text as it is, blocks of text joined, and everything else as JSON. */

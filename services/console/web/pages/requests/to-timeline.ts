@@ -48,12 +48,12 @@ interface Times {
 }
 
 function stages({ offered = false, waitMs, givenMs, begunMs, firstMs, endMs }: Times): Stage[] {
-  const taken = offered ? (begunMs ?? endMs) : givenMs;
+  const takenMs = offered ? (begunMs ?? endMs) : givenMs;
   const first = firstMs ?? endMs;
   const all: Stage[] = [
     { name: 'waiting', from: waitMs, to: givenMs },
-    { name: 'offered', from: givenMs, to: Math.min(taken, first) },
-    { name: 'working', from: Math.min(taken, first), to: first },
+    { name: 'offered', from: givenMs, to: Math.min(takenMs, first) },
+    { name: 'working', from: Math.min(takenMs, first), to: first },
     { name: 'answering', from: first, to: endMs },
   ];
   return all.filter(({ name, from, to }) => to > from || name === 'waiting');

@@ -9,7 +9,7 @@ import { planPrices } from './plan-prices.ts';
 import { planMembers, planTeams } from './plan-teams.ts';
 import type { AccessFile } from './read-access.ts';
 import { requireAdministrator } from './require-rights.ts';
-import { requireUnchanged } from './still-as.ts';
+import { requireUnchanged } from './require-unchanged.ts';
 
 /** Reads the objects that the file can change, as they are now. Prices and settings are read only if the file has some. */
 export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<PresentAccess> {

@@ -4,7 +4,7 @@ import type { WantedKey } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type ChangeContext, type Plan, type PresentAccess } from './change.ts';
 import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
-import { requireUnchanged } from './still-as.ts';
+import { requireUnchanged } from './require-unchanged.ts';
 
 interface Owner {
   kind: Key['kind'];

@@ -4,7 +4,7 @@ import { unconfirmed } from '../find-party.ts';
 import { joinPlans, planChange, type Plan, type PresentAccess } from './change.ts';
 import { changedFields, differences, type Difference } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
-import { requireUnchanged } from './still-as.ts';
+import { requireUnchanged } from './require-unchanged.ts';
 
 /**
  * Plans the changes of people, without their keys.

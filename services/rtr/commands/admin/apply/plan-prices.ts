@@ -3,7 +3,7 @@ import { pathOf } from '../admin-client.ts';
 import type { Access } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type Change, type Plan, type PresentAccess } from './change.ts';
 import { differences } from './differences.ts';
-import { requireUnchangedFields } from './still-as.ts';
+import { requireUnchangedFields } from './require-unchanged.ts';
 import type { Price } from '../admin-answers.ts';
 
 const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');

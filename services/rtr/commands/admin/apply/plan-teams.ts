@@ -14,7 +14,7 @@ import {
 } from './change.ts';
 import { changedFields, differences } from './differences.ts';
 import type { AccessFile } from './read-access.ts';
-import { requireUnchangedFields, requireUnchanged } from './still-as.ts';
+import { requireUnchangedFields, requireUnchanged } from './require-unchanged.ts';
 
 type WantedTeam = NonNullable<Access['teams']>[string];
 

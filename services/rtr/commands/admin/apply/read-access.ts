@@ -33,16 +33,16 @@ export function readAccess(name: string, text: string): AccessFile {
     throw refuse(
       document.errors.slice(0, maxProblems).map(({ message, linePos }) => {
         const line = linePos?.[0].line;
-        const [said = ''] = message.split('\n');
-        const sentence = said.replace(/ at line \d+, column \d+:?$/, '');
+        const [problem = ''] = message.split('\n');
+        const sentence = problem.replace(/ at line \d+, column \d+:?$/, '');
         return line === undefined ? { message: sentence } : { line, message: sentence };
       }),
     );
   }
-  const said = readOrRefuse(name, () => toPlainValue(document));
-  const unnameable = findProtoFields(said);
+  const content = readOrRefuse(name, () => toPlainValue(document));
+  const unnameable = findProtoFields(content);
   if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, noProtoFields)));
-  const { data, error } = accessSchema.safeParse(withoutExtensions(said), { error: describeIssue });
+  const { data, error } = accessSchema.safeParse(withoutExtensions(content), { error: describeIssue });
   if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];
@@ -52,9 +52,9 @@ export function readAccess(name: string, text: string): AccessFile {
 }
 
 /** Removes the fields `x-…` at the top, which are only for use within the file, for instance as the targets of its aliases. */
-function withoutExtensions(said: unknown): unknown {
-  if (typeof said !== 'object' || said === null || Array.isArray(said)) return said;
-  return Object.fromEntries(Object.entries(said).filter(([name]) => !name.startsWith('x-')));
+function withoutExtensions(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;
+  return Object.fromEntries(Object.entries(content).filter(([name]) => !name.startsWith('x-')));
 }
 
 /**

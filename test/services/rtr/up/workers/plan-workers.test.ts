@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { planWorkers, type Findings } from '#services/rtr/up/workers/plan-workers.ts';
-import { welcome } from '#services/rtr/up/welcome.ts';
+import { formatStartSummary } from '#services/rtr/up/start-summary.ts';
 
 const openai = { name: 'openai', title: 'OpenAI', keyVariable: 'OPENAI_API_KEY', missing: [] };
 const missing = { keyVariable: 'AWS_BEARER_TOKEN_BEDROCK', missing: ['AWS_REGION'] };
@@ -60,12 +60,12 @@ describe('the workers that a cluster gets in addition to those of engines', () =
     const keys = { adminToken: undefined, newKey: undefined, maskedKeys: [] };
     const formats = { chatFormat: 'openai', messagesFormat: 'anthropic' };
     const facts = { ...urls, ...keys, ...formats, engines: [], serving: true };
-    const text = welcome({ ...facts, plan: plan({ providers: [openai, bedrock] }), onDemo: false });
+    const text = formatStartSummary({ ...facts, plan: plan({ providers: [openai, bedrock] }), onDemo: false });
     expect(text).toContain('  cloud     OpenAI (by OPENAI_API_KEY)\n');
     expect(text).toContain('Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not');
     expect(text).not.toContain('demo engine');
     expect(text).toContain('  console   http://127.0.0.1:8484\n');
-    const onDemo = welcome({ ...facts, plan: plan({}), onDemo: true });
+    const onDemo = formatStartSummary({ ...facts, plan: plan({}), onDemo: true });
     expect(onDemo).toContain('demo engine');
     expect(onDemo).not.toContain('cloud ');
   });

@@ -34,17 +34,17 @@ const dayMs = 86_400_000;
 
 /**
  * Returns the ids of the conversations beyond the bounds.
- * @param kept the id of a conversation that stays in any case
+ * @param openId the id of a conversation that stays in any case
  */
-export function idsBeyondBounds(heads: readonly SavedHead[], now: number, kept?: string): string[] {
+export function idsBeyondBounds(heads: readonly SavedHead[], now: number, openId?: string): string[] {
   let [count, size] = [0, 0];
-  const newestFirst = [...heads].sort((a, b) => Number(b.id === kept) - Number(a.id === kept) || b.at - a.at);
+  const newestFirst = [...heads].sort((a, b) => Number(b.id === openId) - Number(a.id === openId) || b.at - a.at);
   return newestFirst.flatMap((head) => {
     count += 1;
     size += head.size;
     const isOld = now - head.at > keptBounds.days * dayMs;
     const isBeyond = count > keptBounds.count || size > keptBounds.size;
-    return head.id !== kept && (isOld || isBeyond) ? [head.id] : [];
+    return head.id !== openId && (isOld || isBeyond) ? [head.id] : [];
   });
 }
 

@@ -2,7 +2,7 @@ import { consoleLink } from '../commands/admin-link.ts';
 import type { Engine } from './workers/find-engines.ts';
 import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
 
-export interface WelcomeFacts {
+export interface StartSummary {
   /** Such as `http://127.0.0.1:8484`. */
   baseUrl: string;
   consoleUrl: string;
@@ -22,7 +22,7 @@ export interface WelcomeFacts {
 }
 
 /** Returns the text that `rtr up` prints when the cluster is ready. */
-export function welcome(facts: WelcomeFacts): string {
+export function formatStartSummary(facts: StartSummary): string {
   const { baseUrl, chatFormat, messagesFormat, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
   const { consoleUrl, adminToken } = facts;
   const chatUrl = `${baseUrl}/api/${chatFormat}`;

@@ -3,7 +3,7 @@ import { heavyBytes, type HeavyTask } from './heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** The memory reserved for a request and everything that it refers to, and its turn for heavy work. */
-export class HeldRequest {
+export class RequestMemory {
   readonly #bodies: MemoryBudget;
   readonly #heavy: HeavyTask;
   #bytes = 0;

@@ -7,7 +7,7 @@ import { version } from '#shared/core/version.ts';
  * @param publicUrl URL at which people reach the router; if undefined, that of the request is used
  * @param apis names and paths of the APIs
  */
-export function answerWelcome(
+export function answerAddressList(
   publicUrl: string | undefined,
   apis: readonly { name: string; path: string }[],
 ): RequestHandler {
