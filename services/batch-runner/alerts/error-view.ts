@@ -45,6 +45,7 @@ export class ErrorView {
 
   /** Adds the seconds that were not counted yet, dated by the clock of this process. */
   #onStats(ingress: string, { at: until, requests, faults }: IngressStats): void {
+    // A batch runner counts only requests that wait.
     if (!faults) return;
     const now = performance.now();
     const before = this.#counted.get(ingress);

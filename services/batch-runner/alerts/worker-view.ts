@@ -68,6 +68,7 @@ export class WorkerView {
       if (this.#lost.size > maxLost && oldest !== undefined) this.#lost.delete(oldest);
     });
     this.#stopListening = onIngressStats(broker, (ingress, { ejected }) => {
+      // A batch runner ejects no workers.
       if (ejected) this.#listed.set(ingress, { ejected, at: performance.now() });
     });
   }

@@ -18,12 +18,8 @@ export function addUpOverview(stats: readonly IngressStats[]): Overview {
     ...(firstTokenMs ? { firstTokenMs } : {}),
     activeStreams: stats.reduce((sum, { activeStreams }) => sum + activeStreams, 0),
     servedByTier: addByTier(stats.map(({ servedByTier }) => servedByTier)),
-    waiting: stats.reduce((sum, { waiting, lanes }) => sum + (waiting ?? waitingIn(lanes)), 0),
-    queuedByTier: addByTier(
-      stats.flatMap(({ waitingByTier, lanes }) =>
-        waitingByTier ? [waitingByTier] : lanes.map(({ tier, waiting }) => ({ [tier]: waiting })),
-      ),
-    ),
+    waiting: stats.reduce((sum, { waiting = 0 }) => sum + waiting, 0),
+    queuedByTier: addByTier(stats.map(({ waitingByTier = {} }) => waitingByTier)),
   };
 }
 
@@ -46,10 +42,6 @@ export function addUpRefusals(stats: readonly IngressStats[]): RefusalCounts[] {
     sums.set(code, { code, minute: sum.minute + minute, hour: sum.hour + hour });
   }
   return [...sums.values()].sort((a, b) => b.hour - a.hour || a.code.localeCompare(b.code));
-}
-
-function waitingIn(lanes: IngressStats['lanes']): number {
-  return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
 }
 
 function addSeries(series: readonly (readonly number[])[]): number[] {

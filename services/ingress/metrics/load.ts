@@ -18,15 +18,14 @@ export interface TierLoad {
  * queue
  */
 export function computeLoad(
-  stats: readonly Pick<IngressStats, 'lanes' | 'waitingByTier'>[],
+  stats: readonly Pick<IngressStats, 'waitingByTier'>[],
   workers: Iterable<Pick<LiveWorker, 'announcement' | 'held' | 'otherJobs'>>,
 ): { tiers: Record<Tier, TierLoad> } | undefined {
   if (stats.length === 0) return undefined;
   const emptyLoad = (): TierLoad => ({ waiting: 0, busy: 0, slots: 0, workers: 0 });
   const load = Object.fromEntries(tiers.map((tier) => [tier, emptyLoad()])) as Record<Tier, TierLoad>;
-  for (const { waitingByTier, lanes } of stats) {
-    if (waitingByTier) for (const tier of tiers) load[tier].waiting += waitingByTier[tier] ?? 0;
-    else for (const { tier, waiting } of lanes) load[tier].waiting += waiting;
+  for (const { waitingByTier } of stats) {
+    for (const tier of tiers) load[tier].waiting += waitingByTier?.[tier] ?? 0;
   }
   for (const { announcement, held, otherJobs: others } of workers) {
     const { tier, slots, draining } = announcement;

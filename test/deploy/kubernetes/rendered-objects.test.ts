@@ -191,7 +191,7 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
           expect(service?.spec.ports?.map(({ port }) => String(port))).toEqual([url.port]);
           expect(namespace).toBe('llm');
           expect(url.pathname).toBe('/load');
-          const answer: unknown = computeLoad([{ lanes: [], waitingByTier: {} }], []);
+          const answer: unknown = computeLoad([{ waitingByTier: {} }], []);
           expect(valueAt(answer, metadata['valueLocation'] ?? '')).toBe(0);
         }
       }

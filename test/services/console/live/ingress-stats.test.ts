@@ -126,9 +126,7 @@ describe("an ingress's stats", () => {
       { tier: 'cloud', class: 'high', waiting: 4 },
     ]);
     expect(addUpOverview([stats])).toMatchObject({ waiting: 2, queuedByTier: { gpu: 2, cloud: 2 } });
-    const { unplaced, waiting: total, waitingByTier, ...older } = stats;
-    expect([unplaced?.length, total, waitingByTier]).toEqual([2, 2, { gpu: 2, cloud: 2 }]);
-    expect(addUpOverview([ingressStatsSchema.parse(older)])).toMatchObject({ waiting: 0, queuedByTier: {} });
+    expect(stats.unplaced).toHaveLength(2);
   });
 });
 
@@ -150,10 +148,10 @@ describe('refused requests in the stats', () => {
     expect(addUpRefusals([meter.read(), other.read()])).toEqual([]);
   });
 
-  it('may be absent in the message of another release', () => {
-    const { refused, ...older } = meterWithClock().read();
+  it('are absent in the message of a batch runner', () => {
+    const { refused, ...others } = meterWithClock().read();
     expect(refused).toEqual([]);
-    expect(addUpRefusals([ingressStatsSchema.parse(older)])).toEqual([]);
+    expect(addUpRefusals([ingressStatsSchema.parse(others)])).toEqual([]);
   });
 });
 

@@ -8,10 +8,7 @@ function worker(tier: string, slots: number, others: number, draining = false): 
 
 describe("the cluster's load", () => {
   it('is the sum of the waiting requests of all ingress nodes and the running ones of all workers', () => {
-    const stats = [
-      { lanes: [], waitingByTier: { gpu: 2, cloud: 1 } },
-      { lanes: [], waitingByTier: { gpu: 1 } },
-    ];
+    const stats = [{ waitingByTier: { gpu: 2, cloud: 1 } }, { waitingByTier: { gpu: 1 } }];
     const load = computeLoad(stats, [worker('gpu', 8, 3), worker('gpu', 4, 0), worker('tools', 16, 0)]);
     expect(load?.tiers).toEqual({
       gpu: { waiting: 3, busy: 5, slots: 12, workers: 2 },
@@ -22,13 +19,8 @@ describe("the cluster's load", () => {
   });
 
   it('counts the running requests of a draining worker, but not its slots', () => {
-    const load = computeLoad([{ lanes: [] }], [worker('gpu', 8, 3, true)]);
+    const load = computeLoad([{}], [worker('gpu', 8, 3, true)]);
     expect(load?.tiers.gpu).toEqual({ waiting: 0, busy: 4, slots: 0, workers: 0 });
-  });
-
-  it('counts the lanes of an ingress whose stats contain nothing else', () => {
-    const lanes = [{ tier: 'cli', pool: 'p', class: 'normal', waiting: 4 }] as const;
-    expect(computeLoad([{ lanes: [...lanes] }], [])?.tiers.cli.waiting).toBe(4);
   });
 
   it('is undefined, not 0, before any ingress stats arrive', () => {
