@@ -48,7 +48,6 @@ export function startScheduled({ access, jobs, work, log, releases }: ScheduledP
     access,
     queue: 'scheduled',
     concurrency: Object.keys(work).length,
-    // Work that only another release knows is left alone, because both may run side by side during an update.
     handle: async ({ work: name }) => work[name]?.run(),
   });
 }
