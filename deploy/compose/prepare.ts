@@ -77,7 +77,6 @@ function writeNats(nodes: readonly string[]): void {
     `  routes: [${routes.join(', ')}]`,
     '}',
   ]);
-  issueRunner();
   for (const part of ['ingress', 'runner', 'gpu', 'cli', 'cloud', 'tools']) {
     write(`${part}/nats-url`, nodes.map((node) => `nats://${node}:4222`).join(','));
     write(`${part}/nats.creds`, needed(`trust/${part}.creds`));
@@ -89,15 +88,6 @@ function writeNats(nodes: readonly string[]): void {
     write(`${part}/seal-secret`, sealSecret);
     write(`${part}/redis-url`, isHa ? `${bySentinel}?sentinel-password=${password}` : alone);
   }
-}
-
-/** Issues the batch runners' credential if it is missing, because earlier releases created an authority without it. */
-function issueRunner(): void {
-  const file = `${volumes}/trust/runner.creds`;
-  if (existsSync(file)) return;
-  const command = ['credentials', 'part', '--role', 'runner', '--name', 'runner'];
-  const folder = ['--from', `${volumes}/trust`, '--out', file];
-  execFileSync('rtr', [...command, ...folder], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 /** Writes the file with the credentials that NATS accepts. The servers read it again on SIGHUP. */

@@ -134,7 +134,7 @@ export function openConsole(parts: ConsoleParts): Console {
     () => ({ ...meter.read(), ejected: ejections.own() }),
     (from, stats) => {
       freedSlotDelay.onStats(from);
-      if (from !== ingress) ejections.onList(from, stats.ejected);
+      if (from !== ingress) ejections.onList(from, stats.ejected ?? []);
     },
   );
   releases.add('stats', () => board.close());

@@ -68,7 +68,8 @@ export class WorkerView {
       if (this.#lost.size > maxLost && oldest !== undefined) this.#lost.delete(oldest);
     });
     this.#stopListening = onIngressStats(broker, (ingress, { ejected }) => {
-      this.#listed.set(ingress, { ejected, at: performance.now() });
+      // A batch runner ejects no workers.
+      if (ejected) this.#listed.set(ingress, { ejected, at: performance.now() });
     });
   }
 

@@ -202,13 +202,12 @@ async function runNumbered(
   const end = await run();
   if (end.kind !== 'over') return end;
   const { answer, charge, memory } = end;
-  const inInput = slice.first === undefined ? undefined : slice.first + at - 1;
   let stored: StoredResult | undefined;
   try {
     const isHeavy = 'text' in answer && answer.text.length >= heavyBytes;
     const setAside = isHeavy ? await heavy.begin() : undefined;
     const kept = setAside ? { error: setAside } : answer;
-    const result = resultOf(formats, { customId, requestId, line: inInput }, kept);
+    const result = resultOf(formats, { customId, requestId, line: slice.first + at - 1 }, kept);
     stored = await storeResult(parts, batch.owner, result, sealer);
     heavy.end();
     const { result: storable } = stored;
@@ -232,8 +231,8 @@ async function runNumbered(
 interface NamedLine {
   customId: string;
   requestId: string;
-  /** Number of the line in the input, from 1, blank lines counted; undefined if the stored slice has no `first`. */
-  line: number | undefined;
+  /** Number of the line in the input, from 1, blank lines counted. */
+  line: number;
 }
 
 function resultOf(
@@ -244,7 +243,7 @@ function resultOf(
   if ('text' in answer) return { outcome: 'succeeded', text: batch.succeeded(customId, requestId, answer.text) };
   const text = batch.errored(customId, requestId, format.errorAnswer(answer.error, requestId));
   const { code } = answer.error;
-  return { outcome: 'errored', text, error: { code, ...(line !== undefined && { line }) } };
+  return { outcome: 'errored', text, error: { code, line } };
 }
 
 /** Returns whether an error means that the store has no room for a result. The line runs again once there is room. */

@@ -49,7 +49,10 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
   };
 }
 
-/** Returns the text of a mail; for an unknown type or form of data, the type and the raw data. */
+/**
+ * Returns the text of a mail. For a type or a form of data that only another release knows, which may run beside this one during an
+ * update, these are the type and the raw data.
+ */
 function textOf({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
   try {
     if (isMailedEventType(type)) return composeAlertText(type, JSON.parse(data));

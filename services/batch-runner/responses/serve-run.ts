@@ -33,8 +33,8 @@ export interface ResponseRequest {
   headers?: Readonly<Record<string, string>> | undefined;
   session?: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Whether the original request is recorded. A stored request without this field is not. */
-  isRecorded?: boolean;
+  /** Whether the original request is recorded. */
+  isRecorded: boolean;
 }
 
 export interface ResponseRun {
@@ -106,7 +106,7 @@ async function serve(
   signal: AbortSignal,
 ): Promise<StreamEnd | undefined> {
   const { name, sealsAnswers = false, openStream } = format;
-  const { headers, session, sentFor, isRecorded = false } = stored;
+  const { headers, session, sentFor, isRecorded } = stored;
   const read = (body: Buffer): ClientRequest => format.read(body, 'generate');
   const formatFields = { format: name, operation: 'generate', sealsAnswers, answerId: id, read, openStream } as const;
   const caller: Caller = {

@@ -153,9 +153,7 @@ export const usageRequestSchema = z
     timeline: z
       .array(attemptSchema)
       .optional()
-      .describe(
-        'Its attempts, oldest first: of many, the first ones and the last. Absent in records of older releases.',
-      ),
+      .describe('Its attempts, oldest first: of many, the first ones and the last. Absent if there were none.'),
     cursor: z.string().exactOptional().describe('`before` of the requests behind it.'),
   })
   .meta({ id: 'UsageRequest' });

@@ -39,7 +39,7 @@ export interface PageStream {
   response: ServerResponse;
   session: string;
   viewer: Viewer;
-  /** Whether the page accepts the changes of the workers. Other pages get all workers again. */
+  /** Whether the page accepts the changes of the workers. A page that was loaded before an update may not: it gets all workers again. */
   takesChanges: boolean;
   /** Returns the person of the sign-in session with their present role; undefined once the session has ended. */
   currentViewer: () => Promise<Viewer | undefined>;

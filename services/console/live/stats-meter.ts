@@ -97,7 +97,6 @@ export class StatsMeter {
       unplaced: countUnplaced(jobs),
       waitingByTier: countWaitingByTier(jobs),
       refused: this.#readRefused(second),
-      ejected: [],
       turns: runningTurns(jobs),
       failures: [...this.#failures],
     };

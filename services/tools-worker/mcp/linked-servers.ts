@@ -33,10 +33,7 @@ export interface ConnectedServersOptions {
  * ingress requests their list.
  */
 export class LinkedServers {
-  /**
-   * The entries that the worker announces, which say that it can reach these servers. A release without MCP account links never requests
-   * tools with these names.
-   */
+  /** The entries that the worker announces, which say that it can reach these servers. */
   readonly infos: readonly ToolInfo[];
   readonly #entries: ReadonlyMap<string, McpServerEntry>;
   readonly #options: ConnectedServersOptions;

@@ -26,7 +26,7 @@ export const backgroundRecordSchema = z.object({
   /** Number of runs that ended with an error which counts towards the maximum of runs. */
   failures: z.coerce.number().int().nonnegative().default(0),
   /** Bytes of the sealed texts that a run needs; 0 when the response is over. */
-  requestBytes: z.coerce.number().default(0),
+  requestBytes: z.coerce.number(),
   deletedAt: time.optional(),
 });
 

@@ -16,14 +16,7 @@ import {
   type LineResult,
   type StorableResult,
 } from './line-result.ts';
-import {
-  storedObjectNames,
-  sliceResultsSchema,
-  sliceSchema,
-  type Slice,
-  type SlicePart,
-  type SliceResults,
-} from './slice.ts';
+import { sliceResultsSchema, sliceSchema, type Slice, type SlicePart, type SliceResults } from './slice.ts';
 
 const common = new URL('lua/batches.lua', import.meta.url);
 const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
@@ -247,10 +240,9 @@ export class BatchWork {
     const parts = [output, errors].flatMap((part) => (part ? { object: part.object, bytes: part.bytes } : []));
     const fields = toStoredFields(problem ? { problems: [problem] } : {});
     const args = { prefix: this.#prefix, id, slice, ...counts, parts, fields };
-    const results = {
-      output: storedObjectNames(output, lines?.output),
-      errors: storedObjectNames(errors, lines?.errors),
-    };
+    const namesOf = (part: SlicePart | undefined, large: readonly string[] = []) =>
+      part ? [part.object, ...large] : large;
+    const results = { output: namesOf(output, lines?.output), errors: namesOf(errors, lines?.errors) };
     const reply = await endSlice.run(this.#redis, { args, texts: [JSON.stringify(results)] });
     if (reply === -2) return 'lapsed';
     if (reply === -1) return 'changed';

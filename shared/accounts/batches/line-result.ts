@@ -5,7 +5,7 @@ import { storedJson } from '../redis/stored-value.ts';
 import type { LineOutcome } from './batch-record.ts';
 import type { SlicePart } from './slice.ts';
 
-export const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.number().optional() }));
+export const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.number() }));
 
 /** The error of a line: its code, and the number of the line in the input. */
 export type LineError = z.infer<typeof lineErrorSchema>;
@@ -37,7 +37,7 @@ export async function sealResult(result: LineResult, sealer: Sealer): Promise<St
   return { outcome, error, stored: await sealer.sealBytes([Buffer.from(text)]) };
 }
 
-/** Returns the stored form of a result whose text is in an object. Earlier releases cannot read it and leave its slice to other runners. */
+/** Returns the stored form of a result whose text is in an object. */
 export function resultInObject(
   { object, bytes }: SlicePart,
   { outcome, error }: Pick<LineResult, 'outcome' | 'error'>,

@@ -37,11 +37,11 @@ const accountSchema = z.object({
   /** The time until which the provider's last answer counts, in ms since 1970. */
   goodUntil: z.coerce.number(),
   sealedRefreshToken: z.string().optional(),
-  /** The router's client id that the refresh token was issued to. Absent in records of earlier releases. */
+  /** The router's client id that the refresh token was issued to. Absent before the first answer. */
   clientId: z.string().optional(),
-  /** See `ExternalAccount`. Absent in records of earlier releases. */
+  /** See `ExternalAccount`. Absent before the first answer. */
   isOffline: z.stringbool().optional().catch(undefined),
-  /** Changes with each answer of the provider. Absent before the first answer, and in records of earlier releases. */
+  /** Changes with each answer of the provider. Absent before the first answer. */
   turn: z.string().optional(),
 });
 
@@ -49,11 +49,11 @@ export interface ExternalAccount extends ExternalSubject {
   provider: string;
   goodUntil: number;
   refreshToken?: string | undefined;
-  /** The router's client id that the refresh token was issued to; undefined if that was not stored. */
+  /** The router's client id that the refresh token was issued to; undefined before the provider's first answer. */
   clientId?: string | undefined;
   /**
-   * Whether the refresh token outlasts the person's session at the provider, because it was requested with `offline_access`. Undefined in
-   * records of earlier releases. These did not use the tokens of people of whom only keys were used, so many of these tokens have ended.
+   * Whether the refresh token outlasts the person's session at the provider, because it was requested with `offline_access`. Undefined
+   * before the provider's first answer.
    */
   isOffline?: boolean | undefined;
 }

@@ -25,7 +25,7 @@ export interface TotalsRow {
   team: string;
   tier: string;
   model: string;
-  /** The purpose of the requests; empty if unknown, and in totals of releases without purposes. */
+  /** The purpose of the requests; empty if unknown. */
   purpose: string;
 }
 
@@ -74,9 +74,9 @@ export function totalsRowOf({ key, owner, tier, model, asked, purpose }: UsageRe
   return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked, purpose: purpose ?? '' };
 }
 
-/** Encodes a row as text. An empty purpose is left out, so that the text is the same as in releases without purposes. */
+/** Encodes a row as text. */
 export function encodeRow({ key, user, team, tier, model, purpose }: TotalsRow): string {
-  return JSON.stringify([key, user, team, tier, model, ...(purpose === '' ? [] : [purpose])]);
+  return JSON.stringify([key, user, team, tier, model, purpose]);
 }
 
 /**

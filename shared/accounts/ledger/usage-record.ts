@@ -52,7 +52,7 @@ export const usageRecordSchema = z.object({
   operation: z.string(),
   /** The requested name of a model or a tool. */
   asked: z.string(),
-  /** The purpose of the request; absent if unknown, and in records of releases without purposes. */
+  /** The purpose of the request; absent if unknown. */
   purpose: z.string().optional(),
   /** What the client said of the agent session in which the request is a turn; absent if it named no session. */
   turn: turnSchema.optional().catch(undefined),
@@ -76,17 +76,14 @@ export const usageRecordSchema = z.object({
   cachedTokens: count,
   completionTokens: count,
   reasoningTokens: count,
-  /** This and the following three counts are absent if they are 0, and in records of releases that did not count them. */
+  /** This and the following three counts are absent if they are 0. */
   images: count.optional(),
   seconds: count.optional(),
   characters: count.optional(),
   searches: count.optional(),
   /** In nano-dollars. */
   cost: count,
-  /**
-   * The request's attempts, oldest first; of too many attempts, the first ones and the last one. Absent if there were none, and in records
-   * of older releases.
-   */
+  /** The request's attempts, oldest first; of too many attempts, the first ones and the last one. Absent if there were none. */
   timeline: z.array(attemptSchema).max(maxTimelineAttempts).optional().catch(undefined),
 });
 

@@ -48,8 +48,6 @@ export const consoleSettingsSchema = z.strictObject({
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positive = z.coerce.number().positive();
-// An earlier release may have stored fewer days than the minimum.
-const storedAuditDays = positive.transform((days) => Math.max(days, minAuditDays));
 const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }));
 
 const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
@@ -101,7 +99,7 @@ export class ConsoleSettingsStore {
       sessionHours: read('sessionHours', positive),
       membersMakeKeys: read('membersMakeKeys', z.stringbool()),
       requireSecondFactor: read('requireSecondFactor', z.stringbool()),
-      auditDays: read('auditDays', storedAuditDays),
+      auditDays: read('auditDays', positive),
       newMembers: read('newMembers', storedNewMembers),
       alertEmails: read('alertEmails', storedAlertEmails),
     };

@@ -158,16 +158,9 @@ export class LinkStore {
     return by === undefined || !isShutOut(by);
   }
 
-  /**
-   * Returns whether anybody has used this person's account, or may have used it with a key that stores for the person. Such a key is the
-   * person's own, or an administrator made it in an earlier release.
-   */
+  /** Returns whether anybody has used this person's account. Only who has used it can have made keys that store for the person. */
   async #hasComeIn(user: UserRecord): Promise<boolean> {
-    const { externalAccount, keysOf, key } = this.#names;
-    if (hasUsedAccount(user) || (await callRedis(this.#redis.exists(externalAccount(user.id)))) === 1) return true;
-    const keyIds = await callRedis(this.#redis.zrange(keysOf(user.id), '0', '-1'));
-    const stores = await Promise.all(keyIds.map((id) => callRedis(this.#redis.hget(key(id), 'storesAs'))));
-    return stores.includes(null);
+    return hasUsedAccount(user) || (await callRedis(this.#redis.exists(this.#names.externalAccount(user.id)))) === 1;
   }
 }
 

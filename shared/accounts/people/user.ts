@@ -14,14 +14,10 @@ export const userRecordSchema = z.object({
   email: z.string(),
   /**
    * The last address of the person that an administrator, an invitation or a provider has set or confirmed. For the first administrator,
-   * the address with which they have created their account. If it differs from `email`, the person has entered `email` themselves. Absent
-   * in records of earlier releases.
+   * the address with which they have created their account. If it differs from `email`, the person has entered `email` themselves.
    */
-  confirmedEmail: z.string().optional(),
-  /**
-   * The address of the person when they last signed in with a link, a password or an account at a provider. Absent if they never have, or
-   * only in releases that did not store this.
-   */
+  confirmedEmail: z.string(),
+  /** The address of the person when they last signed in with a link, a password or an account at a provider. Absent if they never have. */
   usedEmail: z.string().optional(),
   /** A role that this release does not define counts as `member`, the lowest one. */
   role: z.enum(userRoles).catch('member'),
@@ -78,12 +74,9 @@ export function isRefused({ refusedAt, passwordHash = '' }: Omit<AccessFields, '
  */
 export const usableName = /^(?!(?:\.{1,2}|__proto__)$)/;
 
-/**
- * Returns whether somebody else has set or confirmed the address of a person. A change of the address has always ended all sessions. So the
- * address in a record of an earlier release, without `confirmedEmail`, counts as confirmed if all sessions were never ended.
- */
-export function hasConfirmedEmail({ email, confirmedEmail, epoch }: AddressFacts): boolean {
-  return confirmedEmail === undefined ? epoch === 0 : confirmedEmail === email;
+/** Returns whether somebody else has set or confirmed the address of a person. */
+export function hasConfirmedEmail({ email, confirmedEmail }: Pick<UserRecord, 'email' | 'confirmedEmail'>): boolean {
+  return confirmedEmail === email;
 }
 
 /**
@@ -91,25 +84,17 @@ export function hasConfirmedEmail({ email, confirmedEmail, epoch }: AddressFacts
  * must be confirmed, and the person must have signed in with it or never at all. Without the first condition, whoever enters an address
  * would get what is meant for its owner. Without the second one, an administrator who changes a person's address could become that person.
  */
-export function mayLinkByEmail(user: AddressFacts): boolean {
-  const { email, confirmedEmail, usedEmail, passwordHash, lastSeenAt } = user;
-  if (!hasConfirmedEmail(user)) return false;
-  if (usedEmail !== undefined) return usedEmail === email;
-  return confirmedEmail === undefined || (passwordHash === '' && lastSeenAt === undefined);
+export function mayLinkByEmail(user: Pick<UserRecord, 'email' | 'confirmedEmail' | 'usedEmail'>): boolean {
+  return hasConfirmedEmail(user) && (user.usedEmail === user.email || !hasUsedAccount(user));
 }
 
 /**
- * Returns whether the record shows that anybody has signed in as this person. That may have been with a link, a password, a session, an
- * account at a provider, or a token of a provider.
+ * Returns whether the record shows that anybody has signed in as this person. That may have been with a link, a password, an account at a
+ * provider, or a token of a provider.
  */
-export function hasUsedAccount({ usedEmail, lastSeenAt, passwordHash }: AddressFacts): boolean {
-  return usedEmail !== undefined || lastSeenAt !== undefined || passwordHash !== '';
+export function hasUsedAccount({ usedEmail }: Pick<UserRecord, 'usedEmail'>): boolean {
+  return usedEmail !== undefined;
 }
-
-type AddressFacts = Pick<
-  UserRecord,
-  'email' | 'confirmedEmail' | 'usedEmail' | 'epoch' | 'passwordHash' | 'lastSeenAt'
->;
 
 /** The name of a person, a team or an invitation: 1 to 100 visible characters, none of which could hide or reverse text. */
 export const displayNameSchema = z

@@ -30,7 +30,7 @@ const sessionSchema = z.object({
   provider: z.string().optional(),
   /** `printed`: the person signed in with a link that an operator has printed. */
   link: z.string().optional(),
-  /** Address and browser are absent in sessions of releases that did not store them. */
+  /** Address and browser are absent if the request did not tell them. */
   address: z.string().optional(),
   agent: z.string().optional(),
 });

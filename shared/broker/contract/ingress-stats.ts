@@ -93,11 +93,14 @@ export const ingressStatsSchema = z.object({
   waitingByTier: byTier,
   /** Requests that were refused before any worker got them, by error code. */
   refused: readable(z.object({ code: z.string().max(64), minute: count, hour: count }), 100),
-  /** The workers that the dispatcher has ejected, each with a model or tool, and `slow` or an error code. */
+  /**
+   * The workers that the dispatcher has ejected, each with a model or tool, and `slow` or an error code. Absent from a batch runner, which
+   * ejects no workers.
+   */
   ejected: readable(
     z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),
     maxEjected,
-  ),
+  ).optional(),
   /** The running turns of coding agents' sessions, those that have run longest first. */
   turns: readable(turn, maxTurns),
   /** The last failures, newest first. They contain no text of an upstream or of a request, because either may quote a prompt. */
@@ -118,7 +121,7 @@ export const ingressStatsSchema = z.object({
 
 export type IngressStats = z.infer<typeof ingressStatsSchema>;
 export type RunningTurnStats = IngressStats['turns'][number];
-export type EjectedWorker = IngressStats['ejected'][number];
+export type EjectedWorker = NonNullable<IngressStats['ejected']>[number];
 export type Failure = IngressStats['failures'][number];
 
 /** The stats of a dispatcher without any activity. */
@@ -138,7 +141,6 @@ export const emptyIngressStats: IngressStats = {
   unplaced: [],
   waitingByTier: {},
   refused: [],
-  ejected: [],
   turns: [],
   failures: [],
 };

@@ -9,13 +9,6 @@ const cookiePrefix = 'rtr-sign-in-';
 const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
 /**
- * The name of the one cookie in older sign-ins. While a cluster is updated, a sign-in that begins at an older node and ends at a newer one
- * succeeds. One that begins at a newer node and ends at an older one fails, because the older node does not read the new names. The person
- * then begins again.
- */
-const legacyCookieName = 'rtr-sign-in';
-
-/**
  * The number of sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers. Cookies
  * of concurrent requests fit as well, until one of the next requests clears the oldest.
  */
@@ -90,13 +83,11 @@ export class SignInStates {
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
     const named = request.query['state'];
     if (typeof named !== 'string' || !isToken(named)) return undefined;
-    const name = cookieOf(request, nameOf(named)) === undefined ? legacyCookieName : nameOf(named);
+    const name = nameOf(named);
     const sealed = cookieOf(request, name);
     if (sealed === undefined) return undefined;
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
-    // The old cookie may belong to another sign-in, which continues.
-    if (name === legacyCookieName && state?.state !== named) return undefined;
     const isRight = state?.state === named && state.provider === provider && Date.now() < state.endsAt;
     const isFirst = isRight && (await this.#takeState(named, lifeMs));
     clearCookie(request, response, name);

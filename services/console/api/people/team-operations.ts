@@ -121,7 +121,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
         const before = await find(id, isSwitchOnly(body) ? 'team.record' : 'team.change', actor);
         const { name = before.name } = body;
         const make = () => changed(actor, before, body, ifRevision);
-        // A team that shares its name with another one can still be changed in other ways.
+        // A change without a new name need not wait for others to name their teams.
         if (name === before.name) return answerOf(await make(), reply);
         const renamed = await alone(name, async () => {
           await requireFree(name, before.id);

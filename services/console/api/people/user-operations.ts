@@ -185,7 +185,7 @@ export function userOperations(parts: ApiParts): Operation[] {
         const token = await links.issueFirstPassword(user);
         if (token === undefined) {
           const message =
-            'This person has come in before, or has keys of their own. Who lost a password gets a link by `rtr admin link --email`.';
+            'This person has come in before. Who lost a password gets a link by `rtr admin link --email`.';
           throw new ApiFailure(409, 'has_signed_in', message);
         }
         await note(actor, user, 'user.password-link');

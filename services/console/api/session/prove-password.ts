@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import { guardGuess } from './guard-guess.ts';
@@ -30,20 +30,9 @@ export async function provePassword(
     isForgiving: true,
   });
   if (!proven) throw wrongCredentials(field);
-  await noteAddress(parts, proven, field === undefined);
+  if (field === undefined && proven.usedEmail !== proven.email)
+    await parts.accounts.users.noteEmail(proven.id, proven.email, { used: true });
   return proven;
-}
-
-/**
- * Records that a person has signed in with their address. Also records that the address is confirmed, if it counts as confirmed and the
- * record does not say so yet.
- */
-async function noteAddress({ accounts }: ApiParts, user: UserRecord, isSignIn: boolean): Promise<void> {
-  const { id, email, confirmedEmail, usedEmail } = user;
-  const confirmed = confirmedEmail === undefined && hasConfirmedEmail(user);
-  const used = isSignIn && usedEmail !== email;
-  if (!confirmed && !used) return;
-  await accounts.users.noteEmail(id, email, { ...(confirmed && { confirmed }), ...(used && { used }) });
 }
 
 export interface PasswordClaim {

@@ -11,11 +11,7 @@ import type { UsageParts } from './usage-parts.ts';
 
 const newPrice = modelPriceSchema.partial({ asOf: true }).meta({ description: '`asOf` is today where it is absent.' });
 
-const notOfModel = 'This is not the name of a model.';
-
-/** The name of a model whose price is removed. It accepts more names than `pricedModel`, so that every stored price can be removed. */
-const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, notOfModel) });
-const newModelName = z.object({ model: z.string().regex(pricedModel, notOfModel) });
+const modelName = z.object({ model: z.string().regex(pricedModel, 'This is not the name of a model.') });
 
 const byModelName = byName('model', ({ model }: ListedPrice) => model);
 
@@ -49,7 +45,7 @@ export function priceOperations({
       answer: priceSchema,
       handle: async ({ actor, params, body: { asOf = new Date().toISOString().slice(0, 10), ...newPrices } }) => {
         requireAccess('price.change', actor);
-        const { model } = parse(newModelName, params);
+        const { model } = parse(modelName, params);
         const price = { ...newPrices, asOf };
         const before = prices.changed(model);
         await prices.change(model, price);

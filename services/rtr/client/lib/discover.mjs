@@ -25,7 +25,7 @@ export async function discover(entered) {
     const found = await find(router);
     if (found) return endpointsOf(router, found);
   }
-  throw new ClientError(`${entered} is no Model Router, or one of a release that programs cannot sign in to.`);
+  throw new ClientError(`${entered} is no Model Router.`);
 }
 
 /**

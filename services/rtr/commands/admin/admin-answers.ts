@@ -12,8 +12,7 @@ export interface Person {
   id: string;
   name: string;
   email: string;
-  /** Routers of earlier releases do not send it. */
-  emailConfirmed?: boolean;
+  emailConfirmed: boolean;
   role: 'admin' | 'member';
   blocked: boolean;
   limits: Limits;

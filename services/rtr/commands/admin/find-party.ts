@@ -22,7 +22,7 @@ export async function findPerson(client: AdminClient, text: string): Promise<Per
  */
 export async function findReceiver(client: AdminClient, text: string): Promise<Person> {
   const person = await findPerson(client, text);
-  if (text.includes('@') && person.emailConfirmed === false)
+  if (text.includes('@') && !person.emailConfirmed)
     throw new RouterError('invalid_request', `${unconfirmed(person)} Or name them by this id.`);
   return person;
 }

@@ -112,7 +112,7 @@ function printPerson(context: AdminContext, person: Person): void {
   const { id, name, email, emailConfirmed, role, blocked, limits, weight, ceiling, createdAt, lastSeenAt, provider } =
     person;
   printFacts(context, person, {
-    address: emailConfirmed === false ? `${email} (typed in by the person, not confirmed)` : email,
+    address: emailConfirmed ? email : `${email} (typed in by the person, not confirmed)`,
     id,
     name,
     role,

@@ -49,7 +49,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // The file was never written, or another version wrote it, so no process is certain to be one of ours.
+    // The file was never written, or it cannot be read, so no process is certain to be one of ours.
     return [];
   }
 }

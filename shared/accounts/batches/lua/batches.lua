@@ -11,7 +11,6 @@
 --   <prefix>batch-held:<id>              set: the objects that the batch holds, see files.lua: its input, large results of its
 --                                        lines, and the other results of its slices. It does not expire. While it exists, the
 --                                        batch is in `batches-open`.
---   <prefix>batch-objects:<id>           set: the objects of a batch that an earlier release has begun, in the same way
 --   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON:
 --                                        its outcome and the object that it is in; until the slice is over
 --

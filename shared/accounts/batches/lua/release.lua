@@ -6,13 +6,12 @@
 if isOpen() then
   return { 0 }
 end
-local reply = { 0 }
-for _, kind in ipairs({ 'held', 'objects' }) do
-  for _, object in ipairs(redis.call('SPOP', nameOf(kind), args.most)) do
-    if release(object) then
-      table.insert(reply, object)
-    end
+local held = nameOf('held')
+local objects = redis.call('SPOP', held, args.most)
+local reply = { redis.call('SCARD', held) }
+for _, object in ipairs(objects) do
+  if release(object) then
+    table.insert(reply, object)
   end
-  reply[1] = reply[1] + redis.call('SCARD', nameOf(kind))
 end
 return reply

@@ -161,19 +161,16 @@ end
 
 -- Releases an object that a batch held. Returns whether the object may be removed, because no other batch holds it and no file has it.
 local function release(object)
-  -- An object that an earlier release made for a batch is neither held nor counted.
-  if isHeld(object) then
-    if redis.call('HINCRBY', prefix .. 'file-holds', object, -1) > 0 then
-      return false
-    end
-    redis.call('HDEL', prefix .. 'file-holds', object)
-    local owner, bytes, kind = ownerIn('file-held', object)
-    if not owner then
-      return false
-    end
-    redis.call('HDEL', prefix .. 'file-held', object)
-    countKind(kind, owner, -bytes)
+  if redis.call('HINCRBY', prefix .. 'file-holds', object, -1) > 0 then
+    return false
   end
+  redis.call('HDEL', prefix .. 'file-holds', object)
+  local owner, bytes, kind = ownerIn('file-held', object)
+  if not owner then
+    return false
+  end
+  redis.call('HDEL', prefix .. 'file-held', object)
+  countKind(kind, owner, -bytes)
   mayBeRemovedAt(object, now)
   return true
 end

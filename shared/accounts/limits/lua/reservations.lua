@@ -12,9 +12,8 @@
 -- limit itself, leaks in a millisecond. Reserved tokens are not in the bucket and do not leak. They count in full until the request is
 -- over; then the actual use is added to the bucket. Costs are in nano-dollars. All numbers are whole and below 2^53.
 --
--- A share is a reservation for requests that are still to come (see `share.lua`). It counts as one active request, like any reservation, so
--- that releases without shares can take it out of force. For how many requests it has room, and how many run on it, is in the parties'
--- hashes. Both numbers count until the share expires.
+-- A share is a reservation for requests that are still to come (see `share.lua`). For how many requests it has room, and how many run on
+-- it, is in the parties' hashes. Both numbers count until the share expires.
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
@@ -114,15 +113,14 @@ end
 local function book(reservation, sign)
   for party in string.gmatch(reservation.parties, '[^\n]+') do
     local use = prefix .. party
-    addToCount(use, 'active', sign)
-    if reservation.number then
-      if sign == 1 then
-        redis.call('HSET', use, 'share:' .. reservation.id, table.concat({
-          whole(reservation.expiresAt), whole(reservation.requests), whole(reservation.running),
-        }, ' '))
-      else
-        redis.call('HDEL', use, 'share:' .. reservation.id)
-      end
+    if not reservation.number then
+      addToCount(use, 'active', sign)
+    elseif sign == 1 then
+      redis.call('HSET', use, 'share:' .. reservation.id, table.concat({
+        whole(reservation.expiresAt), whole(reservation.requests), whole(reservation.running),
+      }, ' '))
+    else
+      redis.call('HDEL', use, 'share:' .. reservation.id)
     end
     addToCount(use, 'reservedTokens', sign * reservation.tokens)
     addToPeriods(use, reservation, 'reservedTokens', sign * reservation.tokens, 'reservedCost', sign * reservation.cost)
@@ -169,8 +167,7 @@ local function leaked(fields, bucket, limit)
   return math.max(0, number(fields[bucket]) - elapsed * limit)
 end
 
--- Returns the fields of a party's hash, for how many requests its shares in force have room, and how many requests run on these shares. One
--- for each share is subtracted from the last number, because the share itself counts as one active request.
+-- Returns the fields of a party's hash, for how many requests its shares in force have room, and how many requests run on these shares.
 local function readParty(name)
   local reply = redis.call('HGETALL', name)
   local fields, held, running = {}, 0, 0
@@ -181,7 +178,7 @@ local function readParty(name)
     if expiresAt and string.sub(field, 1, 6) == 'share:' then
       if tonumber(expiresAt) > now then
         held = held + tonumber(requests)
-        running = running + tonumber(active) - 1
+        running = running + tonumber(active)
       else
         redis.call('HDEL', name, field)
       end
@@ -203,7 +200,7 @@ local function readUse(party)
   use.requestsLevel = leaked(fields, 'requests', party.limits.requestsPerMinute)
   use.requests = use.requestsLevel + held * 60000
   use.tokensLevel = leaked(fields, 'tokens', party.limits.tokensPerMinute)
-  use.active = math.max(0, number(fields.active) + running)
+  use.active = number(fields.active) + running
   use.tokens = use.tokensLevel + number(fields.reservedTokens) * 60000
   use.dayTokens, use.dayReservedTokens, use.dayCost, use.dayReservedCost = readPeriod(name .. ':' .. today)
   use.monthTokens, use.monthReservedTokens, use.monthCost, use.monthReservedCost = readPeriod(name .. ':' .. monthOf(today))

@@ -29,10 +29,6 @@ if redis.call('HGET', emails, before) == args.userId then
 end
 redis.call('HSET', user, 'email', args.email)
 if args.isConfirmed then
-  -- A record of an earlier release does not tell with which address its person has signed in, but it was not the new one.
-  if redis.call('HEXISTS', user, 'confirmedEmail') == 0 then
-    redis.call('HSETNX', user, 'usedEmail', before)
-  end
   redis.call('HSET', user, 'confirmedEmail', args.email)
 else
   redis.call('HSET', user, 'confirmedEmail', '', 'usedEmail', args.email)

@@ -11,15 +11,14 @@
 -- blocked. Returns 0 also when the person has used the account, and the link is only for one who has not.
 local link, user, external = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
-local epoch, usedEmail, lastSeenAt, passwordHash, email =
-  unpack(redis.call('HMGET', user, 'epoch', 'usedEmail', 'lastSeenAt', 'passwordHash', 'email'))
+local epoch, usedEmail, email = unpack(redis.call('HMGET', user, 'epoch', 'usedEmail', 'email'))
 if not epoch then
   return 0
 end
 local usable = args.userId .. ':' .. epoch
 local found = redis.call('GET', link)
 if found == usable .. ':first' then
-  if usedEmail or lastSeenAt or passwordHash ~= '' or redis.call('EXISTS', external) == 1 then
+  if usedEmail or redis.call('EXISTS', external) == 1 then
     return 0
   end
 elseif found ~= usable then

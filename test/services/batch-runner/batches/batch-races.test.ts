@@ -40,7 +40,7 @@ it('a slice does not end without a result that cannot be read', async () => {
   await record(1, '{"line":1}', keys.storeSealer('bob'));
   const batch = await found();
   const formats = findBatchFormats(batch, clientFormats) as BatchFormats;
-  const slice = { from: 0, to: batchInput.length, lines: 2 };
+  const slice = { from: 0, to: batchInput.length, lines: 2, first: 1 };
   const end = endSliceOf(parts, { batch, formats, number: 0, slice, sealer }, () => undefined);
   await expect(end).rejects.toMatchObject({ code: 'store_unavailable' });
   expect(await work.readSliceResults(id, 0)).toBeUndefined();

@@ -7,7 +7,7 @@ import { openBatch, type OpenBatch } from '../../../helpers/batches/open-batch.t
 async function begin({ work }: Pick<OpenBatch, 'work'>, id: string, slices: number): Promise<void> {
   await work.writeSlices(
     id,
-    Array.from({ length: slices }, (_, at) => ({ from: at, to: at + 1, lines: 1 })),
+    Array.from({ length: slices }, (_, at) => ({ from: at, to: at + 1, lines: 1, first: at + 1 })),
   );
   const fields = { slices, slicesLeft: slices, ofOwner: 1 };
   await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });

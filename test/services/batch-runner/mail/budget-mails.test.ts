@@ -9,7 +9,8 @@ const dollar = 1e9;
 it('a person is mailed once per share of a budget and day, however many runners check', async () => {
   const { accounts, redis, deliverDue, prefix, smtp, states } = await openTestMails();
   const limits = { costPerDay: 10 };
-  const fields = { id: 'bob', name: 'Bob', email: 'bob@example.com', role: 'member', passwordHash: '', epoch: 0 };
+  const address = { email: 'bob@example.com', confirmedEmail: 'bob@example.com' };
+  const fields = { id: 'bob', name: 'Bob', ...address, role: 'member', passwordHash: '', epoch: 0 };
   await redis.hset(`${prefix}user:bob`, { ...fields, createdAt: 1, limits: JSON.stringify(limits) });
   await redis.zadd(`${prefix}users`, 1, 'bob');
   const keeper = new LimitKeeper(redis, prefix, silentLog);

@@ -165,22 +165,4 @@ describe('a first sign-in at a provider that links an existing account', () => {
     await ada.patch(`/users/${body.id}/profile`, { email: 'kim@example.com' });
     expect(await comes(open)('kim@example.com')).toMatchObject({ id: body.id });
   });
-
-  it('links an account without a recorded confirmation if its address cannot have changed or its person has signed in since', async () => {
-    const open = await openHouse(['one', 'two', 'three']);
-    const { ada, one, two, three } = open;
-    for (const { id } of [one, two, three])
-      await open.redis.hdel(`${open.prefix}user:${id}`, 'confirmedEmail', 'usedEmail');
-    await open.redis.hincrby(`${open.prefix}user:${two.id}`, 'epoch', 1);
-    await three.post('/password', { current: goodPassword, next: `${goodPassword}2` });
-    const signInAt = comes(open);
-    expect(await signInAt('one@example.com')).toMatchObject({ id: one.id });
-    expect(await signInAt('two@example.com')).toBe('unconfirmed_address');
-    await ada.patch(`/users/${two.id}/profile`, { email: 'two@example.com' });
-    expect(await signInAt('two@example.com')).toBe('unconfirmed_address');
-    await two.signIn('two@example.com', goodPassword);
-    expect(await signInAt('two@example.com')).toMatchObject({ id: two.id });
-    await three.signIn('three@example.com', `${goodPassword}2`);
-    expect(await signInAt('three@example.com')).toMatchObject({ id: three.id });
-  });
 });

@@ -46,7 +46,7 @@ describe('the digest of a body that arrives', () => {
     expect(digests.size).toBe(4);
   });
 
-  it('of a form is that which earlier releases have made of it', () => {
+  it('of a form is the SHA-256 of its text without the boundary, also in other releases', () => {
     const plain = createHash('sha256');
     const { type, pieces } = form('abc', Buffer.from('content'), 3);
     plain.update(Buffer.concat(pieces).toString().replaceAll('--abc', '--'));

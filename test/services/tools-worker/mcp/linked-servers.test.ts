@@ -46,7 +46,7 @@ function call(url: string, token: string, tool?: string) {
 }
 
 describe("MCP servers with people's account links", () => {
-  it('are announced without tools, in a form for which older releases request nothing', () => {
+  it('are announced without tools', () => {
     expect(serversAt('https://notes.test/mcp').infos).toEqual([
       expect.objectContaining({ name: 'notes/*', server: 'notes', passes: [] }),
     ]);

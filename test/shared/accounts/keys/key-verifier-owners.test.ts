@@ -85,13 +85,6 @@ describe('KeyVerifier, for keys of an owner,', () => {
     expect(await open.accounts.users.changePassword(ada.id, 'old', 'new')).toBe(true);
     expect((await open.accounts.users.find(ada.id))?.refusedAt).toBeUndefined();
   });
-
-  it('accepts keys that were stored before there were owners', async () => {
-    const { raw, record } = await createKey(open.store, { kind: 'user', name: 'old', class: 'normal' });
-    const stored = await open.redis.hgetall(`${open.prefix}key:${record.id}`);
-    expect(Object.keys(stored).sort().join(' ')).toBe('class createdAt firstFour hash id kind lastFour name');
-    expect(await verifier.verify(raw)).toMatchObject({ kind: 'user', ownerId: undefined, limits: [] });
-  });
 });
 
 describe('KeyVerifier, for keys that expire,', () => {

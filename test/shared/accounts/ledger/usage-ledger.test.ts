@@ -17,10 +17,10 @@ const november = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 11, 1) };
 const byKey: ReportQuery = { viewer: admin, ...november, step: 'month', by: 'key', filter: {} };
 
 describe('requests by purpose', () => {
-  it('are found by their purpose; records of releases without purposes are readable, but not found by it', async () => {
+  it('are found by their purpose', async () => {
     const { write, reader } = await open();
     const title = record({ id: 'title', purpose: 'auxiliary', rule: 'models.coder.purposes.auxiliary' });
-    await write(title, record({ id: 'turn', purpose: 'main' }), record({ id: 'old' }));
+    await write(title, record({ id: 'turn', purpose: 'main' }), record({ id: 'unknown' }));
     const { requests } = await reader.requests(admin, { purpose: 'auxiliary' }, 10);
     expect(requests).toMatchObject([{ id: 'title', rule: 'models.coder.purposes.auxiliary' }]);
     const exported: string[] = [];
@@ -28,16 +28,14 @@ describe('requests by purpose', () => {
     expect(exported).toEqual(['turn']);
   });
 
-  it('are summed up by their purpose, beside totals of releases without purposes', async () => {
-    const { write, reader, redis, prefix } = await open();
+  it('are summed up by their purpose, beside those whose purpose is unknown', async () => {
+    const { write, reader } = await open();
     const main = () => record({ purpose: 'main' });
     await write(record({ purpose: 'auxiliary', cost: 7 }), main(), main(), record());
-    // As a release without purposes writes it.
-    await redis.hincrby(`${prefix}usage:2026-11-21`, 'n["k1","u1","","gpu","m1"]', 5);
     const { groups, totals } = await reader.report({ ...byKey, by: 'purpose', step: 'day' });
     const counts = Object.fromEntries(groups.map(({ id, totals: of }) => [id, of.requests]));
-    expect(counts).toEqual({ auxiliary: 1, main: 2, '': 6 });
-    expect(totals.requests).toBe(9);
+    expect(counts).toEqual({ auxiliary: 1, main: 2, '': 1 });
+    expect(totals.requests).toBe(4);
     const ofMain = await reader.report({ ...byKey, by: 'model', filter: { purpose: 'main' } });
     expect(ofMain.groups).toMatchObject([{ id: 'm1', totals: { requests: 2 } }]);
   });

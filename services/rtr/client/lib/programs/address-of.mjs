@@ -3,8 +3,8 @@ import { ClientError } from '../client-error.mjs';
 
 /**
  * Returns the address of an API of the router.
- * @param {import('../store/sign-ins.mjs').SignIn} signIn may have been stored by an older release of this client, which did not check the
- * addresses that the router sent
+ * @param {import('../store/sign-ins.mjs').SignIn} signIn its addresses are checked again, because they go into settings and shells, and its
+ * file may have been changed
  * @param {string} name
  */
 export function requireApiAddress({ router, apis }, name) {

@@ -14,7 +14,7 @@ export function planPeople({ access: { people = {} }, mistake }: AccessFile, pre
   return joinPlans(
     Object.entries(people).map(([email, { keys: _keys, ...wanted }]) => {
       const now = present.people.get(email);
-      if (now?.emailConfirmed === false) throw mistake(['people', email], unconfirmed(now));
+      if (now && !now.emailConfirmed) throw mistake(['people', email], unconfirmed(now));
       const fields = differences(now, wanted);
       return planChange({
         does: now ? 'change' : 'create',

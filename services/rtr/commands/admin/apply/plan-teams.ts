@@ -87,7 +87,7 @@ export function planMembers(file: AccessFile, present: PresentAccess, prune: boo
         if (!isKnown)
           throw file.mistake(['teams', name, 'members', memberEmail], 'nobody has this address: add it to people');
         const person = present.people.get(email);
-        if (person?.emailConfirmed === false)
+        if (person && !person.emailConfirmed)
           throw file.mistake(['teams', name, 'members', memberEmail], unconfirmed(person));
         const member = now.find((each) => each.email === email);
         return planChange({

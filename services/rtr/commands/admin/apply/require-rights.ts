@@ -1,6 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { AdminClient } from '../admin-client.ts';
-import { CallError } from '../../client/call-error.ts';
 import type { Access } from './access-schema.ts';
 import type { Change, PresentAccess } from './change.ts';
 import type { AccessFile } from './read-access.ts';
@@ -10,15 +9,10 @@ interface OwnToken {
   role: string;
 }
 
-/** Returns a sentence about why the token may not make the changes; undefined if it may, or if the router does not report its rights. */
+/** Returns a sentence about why the token may not make the changes; undefined if it may. */
 export async function findMissingRight(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
   if (changes.length === 0) return undefined;
-  const token = await client.get<OwnToken>('/tokens/current').catch((error: unknown) => {
-    // A router of an earlier release.
-    if (error instanceof CallError && error.status === 404) return undefined;
-    throw error;
-  });
-  if (!token) return undefined;
+  const token = await client.get<OwnToken>('/tokens/current');
   const isOfKeys = changes.every(({ what }) => what.startsWith('key '));
   const needed = isOfKeys ? ['keys', 'admin'] : ['admin'];
   if (token.scopes.some((scope) => needed.includes(scope))) return undefined;

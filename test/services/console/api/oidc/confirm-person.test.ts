@@ -299,8 +299,6 @@ describe('a provider', () => {
   it('whose scopes were changed ends keys by the scopes with which the refresh token was requested', async () => {
     for (const [scopes, isOffline] of [
       [offline, false],
-      // An account without the mark of its scopes.
-      [offline, undefined],
       [['openid'], true],
     ] as const) {
       const { provider, grace, subject, externals, confirm, confirmHolder, isRefused } = await open({
@@ -315,7 +313,7 @@ describe('a provider', () => {
       expect(await confirmHolder(grace)).toBe(isOffline ? 'refused' : 'confirmed');
       expect(provider.refreshed).toHaveLength(isOffline ? 2 : 1);
       if (!isOffline) expect(await confirm(grace)).toBe('refused');
-      expect(await isRefused()).toBe(isOffline === true);
+      expect(await isRefused()).toBe(isOffline);
     }
   });
 

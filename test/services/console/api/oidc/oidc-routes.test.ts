@@ -354,22 +354,3 @@ describe('links of another site that begin many sign-ins at once', () => {
     expect(ends.filter((end) => end === '/?sign-in=expired')).toHaveLength(9);
   });
 });
-
-it.each([
-  ['without TLS', false, 'rtr-sign-in'],
-  ['over TLS', true, '__Host-rtr-sign-in'],
-])('a sign-in that was begun at an older node %s ends here, once', async (_, trustProxy, nameBefore) => {
-  const { provider, begin, led, url } = await openWithProvider({ trustProxy });
-  const beginning = new CookieClient();
-  const back = await begin(beginning);
-  const sealed = beginning.cookiesOf(url).split('=')[1] ?? '';
-  const [browser, second] = [new CookieClient(), new CookieClient()];
-  for (const each of [browser, second]) each.setCookie(url, nameBefore, sealed);
-  // No other answer ends the sign-in.
-  expect(await led(browser, await begin(new CookieClient()))).toBe('/?sign-in=expired');
-  expect(namesIn(browser, url)).toEqual([nameBefore]);
-  expect(await led(browser, back)).toBe('/usage');
-  expect(namesIn(browser, url)).not.toContain(nameBefore);
-  expect(await led(second, back)).toBe('/?sign-in=expired');
-  expect(provider.exchanged).toHaveLength(1);
-});
