@@ -6,12 +6,19 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 export class RequestMemory {
   readonly #bodies: MemoryBudget;
   readonly #heavy: HeavyTask;
+  /** Bytes that the caller has reserved for the request and that are not taken yet. */
+  #reserved: number;
+  #size = 0;
   #bytes = 0;
 
-  /** @param bodies memory budget of all requests of this process */
-  constructor(bodies: MemoryBudget, heavy: HeavyTask) {
+  /**
+   * @param bodies memory budget of all requests of this process
+   * @param reserved bytes of the budget that the caller has reserved for the request, and releases itself
+   */
+  constructor(bodies: MemoryBudget, heavy: HeavyTask, reserved = 0) {
     this.#bodies = bodies;
     this.#heavy = heavy;
+    this.#reserved = reserved;
   }
 
   /**
@@ -20,11 +27,14 @@ export class RequestMemory {
    * @throws RouterError `overloaded` if there is not enough memory, or as `beginHeavyWork` does
    */
   readonly take = async (bytes: number): Promise<void> => {
-    if (!this.#bodies.take(bytes))
+    const missing = Math.max(0, bytes - this.#reserved);
+    if (missing > 0 && !this.#bodies.take(missing))
       throw new RouterError('overloaded', 'The requests of batches and in the background take too much memory.', {
         retryAfter: 2,
       });
-    this.#bytes += bytes;
+    this.#reserved -= bytes - missing;
+    this.#bytes += missing;
+    this.#size += bytes;
     await this.beginIfLarge();
   };
 
@@ -42,7 +52,7 @@ export class RequestMemory {
    * @throws RouterError as `beginHeavyWork` does
    */
   async beginIfLarge(): Promise<void> {
-    if (this.#bytes >= heavyBytes) await this.beginHeavyWork();
+    if (this.#size >= heavyBytes) await this.beginHeavyWork();
   }
 
   /** Ends the heavy work. To be called before the request waits, or once a worker has it. */

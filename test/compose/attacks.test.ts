@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { batchClients, chatLine, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { openRaw, type RawConnection } from '../helpers/clients/raw-http.ts';
 import { ComposeProject } from '../helpers/compose/compose-project.ts';
 import { report } from '../helpers/compose/report.ts';
@@ -99,6 +100,18 @@ const attacks: [string, () => Promise<unknown>][] = [
         send('/tools/mcp', JSON.stringify(call), { accept: 'application/json, text/event-stream' }),
       ]);
       for (const status of statuses) expect(status).toBeGreaterThanOrEqual(200);
+    },
+  ],
+  [
+    'batches with lines of 30 MB',
+    async () => {
+      const { openai } = batchClients({ url, key: attacker });
+      const lines = Array.from({ length: 4 }, (_, at) => chatLine(`long${at}`, longText));
+      const batches = await atOnce(2, () => submit(openai, lines));
+      for (const { id } of batches) {
+        const { request_counts: counts } = await untilBatch(openai, id, ['completed', 'failed'], 120_000);
+        expect(counts).toEqual({ total: 4, completed: 0, failed: 4 });
+      }
     },
   ],
   [

@@ -4,13 +4,13 @@ import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice, SliceResults } from '#shared/accounts/batches/slice.ts';
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
-import { readLines } from '#shared/formats/batches/read-lines.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { Upload } from '#shared/files/files.ts';
 import { readLine } from '../lines/read-line.ts';
 import type { BatchParts } from './batch-parts.ts';
+import { readInputLines } from './input-lines.ts';
 
 /** Milliseconds after which a slice that has lost results is processed again. */
 const repeatMs = 1_000;
@@ -86,10 +86,11 @@ async function stoppedLines(
   if (!pieces) return undefined;
   const results = new Map<number, LineResult>();
   let line = 0;
-  for await (const { bytes } of readLines(pieces, Infinity, slice.from)) {
-    if (!recorded.has(line)) {
+  for await (const { bytes, heavy: task } of readInputLines({ heavy }, batch.id, pieces, slice)) {
+    if (recorded.has(line)) task.end();
+    else {
       const requestId = `${batch.id}_${number}_${line}`;
-      const { customId } = await readLine(formats.batch, bytes, batch.endpoint, heavy.createPiece(requestId));
+      const { customId } = await readLine(formats.batch, bytes, batch.endpoint, task);
       const text = formats.batch.unfinished(customId, requestId, outcome);
       results.set(line, { outcome: 'errored', text });
     }

@@ -2,7 +2,6 @@ import { RunLaterError } from '#shared/background/background-worker.ts';
 import { stopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { readLines, type TextLine } from '#shared/formats/batches/read-lines.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
@@ -23,12 +22,16 @@ import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/fin
 import type { BatchParts } from './batch-parts.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
+import { readInputLines, type InputLine } from './input-lines.ts';
 import type { RunningLines } from './running-lines.ts';
 import { SliceSlot, type SlicePause } from './slice-slot.ts';
 import { NoRoomError, pauseWithoutRoom } from './wait-for-room.ts';
 
 /** Milliseconds after which a slice is processed again when its runner stops. */
 const stoppingMs = 100;
+
+/** Milliseconds after which a slice is processed again when there was no memory for its line. */
+const shortOfMemoryMs = 2_000;
 
 /** Longest time in milliseconds between two checks whether an exhausted limit allows requests again. */
 const maxPauseMs = 30_000;
@@ -71,9 +74,9 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   const formats = findBatchFormats(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
   if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
-  const running = { batch, formats, number, slice, sealer };
   const outMs = stopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
   if (outMs !== undefined) throw new RunLaterError(outMs);
+  const running = { batch, formats, number, slice, sealer };
   let isOver = false;
   const watch = new BatchWatch({ work, running: parts.running }, batch);
   try {
@@ -92,7 +95,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
 }
 
 /**
- * Runs the lines until all have a result, or the signal aborts.
+ * Runs the lines that have no result until all have one, or the signal aborts.
  * @returns milliseconds after which the slice is to be processed again; undefined if no line waits
  */
 async function runLines(
@@ -107,6 +110,32 @@ async function runLines(
   if (recorded.size >= slice.lines) return undefined;
   // Results are stored even beyond the quota, so no line may start once the quota is exhausted.
   await pauseWithoutRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
+  // A line larger than a slice has a slice of its own. Without a reservation, all slices of this process could read such lines at once.
+  const reservedBytes = slice.lines === 1 && slice.to - slice.from >= heavyBytes ? slice.to - slice.from : 0;
+  const { bodies } = parts.lines;
+  if (reservedBytes > 0 && !bodies.take(reservedBytes)) return shortOfMemoryMs;
+  try {
+    return await runRemainingLines(parts, { ...running, recorded, reservedBytes }, watch, signal);
+  } finally {
+    bodies.release(reservedBytes);
+  }
+}
+
+interface RemainingLines extends RunningSlice {
+  /** The lines of the slice that have a result. */
+  recorded: ReadonlySet<number>;
+  /** Bytes of the slice's only line that are reserved while it runs; 0 if no line is larger than a slice. */
+  reservedBytes: number;
+}
+
+/** @returns as `runLines` */
+async function runRemainingLines(
+  parts: RunSliceParts,
+  running: RemainingLines,
+  watch: BatchWatch,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { batch, slice, number, recorded } = running;
   const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
   const halt = new AbortController();
@@ -127,7 +156,7 @@ async function runLines(
   const open = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;
-  const begin = (line: number, text: TextLine): Promise<void> => {
+  const begin = (line: number, text: InputLine): Promise<void> => {
     const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
     const inSliceSlot = sliceSlot.begin();
     const on = {
@@ -158,9 +187,10 @@ async function runLines(
   let line = 0;
   try {
     // The size of lines is not limited here, because validation has checked it, and the limit may have been lowered since.
-    for await (const text of readLines(pieces, Infinity, slice.from)) {
+    for await (const text of readInputLines(parts, batch.id, pieces, slice)) {
       // Besides the lines that run, only one line at a time waits for a slot.
-      if (!recorded.has(line)) await begin(line, text);
+      if (recorded.has(line)) text.heavy.end();
+      else await begin(line, text);
       if (stops.waiting.aborted) break;
       line += 1;
     }
@@ -176,10 +206,10 @@ async function runLines(
 
 async function runNumbered(
   parts: RunSliceParts,
-  { batch, formats, number, slice, sealer }: RunningSlice,
+  { batch, formats, number, sealer, reservedBytes }: RemainingLines,
   watch: Pick<BatchWatch, 'endPause' | 'look'>,
   line: number,
-  { bytes, number: at }: TextLine,
+  { bytes, number: inInput, heavy }: InputLine,
   stops: LineStops,
   on: Pick<LineRequest, 'onPlaced' | 'onRun' | 'onWait' | 'onGoOn'>,
 ): Promise<LineEnd | undefined> {
@@ -187,17 +217,14 @@ async function runNumbered(
   const { operation } = formats;
   const requestId = `${batch.id}_${number}_${line}`;
   const place = { id: batch.id, slice: number, line };
-  const heavy = parts.heavy.createPiece(requestId);
   const read = await readLine(formats.batch, bytes, batch.endpoint, heavy);
   const { customId } = read;
   const run = async (): Promise<LineEnd> => {
     if ('error' in read) return endOfUnreadableLine(lines, read.error);
     const identity = await parts.identities.find(batch.key);
     if (!identity) return cancelForLostKey(parts, batch, watch);
-    const { body } = read;
-    const { knownModel } = batch;
-    const what = { requestId, place, format: formats.line, operation, identity, body, heavy, knownModel };
-    return runLine(lines, { ...what, ...on }, stops);
+    const request = { requestId, place, format: formats.line, operation, identity, body: read.body, heavy };
+    return runLine(lines, { ...request, reservedBytes, knownModel: batch.knownModel, ...on }, stops);
   };
   const end = await run();
   if (end.kind !== 'over') return end;
@@ -207,7 +234,7 @@ async function runNumbered(
     const isHeavy = 'text' in answer && answer.text.length >= heavyBytes;
     const setAside = isHeavy ? await heavy.begin() : undefined;
     const kept = setAside ? { error: setAside } : answer;
-    const result = resultOf(formats, { customId, requestId, line: slice.first + at - 1 }, kept);
+    const result = resultOf(formats, { customId, requestId, line: inInput }, kept);
     stored = await storeResult(parts, batch.owner, result, sealer);
     heavy.end();
     const { result: storable } = stored;

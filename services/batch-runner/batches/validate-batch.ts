@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import { stopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { readLines, type TextLine } from '#shared/formats/batches/read-lines.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
-import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
+import { heavyBytes } from '../heavy-work.ts';
 import type { BatchParts } from './batch-parts.ts';
+import { readInputLines, type InputLine } from './input-lines.ts';
 import { failBatch } from './fail-batch.ts';
 
 /** Largest number of lines in a slice. When a runner dies, another one repeats the slice without the lines that have a result. */
@@ -85,11 +86,10 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
   const ids = new Set<string>();
   let number = 0;
   try {
-    for await (const line of readLines(pieces, parts.maxLineBytes)) {
+    for await (const line of readInputLines(parts, batch.id, pieces, { maxBytes: parts.maxLineBytes })) {
       ({ number } = line);
       if (read.lines >= formats.batch.maxLines) throw tooMany(formats.batch);
-      const heavy = parts.heavy.createPiece(`${batch.id}:${number}`);
-      const problem = await checkLine(line, batch, { format: formats.batch, heavy }, ids, read);
+      const problem = await checkLine(line, batch, formats.batch, ids, read);
       if (problem) read.problems.push({ ...problem, line: number });
       else addToSlices(read, line);
       if (read.problems.length >= maxProblems) break;
@@ -106,16 +106,16 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
  * Returns the problem of a line; undefined if the line is valid. A line is also invalid if two processes died while they read it.
  */
 async function checkLine(
-  { bytes }: TextLine,
+  { bytes, heavy }: InputLine,
   { endpoint }: BatchRecord,
-  { format, heavy }: { format: BatchFormat; heavy: HeavyTask },
+  format: BatchFormat,
   ids: Set<string>,
   read: ReadInput,
 ): Promise<BatchProblem | undefined> {
   const setAside = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
   try {
     if (setAside) throw setAside;
-    const { customId, body } = format.readLine(bytes, endpoint);
+    const { customId, request } = format.readLine(bytes, endpoint);
     // A long id is replaced by its hash, because a hundred thousand ids may be in memory at once.
     const short = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
     if (ids.has(short)) {
@@ -123,7 +123,7 @@ async function checkLine(
       return { code: 'duplicate_custom_id', message, param: 'custom_id' };
     }
     ids.add(short);
-    if (read.lines === 0) read.model = modelOf(body);
+    if (read.lines === 0) read.model = modelOf(request);
     return undefined;
   } catch (error) {
     if (error instanceof RouterError) return problemOf(error);
@@ -137,12 +137,11 @@ function problemOf({ code, message, param }: RouterError): BatchProblem {
   return { code, message, ...(param !== undefined && { param }) };
 }
 
-function modelOf(body: Buffer): string | undefined {
-  const { model } = JSON.parse(body.toString()) as { model?: unknown };
+function modelOf({ model }: JsonObject): string | undefined {
   return typeof model === 'string' ? model.slice(0, 200) : undefined;
 }
 
-function addToSlices(read: ReadInput, { from, to, number }: TextLine): void {
+function addToSlices(read: ReadInput, { from, to, number }: InputLine): void {
   const last = read.slices.at(-1);
   read.lines += 1;
   if (!last || last.lines >= linesPerSlice || to - last.from > bytesPerSlice)

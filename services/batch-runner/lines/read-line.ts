@@ -19,7 +19,8 @@ export async function readLine(
   const setAside = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
   try {
     if (setAside) throw setAside;
-    return format.readLine(bytes, endpoint);
+    const { customId, request } = format.readLine(bytes, endpoint);
+    return { customId, body: Buffer.from(JSON.stringify(request)) };
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
     return { customId: idIn(bytes), error };

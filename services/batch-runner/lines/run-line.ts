@@ -59,6 +59,8 @@ export interface LineRequest {
   identity: KeyIdentity;
   body: Buffer;
   heavy: HeavyTask;
+  /** Bytes of `bodies` that are reserved for the line until it has ended. */
+  reservedBytes: number;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
   /** Called when the next line may wait for a slot, because this line runs or waits until the limit of its upstream is over. */
@@ -156,7 +158,7 @@ async function runOnce(
   taken: Taken,
   stops: LineStops,
 ): Promise<Answer | undefined> {
-  const requestMemory = new RequestMemory(parts.bodies, line.heavy);
+  const requestMemory = new RequestMemory(parts.bodies, line.heavy, line.reservedBytes);
   try {
     await requestMemory.take(line.body.length);
     return await serveOnce(parts, line, taken, stops, requestMemory);

@@ -14,8 +14,7 @@ export const anthropicBatches: BatchFormat = {
   hasErrorFile: false,
   hasResults: true,
   readLine(line) {
-    const { customId, request } = readLineObject(line, 'params');
-    return { customId, body: Buffer.from(JSON.stringify(request)) };
+    return readLineObject(line, 'params');
   },
   succeeded: (customId, _, answer) =>
     `{"custom_id":${JSON.stringify(customId)},"result":{"type":"succeeded","message":${onOneLine(answer)}}}`,

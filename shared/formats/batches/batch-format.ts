@@ -1,5 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Json } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ErrorAnswer } from '../retry-headers.ts';
 
 /** A batch in terms that do not depend on the API that created it. Times in ms since 1970. */
@@ -53,7 +53,7 @@ export function retryTime(
 export interface BatchLine {
   /** The client's id for the request, unique within the batch. */
   customId: string;
-  body: Buffer;
+  request: JsonObject;
 }
 
 /** One page of a list of batches, newest first. */

@@ -33,7 +33,7 @@ export const openaiBatches: BatchFormat = {
     const { method, url } = object;
     if (method !== 'POST') throw wrong('method', 'Invalid method: it must be POST.');
     if (url !== endpoint) throw wrong('url', `Invalid url: the batch is for ${String(endpoint)}.`);
-    return { customId, body: Buffer.from(JSON.stringify(request)) };
+    return { customId, request };
   },
   succeeded: (customId, requestId, answer) =>
     `${opening(customId, requestId)},"response":{"status_code":200,"request_id":${JSON.stringify(requestId)},"body":${onOneLine(answer)}},"error":null}`,

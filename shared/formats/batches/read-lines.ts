@@ -10,6 +10,14 @@ export interface TextLine {
   number: number;
 }
 
+/** Who is to know of a large line before all of it is in memory. */
+export interface LargeLines {
+  /** Bytes from which a line is large. */
+  from: number;
+  /** Called with the line's number once that many of its bytes have been read. The rest is read when it resolves. */
+  onBegin: (number: number) => Promise<unknown>;
+}
+
 const lineFeed = 0x0a;
 
 /** Tab, carriage return and space. A line with no other bytes is blank. */
@@ -23,24 +31,28 @@ const byteOrderMark = Buffer.from('\uFEFF');
  * line in memory besides the current piece.
  * @param maxBytes maximum bytes of a line
  * @param start offset of the first piece in the text
+ * @param large who is called before the rest of a large line is read
  * @throws RouterError `body_too_large` for a longer line
  */
 export async function* readLines(
   pieces: AsyncIterable<Uint8Array>,
   maxBytes: number,
   start = 0,
+  large?: LargeLines,
 ): AsyncGenerator<TextLine> {
-  let begun: Buffer[] = [];
+  let begun: Uint8Array[] = [];
   let begunBytes = 0;
+  let isLarge = false;
   let from = start;
   let number = 0;
   const take = (rest: Uint8Array): void => {
     begunBytes += rest.length;
     if (begunBytes > maxBytes) throw new RouterError('body_too_large', `A line is larger than ${maxBytes} bytes.`);
-    begun.push(Buffer.from(rest));
+    begun.push(rest);
   };
   const end = (length: number): TextLine => {
-    let bytes = begun.length === 1 && begun[0] ? begun[0] : Buffer.concat(begun);
+    // A copy, even of one piece: a line may be kept for long, its piece is much larger than most lines.
+    let bytes = Buffer.concat(begun);
     if (from === 0 && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
       bytes = bytes.subarray(byteOrderMark.length);
       from = byteOrderMark.length;
@@ -50,6 +62,7 @@ export async function* readLines(
     from = line.to;
     begun = [];
     begunBytes = 0;
+    isLarge = false;
     return line;
   };
   for await (const piece of pieces) {
@@ -61,6 +74,9 @@ export async function* readLines(
       if (!isBlank(line.bytes)) yield line;
     }
     if (at < piece.length) take(piece.subarray(at));
+    if (!large || isLarge || begunBytes < large.from) continue;
+    isLarge = true;
+    await large.onBegin(number + 1);
   }
   if (begunBytes === 0) return;
   const last = end(0);

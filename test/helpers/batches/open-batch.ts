@@ -9,6 +9,7 @@ import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts'
 import { ParkedBatches } from '#services/batch-runner/slots/parked-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { sealResult } from '#shared/accounts/batches/line-result.ts';
+import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
@@ -84,7 +85,8 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
   };
   const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
   const keys = new OwnerKeys(() => [secret]);
-  const unused = {} as Pick<RunSliceParts, 'lines' | 'identities'>;
+  const bodies = new MemoryBudget(Number.POSITIVE_INFINITY);
+  const unused = { lines: { bodies } } as Pick<RunSliceParts, 'lines' | 'identities'>;
   const stopping = new AbortController().signal;
   const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
   const openParked = (): ParkedBatches => {

@@ -28,6 +28,6 @@ it('shared memory is never exceeded in sum, except by a single user, and is avai
 
 it('requests take at most an eighth of the memory of a process with a limit', () => {
   const mebibyte = 1024 * 1024;
-  expect(requestBytes(32 * mebibyte, 512 * mebibyte)).toBe(64 * mebibyte);
+  expect(requestBytes(32 * mebibyte, 512 * mebibyte)).toBe(32 * mebibyte);
   expect(requestBytes(32 * mebibyte, 0)).toBe(128 * mebibyte);
 });

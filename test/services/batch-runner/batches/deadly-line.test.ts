@@ -40,7 +40,7 @@ it('a large line that two runners died with gets an error for its owner, and its
   const { id, validate, record, kill, runLines, end, found } = await open();
   await validate();
   await record(1, '{"custom_id":"other"}');
-  await kill(`${id}_0_0`);
+  await kill(`${id}:1`);
   await runLines();
   expect(await found()).toMatchObject({ slicesLeft: 0, succeeded: 1, errored: 1 });
   expect(await end()).toMatchObject({ output: [{ custom_id: 'other' }], errors: [error] });
@@ -49,7 +49,7 @@ it('a large line that two runners died with gets an error for its owner, and its
 it('a large line that two runners died with counts as not run when its batch is cancelled', async () => {
   const { id, validate, kill, batches, runLines, end } = await open();
   await validate();
-  await kill(`${id}_0_0`);
+  await kill(`${id}:1`);
   await batches.cancel(id);
   await runLines();
   const cancelled = { error: { code: 'batch_cancelled' } };

@@ -1,0 +1,51 @@
+import { readLines, type TextLine } from '#shared/formats/batches/read-lines.ts';
+import { heavyBytes, type HeavyTask, type HeavyWork } from '../heavy-work.ts';
+
+/** A line of a batch's input; `number` counts from the start of the input. */
+export interface InputLine extends TextLine {
+  /** The heavy work on the line. It has begun if the line is large; whoever reads the line ends it. */
+  heavy: HeavyTask;
+}
+
+export interface InputRange {
+  /** Maximum bytes of a line; infinite if validation has checked it. */
+  maxBytes?: number;
+  /** Offset of the first piece in the input. */
+  from?: number;
+  /** Number of the first line in the input. */
+  first?: number;
+}
+
+/**
+ * Yields the lines of a batch's input. Heavy work on a large line begins before all of it is in memory, so that this process reads one
+ * such line at a time.
+ * @throws RouterError as `readLines`; `store_unavailable`
+ */
+export async function* readInputLines(
+  { heavy }: { heavy: Pick<HeavyWork, 'createPiece'> },
+  batch: string,
+  pieces: AsyncIterable<Uint8Array>,
+  { maxBytes = Infinity, from = 0, first = 1 }: InputRange = {},
+): AsyncGenerator<InputLine> {
+  let begun: { number: number; task: HeavyTask } | undefined;
+  const takeTask = (number: number): HeavyTask => {
+    const before = begun;
+    begun = undefined;
+    if (before?.number === number) return before.task;
+    before?.task.end();
+    return heavy.createPiece(`${batch}:${number}`);
+  };
+  const onLarge = async (at: number): Promise<void> => {
+    const number = first + at - 1;
+    begun = { number, task: takeTask(number) };
+    await begun.task.begin();
+  };
+  try {
+    for await (const line of readLines(pieces, maxBytes, from, { from: heavyBytes, onBegin: onLarge })) {
+      const number = first + line.number - 1;
+      yield { ...line, number, heavy: takeTask(number) };
+    }
+  } finally {
+    begun?.task.end();
+  }
+}
