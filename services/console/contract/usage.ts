@@ -7,10 +7,10 @@ import { tiers } from '#shared/core/tier.ts';
  * and those of their teams. An admin sees all.
  */
 
-const time = z.number().describe('Milliseconds since 1970.');
+export const time = z.number().describe('Milliseconds since 1970.');
 const count = z.number().exactOptional();
 /** The period of sums. Requests belong to the period in which they began. */
-const period = {
+export const period = {
   from: time.describe('The beginning of the period, in milliseconds since 1970.'),
   to: time.describe('Its end, which is not in it.'),
 };
@@ -226,60 +226,6 @@ export const limitUseSchema = z
     ),
   })
   .meta({ id: 'LimitUse' });
-
-const refusedBy = z.object({
-  key: z
-    .object({ id: z.string(), name: z.string() })
-    .exactOptional()
-    .describe('The id `other` stands for keys that came when as many were counted apart as may be.'),
-  owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
-});
-
-/** The key and the owner of a request. Both are absent if the request named no known key. The owner is absent if the key has none. */
-export type RefusedBy = z.output<typeof refusedBy>;
-
-export type RefusalGroup = 'code' | 'key' | 'team' | 'user';
-
-export const refusalSampleSchema = refusedBy
-  .extend({
-    at: time,
-    id: z.string(),
-    code: z.string(),
-    status: z.number().describe('The HTTP status of the code in the error table.'),
-    model: z.string().optional().describe('What it asked for, where that was read and looks like a name.'),
-    message: z.string().optional().describe("The error's sentence, where nothing of the request can be in it."),
-  })
-  .meta({ id: 'RefusalSample', description: 'A single refused request.' });
-
-export type RefusalSample = z.output<typeof refusalSampleSchema>;
-
-export const refusalReportSchema = z
-  .object({
-    ...period,
-    step: z.enum(['hour', 'day', 'month']),
-    times: z.array(time).describe('The start of each step, oldest first.'),
-    groups: z
-      .array(
-        z.object({
-          id: z.string(),
-          name: z.string(),
-          count: z.number(),
-          steps: z.array(z.number()),
-          rows: z.array(refusedBy.extend({ code: z.string(), count: z.number() })).describe('Its ten largest parts.'),
-        }),
-      )
-      .describe('The largest first; `id` and `name` of `code` are the code of the error table.'),
-    total: z.number(),
-    samples: z.array(refusalSampleSchema).describe('A few of the newest, of each key and code one a minute at most.'),
-  })
-  .meta({ id: 'RefusalReport' });
-
-/**
- * `GET /usage/refusals?from=<ms>&to=<ms>&step=hour|day|month&by=<RefusalGroup>`, with the optional filters `code=`, `key=`, `team=` and
- * `user=`: the requests that were answered with an error before a worker got them. No other count of usage contains them. `step`
- * defaults to `day` and `by` to `code`. Hours are kept for eight days, days for 90.
- */
-export type RefusalReport = z.output<typeof refusalReportSchema>;
 
 /** `GET /usage/now`: the use of each limit that applies to the signed-in person's keys. */
 export type LimitUse = z.output<typeof limitUseSchema>;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
-import type { RefusalReport } from '#services/console/contract/usage.ts';
+import type { RefusalReport } from '#services/console/contract/refusals.ts';
 import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';

@@ -3,7 +3,7 @@ import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { personOfIdentity } from '#shared/accounts/people/person-identity.ts';
 import type { RefusalRow } from '#shared/accounts/refusals/refusal-row.ts';
-import type { RefusedBy } from '../../contract/usage.ts';
+import type { RefusedBy } from '../../contract/refusals.ts';
 import type { UsageParts } from './usage-parts.ts';
 
 type Who = Omit<RefusalRow, 'code'>;

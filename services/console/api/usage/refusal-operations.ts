@@ -1,6 +1,6 @@
 import { periodAround } from '#shared/accounts/periods.ts';
 import type { RefusalSample as StoredSample } from '#shared/accounts/refusals/refusal-sample.ts';
-import { refusalReportSchema } from '../../contract/usage.ts';
+import { refusalReportSchema } from '../../contract/refusals.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { nameSenders } from './name-senders.ts';
 import { refusalQuery } from './refusal-query.ts';

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { Link } from 'wouter';
-import type { RefusalReport } from '../../../contract/usage.ts';
+import type { RefusalReport } from '../../../contract/refusals.ts';
 import { useApi } from '../../api/use-api.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatExact } from '../../parts/format.ts';

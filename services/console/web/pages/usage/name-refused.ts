@@ -1,4 +1,4 @@
-import type { RefusedBy } from '../../../contract/usage.ts';
+import type { RefusedBy } from '../../../contract/refusals.ts';
 
 /** The id that stands for keys that are counted together. */
 const others = 'other';

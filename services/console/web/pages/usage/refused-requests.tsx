@@ -1,5 +1,5 @@
 import { Stack, Text, Title } from '@mantine/core';
-import type { RefusalReport, RefusalSample } from '../../../contract/usage.ts';
+import type { RefusalReport, RefusalSample } from '../../../contract/refusals.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { errorSentence } from '../../parts/error-sentence.ts';

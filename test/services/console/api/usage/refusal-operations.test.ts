@@ -5,7 +5,7 @@ import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { refusalOperations } from '#services/console/api/usage/refusal-operations.ts';
-import type { RefusalReport } from '#services/console/contract/usage.ts';
+import type { RefusalReport } from '#services/console/contract/refusals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 import { people, serveOperations, type Viewer } from '../../../../helpers/console/serve-operations.ts';
 import { silentLog } from '../../../../helpers/silent-log.ts';
