@@ -20,14 +20,12 @@ import { AnswerSink, type Answer } from './answer-sink.ts';
 import { decideAfterError } from './judge-error.ts';
 import { LineCharge } from './line-charge.ts';
 import { LineMemory } from './line-memory.ts';
-import { findLinePlace, type LinePlace, type WaitingLine } from './line-place.ts';
+import type { LinePlace } from './line-place.ts';
+import { takeLineSlot } from './take-line-slot.ts';
 import type { RefusedLines } from './refused-lines.ts';
 import type { HeavyTask } from '../heavy-work.ts';
 import { RequestMemory } from '../request-memory.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
-
-/** Milliseconds between two checks for a free slot, in case a change goes unnoticed. */
-const lookMs = 100;
 
 export interface RunLineParts extends Omit<ServingComponents, 'record'> {
   slots: LineSlots;
@@ -224,7 +222,7 @@ async function serveOnce(
   const { parameters } = modelRequest;
   // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
   const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
-  const slot = await takeSlot(parts, line, waitingLine, waiting);
+  const slot = await takeLineSlot(parts, waitingLine, line, waiting);
   if (!slot) return undefined;
   const { give, model, onEnd } = slot;
   try {
@@ -255,34 +253,6 @@ function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer):
     return { ...answer, refusedFor: model };
   }
   return answer;
-}
-
-/**
- * Waits until a worker has a free slot for the line, and reserves the slot.
- * @returns undefined if the signal aborts first
- */
-async function takeSlot(
-  parts: RunLineParts,
-  { onWait, onGoOn }: LineRequest,
-  line: WaitingLine,
-  signal: AbortSignal,
-): Promise<{ give: () => void; model: string; onEnd: () => void } | undefined> {
-  const { slots, breaker, waitingWork } = parts;
-  const place = (): LinePlace => findLinePlace(parts, line);
-  onWait(place);
-  try {
-    while (!signal.aborted) {
-      const { model, placements, tiers } = place();
-      const give = model !== undefined && slots.take(placements);
-      if (give) return { give, model, onEnd: breaker.begin(model) };
-      waitingWork.note(line, tiers);
-      await slots.nextChange(lookMs, signal);
-    }
-    return undefined;
-  } finally {
-    waitingWork.note(line, []);
-    onGoOn();
-  }
 }
 
 async function answerOf(

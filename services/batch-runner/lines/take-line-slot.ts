@@ -1,0 +1,42 @@
+import type { LineSlots } from '../slots/line-slots.ts';
+import type { ModelBreakers } from '../slots/model-breakers.ts';
+import type { WaitingWork } from '../slots/waiting-work.ts';
+import { findLinePlace, type LinePlace, type WaitingLine } from './line-place.ts';
+
+/** Milliseconds between two checks for a free slot, in case a change goes unnoticed. */
+const checkMs = 100;
+
+type TakeSlotParts = Parameters<typeof findLinePlace>[0] & {
+  slots: LineSlots;
+  breaker: ModelBreakers;
+  waitingWork: Pick<WaitingWork, 'note'>;
+};
+
+/**
+ * Waits until a worker has a free slot for the line, and reserves the slot.
+ * @param on called when the line begins to wait, and when the wait is over
+ * @returns undefined if the signal aborts first. `give` releases the slot, `onEnd` reports the end of the line to the circuit breaker
+ */
+export async function takeLineSlot(
+  parts: TakeSlotParts,
+  line: WaitingLine,
+  on: { onWait: (place: () => LinePlace) => void; onGoOn: () => void },
+  signal: AbortSignal,
+): Promise<{ give: () => void; model: string; onEnd: () => void } | undefined> {
+  const { slots, breaker, waitingWork } = parts;
+  const place = (): LinePlace => findLinePlace(parts, line);
+  on.onWait(place);
+  try {
+    while (!signal.aborted) {
+      const { model, placements, tiers } = place();
+      const give = model !== undefined && slots.take(placements);
+      if (give) return { give, model, onEnd: breaker.begin(model) };
+      waitingWork.note(line, tiers);
+      await slots.nextChange(checkMs, signal);
+    }
+    return undefined;
+  } finally {
+    waitingWork.note(line, []);
+    on.onGoOn();
+  }
+}
