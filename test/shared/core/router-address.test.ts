@@ -19,9 +19,8 @@ const hosts = [
 
 const others = [
   undefined,
-  ...String.raw`|[|a b|a:99999|a:|:8484|a:b|a:1:2|a,b|a/|a/b|a?|a?b|a#|a#b|a\b|a@evil.org|a:b@evil.org|@evil.org|a%2eb|%61`.split(
-    '|',
-  ),
+  ...'|[|a b|a:99999|a:|:8484|a:b|a:1:2|a,b|a/|a/b|a?|a?b|a#|a#b|a\\b'.split('|'),
+  ...'a@evil.org|a:b@evil.org|@evil.org|a%2eb|%61'.split('|'),
   ...'::1|[]|[::1|[::1]x|[fe80::1%eth0]|[1.2.3.4]|[::1]:|1.2.3.4.5|256.1.1.1|0x7f.1|2130706433|a\tb'.split('|'),
   ...'m\u00FCnchen.example|a\u3002b|\uFF45vil.org|evil.org\u2215x'.split('|'),
 ];
@@ -36,8 +35,7 @@ describe('the address of the router', () => {
   });
 
   it.each(others)('is refused for a request to %o', (host) => {
-    expect(() => resolveRouterAddress(requestTo(host), undefined)).toThrow(
-      'The header `Host` is not the name of a host.',
-    );
+    const resolve = () => resolveRouterAddress(requestTo(host), undefined);
+    expect(resolve).toThrow('The header `Host` is not the name of a host.');
   });
 });

@@ -103,15 +103,12 @@ describe('the messages of a request', () => {
   });
 
   it.each([
-    ['Once', ['Once']],
-    [
-      ['Once', 'Twice'],
-      ['Once', 'Twice'],
-    ],
-    [[1, 2, 3], []],
-    [[[1], [2]], []],
-    [undefined, []],
-  ])('in the completions format are the prompts that are text: %j', (prompt, said) => {
+    { prompt: 'Once', said: ['Once'] },
+    { prompt: ['Once', 'Twice'], said: ['Once', 'Twice'] },
+    { prompt: [1, 2, 3], said: [] },
+    { prompt: [[1], [2]], said: [] },
+    { prompt: undefined, said: [] },
+  ])('in the completions format are the prompts that are text: $prompt', ({ prompt, said }) => {
     const messages = said.map((each) => ({ role: 'user', parts: [text(each)] }));
     expect(completionsMessageParts.request({ prompt })).toEqual({ instructions: [], messages });
   });
@@ -236,9 +233,8 @@ describe('the messages of an answer', () => {
     const { answer } = responsesMessageParts;
     const parts = [thought, text('Warm.')];
     expect(answer({ status: 'completed', output })).toEqual([{ role: 'assistant', parts, finish_reason: 'stop' }]);
-    expect(answer({ status: 'completed', output: [call] })).toMatchObject([
-      { parts: [called], finish_reason: 'tool_call' },
-    ]);
+    const calling = { parts: [called], finish_reason: 'tool_call' };
+    expect(answer({ status: 'completed', output: [call] })).toMatchObject([calling]);
     const incomplete = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output };
     expect(answer(incomplete)).toMatchObject([{ finish_reason: 'length' }]);
     expect(answer({ status: 'queued', output: [] })).toEqual([]);
@@ -246,9 +242,8 @@ describe('the messages of an answer', () => {
 
   it('in the completions format are their texts', () => {
     const choices = [{ index: 0, text: ' upon a time', finish_reason: 'length' }];
-    expect(completionsMessageParts.answer({ choices })).toEqual([
-      { role: 'assistant', parts: [text(' upon a time')], finish_reason: 'length' },
-    ]);
+    const expected = { role: 'assistant', parts: [text(' upon a time')], finish_reason: 'length' };
+    expect(completionsMessageParts.answer({ choices })).toEqual([expected]);
     expect(completionsMessageParts.answer({ choices: [null, { text: 1 }] })).toEqual([]);
   });
 
@@ -282,8 +277,8 @@ const streams: [string, MessageParts, readonly (object | string)[], number, stri
   ['responses', responsesMessageParts, responses, 3, 'tool_call'],
 ];
 
-const written = (events: readonly (object | string)[]) =>
-  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+const written = (events: readonly (object | string)[]): string =>
+  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
 
 describe.each(streams)(
   'the trace message of a stream of %s',
@@ -291,31 +286,27 @@ describe.each(streams)(
     const thinking = { type: 'reasoning', content: 'hm' };
 
     it('is joined from its events', () => {
-      const calls = [
-        { type: 'tool_call', id: 'c0', name: 'f', arguments: { x: 1 } },
-        { type: 'tool_call', id: 'c1', name: 'g', arguments: {} },
-      ];
-      expect(answer(joined(readEvents(`: waiting\n\n${written(events).join('')}`)))).toEqual([
-        { role: 'assistant', parts: [thinking, text('Hello'), ...calls], finish_reason },
-      ]);
+      const f = { type: 'tool_call', id: 'c0', name: 'f', arguments: { x: 1 } };
+      const parts = [thinking, text('Hello'), f, { type: 'tool_call', id: 'c1', name: 'g', arguments: {} }];
+      const read = readEvents(`: waiting\n\n${written(events)}`);
+      expect(answer(joined(read))).toEqual([{ role: 'assistant', parts, finish_reason }]);
     });
 
     it('has the content so far if the stream was cut off', () => {
-      const begun = written(events.slice(0, inText + 1)).join('');
-      const said = { type: 'text', content: expect.stringMatching(/^Hel?$/) as string };
-      expect(answer(joined(readEvents(begun.slice(0, -5))))).toEqual([
-        { role: 'assistant', parts: [thinking, said], finish_reason: 'error' },
-      ]);
+      const begun = written(events.slice(0, inText + 1)).slice(0, -5);
+      const parts = [thinking, text(expect.stringMatching(/^Hel?$/) as string)];
+      expect(answer(joined(readEvents(begun)))).toEqual([{ role: 'assistant', parts, finish_reason: 'error' }]);
     });
   },
 );
 
 it('the trace messages of a stream of completions are joined from its chunks, one for each choice', () => {
-  const chunk = (index: number, text: string, finish_reason: string | null = null) => {
-    return { choices: [{ index, text, finish_reason }] };
-  };
-  const stream = written([chunk(0, 'a'), chunk(1, 'x'), chunk(0, 'b', 'stop')]).join('');
-  expect(completionsMessageParts.answer(completionsMessageParts.joinEvents(readEvents(stream)))).toEqual([
+  const chunk = (index: number, text: string, finish_reason: string | null = null) => ({
+    choices: [{ index, text, finish_reason }],
+  });
+  const { answer, joinEvents } = completionsMessageParts;
+  const stream = written([chunk(0, 'a'), chunk(1, 'x'), chunk(0, 'b', 'stop')]);
+  expect(answer(joinEvents(readEvents(stream)))).toEqual([
     { role: 'assistant', parts: [text('ab')], finish_reason: 'stop' },
     { role: 'assistant', parts: [text('x')], finish_reason: 'error' },
   ]);

@@ -63,6 +63,14 @@ const calls = [
   { id: 'fc_b', type: 'function_call', call_id: 'c1', name: 'g', arguments: '{}' },
 ] as const;
 
+export const chatUsage = {
+  prompt_tokens: 28,
+  completion_tokens: 9,
+  total_tokens: 37,
+  prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
+  completion_tokens_details: { reasoning_tokens: 4 },
+};
+
 /** The same answer as upstreams of each format stream it: thinking, text, two parallel calls, and the usage. */
 export const upstreamStreams: Readonly<Record<'chat' | 'messages' | 'responses', readonly (JsonObject | string)[]>> = {
   chat: [
@@ -75,16 +83,7 @@ export const upstreamStreams: Readonly<Record<'chat' | 'messages' | 'responses',
     callPiece(1, '{}', 'g'),
     callPiece(0, ':1}'),
     chatChunk({}, 'stop'),
-    {
-      choices: [],
-      usage: {
-        prompt_tokens: 28,
-        completion_tokens: 9,
-        total_tokens: 37,
-        prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
-        completion_tokens_details: { reasoning_tokens: 4 },
-      },
-    },
+    { choices: [], usage: chatUsage },
     '[DONE]',
   ],
   messages: [

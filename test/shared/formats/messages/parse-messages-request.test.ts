@@ -1,24 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { RouterError } from '#shared/core/errors.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { refusalOf } from '../../../helpers/formats/refusal-of.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const user = said('user', 'hi');
 const base = { model: 'm', max_tokens: 9, messages: [user] };
 
-function refusal(body: unknown, parse: (body: unknown) => unknown = parseMessagesRequest): RouterError {
-  try {
-    parse(body);
-  } catch (error) {
-    if (error instanceof RouterError) return error;
-    throw error;
-  }
-  throw new Error('the request was taken');
-}
+const refusal = (body: unknown, parse: (body: unknown) => unknown = parseMessagesRequest) =>
+  refusalOf(() => parse(body));
 
-function withBlock(block: unknown): unknown {
-  return { ...base, messages: [said('user', [block])] };
-}
+const block = (content: object) => ({ messages: [said('user', [content])] });
 
 describe('a messages request', () => {
   it('is returned as the same object, with all fields of current clients', () => {
@@ -49,7 +40,6 @@ describe('a messages request', () => {
     expect(parseMessagesRequest(body)).toBe(body);
   });
 
-  const block = (content: object) => ({ messages: [said('user', [content])] });
   it.each([
     [{ messages: undefined }, 'messages: Field required'],
     [{ max_tokens: undefined }, 'max_tokens: Field required'],
@@ -108,7 +98,8 @@ describe('a messages request', () => {
   it('may have many megabytes of base64, on one line or on many', () => {
     const line = 'QUJD'.repeat(2_000_000);
     for (const data of [`${line}QQ==`, `${line}\n${line}QUI=\n`]) {
-      const body = withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+      const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
+      const body = { ...base, ...block(image) };
       expect(parseMessagesRequest(body)).toBe(body);
     }
   });

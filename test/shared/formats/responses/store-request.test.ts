@@ -8,18 +8,12 @@ const call = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', argum
 
 describe('the use of stored responses by a request', () => {
   it('is read from its fields', () => {
-    const input = [
-      { type: 'item_reference', id: 'fc_1' },
-      { type: 'item_reference', id: 'fc_1' },
-      { id: 'rs_1' } as never,
-    ];
+    const reference = { type: 'item_reference', id: 'fc_1' };
+    const input = [reference, reference, { id: 'rs_1' } as never];
     const asked = storeRequest({ model: 'm', store: true, previous_response_id: 'resp_1', input });
     expect(asked).toMatchObject({ store: true, previous: 'resp_1', references: ['fc_1', 'rs_1'] });
-    expect(storeRequest({ model: 'm', store: null, previous_response_id: null, input: 'hi' })).toMatchObject({
-      store: undefined,
-      previous: undefined,
-      references: [],
-    });
+    const plain = storeRequest({ model: 'm', store: null, previous_response_id: null, input: 'hi' });
+    expect(plain).toMatchObject({ store: undefined, previous: undefined, references: [] });
   });
 
   it('includes storing a text as a message, and every item with an id', () => {
@@ -69,19 +63,15 @@ describe('the credentials for an MCP server', () => {
     expect(repeatedFields({ tools: [server] })['tools']).toEqual([rest]);
     // An upstream that connects to the server may repeat the client's credentials.
     expect(storedResponses.storedForm({ id: 'resp_1', tools: [server] }, undefined)['tools']).toEqual([rest]);
-    const items = [{ type: 'additional_tools', id: 'item_1', tools: [server] }, call];
-    expect(storedResponses.storedInput(items)).toEqual([
-      { type: 'additional_tools', id: 'item_1', tools: [rest] },
-      call,
-    ]);
+    const added = { type: 'additional_tools', id: 'item_1' };
+    const stored = storedResponses.storedInput([{ ...added, tools: [server] }, call]);
+    expect(stored).toEqual([{ ...added, tools: [rest] }, call]);
   });
 
   it('reach an upstream that connects to the server', () => {
     const input = [{ type: 'additional_tools', tools: [server] }];
     const asked = storeRequest({ model: 'm', tools: [server], input });
-    expect(JSON.parse(asked.resolved([], asked.input(none)).toString())).toMatchObject({
-      tools: [server],
-      input: [{ tools: [server] }],
-    });
+    const sent: unknown = JSON.parse(asked.resolved([], asked.input(none)).toString());
+    expect(sent).toMatchObject({ tools: [server], input: [{ tools: [server] }] });
   });
 });

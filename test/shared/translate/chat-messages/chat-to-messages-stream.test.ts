@@ -10,13 +10,10 @@ const read = (events: readonly object[]) =>
 
 describe('a chat stream from a messages upstream', () => {
   it('omits searches, citations and unknown events, and has an input that comes whole', () => {
+    const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
     const completion = read([
       ...messageBlock(0, { type: 'text', text: 'Hi' }, { type: 'citations_delta', citation: {} }),
-      ...messageBlock(
-        1,
-        { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
-        { type: 'input_json_delta', partial_json: '{"q":1}' },
-      ),
+      ...messageBlock(1, search, { type: 'input_json_delta', partial_json: '{"q":1}' }),
       ...messageBlock(2, { type: 'tool_use', id: 'c', name: 'h', input: { y: 2 } }),
       { type: 'something_new' },
       ...messageEnd('tool_use'),

@@ -36,10 +36,8 @@ describe('a text completion', () => {
       { text: 'c', index: 1, finish_reason: 'length' },
     ];
     const usage = { prompt_tokens: 1, completion_tokens: 2 };
-    const { body, ending } = completionsToCompletions.reply(
-      { id: 'x', choices, usage, system_fingerprint: 'f' },
-      answerContext,
-    );
+    const answer = { id: 'x', choices, usage, system_fingerprint: 'f' };
+    const { body, ending } = completionsToCompletions.reply(answer, answerContext);
     expect(body).toEqual({
       id: 'cmpl-1',
       object: 'text_completion',
@@ -90,10 +88,8 @@ describe('the log probabilities of a text completion', () => {
 
   it('pass if they have the completions form', () => {
     const logprobs = ofText(['a'], [0]);
-    const { body } = completionsToCompletions.reply(
-      { choices: [{ text: 'a', finish_reason: 'stop', logprobs }] },
-      answerContext,
-    );
+    const choices = [{ text: 'a', finish_reason: 'stop', logprobs }];
+    const { body } = completionsToCompletions.reply({ choices }, answerContext);
     expect(body['choices']).toMatchObject([{ logprobs }]);
   });
 });
@@ -110,22 +106,11 @@ describe('a stream of text completions', () => {
       chunk([{ text: '', index: 0, finish_reason: 'stop' }], last),
       ...rest,
     ]);
+    const own = { id: 'cmpl-1', object: 'text_completion', created: 5, model: 'm' };
+    const choice = { index: 0, logprobs: null };
     expect(events).toEqual([
-      {
-        id: 'cmpl-1',
-        object: 'text_completion',
-        created: 5,
-        model: 'm',
-        choices: [{ text: 'b', index: 0, logprobs: null, finish_reason: null }],
-      },
-      {
-        id: 'cmpl-1',
-        object: 'text_completion',
-        created: 5,
-        model: 'm',
-        choices: [{ text: '', index: 0, logprobs: null, finish_reason: 'stop' }],
-        usage: { ...usage, total_tokens: 5 },
-      },
+      { ...own, choices: [{ ...choice, text: 'b', finish_reason: null }] },
+      { ...own, choices: [{ ...choice, text: '', finish_reason: 'stop' }], usage: { ...usage, total_tokens: 5 } },
     ]);
   });
 
@@ -141,8 +126,7 @@ describe('a stream of text completions', () => {
   });
 
   it('without a finish reason is an upstream failure', () => {
-    expect(() => stream([chunk([{ text: 'a', index: 0, finish_reason: null }]), '[DONE]'])).toThrow(
-      errorWith('upstream_failed'),
-    );
+    const events = [chunk([{ text: 'a', index: 0, finish_reason: null }]), '[DONE]'];
+    expect(() => stream(events)).toThrow(errorWith('upstream_failed'));
   });
 });

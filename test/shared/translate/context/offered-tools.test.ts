@@ -19,11 +19,10 @@ function namesFor(
 
 describe('the tools that the router offers to an upstream of another format', () => {
   it('exclude deferred tools until a result refers to them', () => {
+    const content = [{ type: 'tool_reference' as const, tool_name: 'WebFetch' }];
     const searched: MessagesMessage[] = [
       said('assistant', [{ type: 'tool_use', id: 't', name: 'ToolSearch', input: {} }]),
-      said('user', [
-        { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'WebFetch' }] },
-      ]),
+      said('user', [{ type: 'tool_result', tool_use_id: 't', content }]),
     ];
     expect(namesFor([read, fetch, placeholder])).toEqual(['Read']);
     expect(namesFor([read, fetch, placeholder], searched)).toEqual(['Read', 'WebFetch']);

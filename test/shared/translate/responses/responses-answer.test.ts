@@ -119,15 +119,12 @@ describe('an answer of the Responses format', () => {
     expect(types(answer.begin())).toEqual(['created', 'in_progress']);
     expect(types(answer.text('a'))).toEqual(['output_item.added', 'content_part.added', 'output_text.delta']);
     expect(types(answer.text('b'))).toEqual(['output_text.delta']);
-    expect(types(answer.call(call(0, 'apply_patch', '{"input": "a')))).toEqual([
-      'output_text.done',
-      'content_part.done',
-      'output_item.done',
-      'output_item.added',
-      'custom_tool_call_input.delta',
-    ]);
-    expect(types(answer.call(call(0, undefined, 'b\\')))).toEqual(['custom_tool_call_input.delta']);
-    expect(types(answer.call(call(0, undefined, 'n')))).toEqual(['custom_tool_call_input.delta']);
+    const ends = ['output_text.done', 'content_part.done', 'output_item.done'];
+    const inputDelta = 'custom_tool_call_input.delta';
+    const begun = types(answer.call(call(0, 'apply_patch', '{"input": "a')));
+    expect(begun).toEqual([...ends, 'output_item.added', inputDelta]);
+    expect(types(answer.call(call(0, undefined, 'b\\')))).toEqual([inputDelta]);
+    expect(types(answer.call(call(0, undefined, 'n')))).toEqual([inputDelta]);
   });
 
   it.each([

@@ -4,14 +4,8 @@ import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
 import { transcriptionsToTranscriptions } from '#shared/translate/transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
 import { formBody } from '#shared/translate/upstreams/form-body.ts';
 
-const content = Buffer.from('sound');
-const file = {
-  name: 'a "b".mp3',
-  type: 'audio/mpeg',
-  bytes: content.length,
-  start: content.toString('base64'),
-  data: content.toString('base64'),
-};
+const data = Buffer.from('sound').toString('base64');
+const file = { name: 'a "b".mp3', type: 'audio/mpeg', bytes: 5, start: data, data };
 
 async function read(request: JsonObject): Promise<FormData> {
   const { body, contentType } = formBody(request, 'mark');
