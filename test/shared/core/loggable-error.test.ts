@@ -31,11 +31,12 @@ describe('an error in a log line', () => {
   it('contains the facts that an operator needs', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
     const logged = loggableError(new RouterError('upstream_failed', 'The engine is away.', { cause: refused }));
+    const cause = { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:1' };
     expect(logged).toMatchObject({
       type: 'RouterError',
       code: 'upstream_failed',
       message: 'The engine is away.',
-      cause: { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:1' },
+      cause,
     });
     expect(logged?.stack).toContain('loggable-error.test.ts');
   });

@@ -3,18 +3,12 @@ import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 const requestTo = (host: string | undefined) => ({ protocol: 'http', get: () => host });
 
+const unchanged = ['router:8484', 'localhost', '127.0.0.1:8484', '[::1]:8484', 'llm.example.com', 'llm.example.com.'];
 const hosts = [
-  ['router:8484', 'router:8484'],
-  ['localhost', 'localhost'],
-  ['127.0.0.1:8484', '127.0.0.1:8484'],
-  ['[::1]:8484', '[::1]:8484'],
+  ...[...unchanged, 'xn--mnchen-3ya.example', 'my_router-2.internal:65535'].map((host) => [host, host] as const),
   ['[2001:DB8::1]', '[2001:db8::1]'],
   ['[::ffff:192.0.2.1]', '[::ffff:c000:201]'],
-  ['llm.example.com', 'llm.example.com'],
   ['LLM.Example.com:80', 'llm.example.com'],
-  ['llm.example.com.', 'llm.example.com.'],
-  ['xn--mnchen-3ya.example', 'xn--mnchen-3ya.example'],
-  ['my_router-2.internal:65535', 'my_router-2.internal:65535'],
 ] as const;
 
 const others = [

@@ -18,23 +18,22 @@ const blob = (modality: string, mime_type: string, length: number) => {
 };
 const url = (name: string) => `https://example.com/${name}`;
 const png = 'data:image/png;base64,iVBORw0K';
+const sound = { format: 'wav', data: 'UklGRg==' };
+const plainText = { type: 'text', media_type: 'text/plain', data: 'A long text' };
+const document = (source: JsonObject) => ({ type: 'document', source });
 const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
 
 describe('the messages of a request', () => {
   it('consist of parts: texts, thinking, tool calls and their results', () => {
+    const calls = [
+      { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+      { id: 'c2', type: 'custom', custom: { name: 'note', input: 'free text' } },
+    ];
     const { instructions, messages } = chatMessageParts.request({
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: [{ type: 'text', text: asked }] },
-        {
-          role: 'assistant',
-          content: null,
-          reasoning_content: 'A tool knows.',
-          tool_calls: [
-            { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
-            { id: 'c2', type: 'custom', custom: { name: 'note', input: 'free text' } },
-          ],
-        },
+        { role: 'assistant', content: null, reasoning_content: 'A tool knows.', tool_calls: calls },
         { role: 'tool', tool_call_id: 'c1', content: '21 degrees' },
       ],
     });
@@ -113,61 +112,27 @@ describe('the messages of a request', () => {
     expect(completionsMessageParts.request({ prompt })).toEqual({ instructions: [], messages });
   });
 
-  it.each<[string, MessageParts, JsonObject[], JsonObject[]]>([
-    [
-      'chat',
-      chatMessageParts,
-      [
-        { type: 'image_url', image_url: { url: png } },
-        { type: 'image_url', image_url: { url: url('a.png') } },
-        { type: 'input_audio', input_audio: { format: 'wav', data: 'UklGRg==' } },
-        { type: 'file', file: { file_id: 'file-1' } },
-        { type: 'file', file: pdf },
-      ],
-      [
-        blob('image', 'image/png', 8),
-        { type: 'uri', modality: 'image', uri: url('a.png') },
-        blob('audio', 'audio/wav', 8),
-        { type: 'file', modality: 'document', file_id: 'file-1' },
-        blob('document', 'application/pdf', 8),
-      ],
-    ],
-    [
-      'messages',
-      messagesMessageParts,
-      [
-        { type: 'image', source: { type: 'url', url: url('a.png') } },
-        { type: 'document', source: { type: 'file', file_id: 'file_1' } },
-        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'A long text' } },
-        { type: 'document', source: { type: 'unknown', data: 'x' } },
-      ],
-      [
-        { type: 'uri', modality: 'image', uri: url('a.png') },
-        { type: 'file', modality: 'document', file_id: 'file_1' },
-        blob('document', 'text/plain', 11),
-      ],
-    ],
-    [
-      'responses',
-      responsesMessageParts,
-      [
-        { type: 'input_image', image_url: png },
-        { type: 'input_image', image_url: url('a.png') },
-        { type: 'input_image', file_id: 'file-1' },
-        { type: 'input_file', ...pdf },
-        { type: 'input_file', file_url: url('a.pdf') },
-      ],
-      [
-        blob('image', 'image/png', 8),
-        { type: 'uri', modality: 'image', uri: url('a.png') },
-        { type: 'file', modality: 'image', file_id: 'file-1' },
-        blob('document', 'application/pdf', 8),
-        { type: 'uri', modality: 'document', uri: url('a.pdf') },
-      ],
-    ],
-  ])('in %s have references in place of images, sounds and files', (_, { request }, content, parts) => {
-    const said = [{ role: 'user', content }];
-    expect(request({ messages: said, input: said }).messages[0]?.parts).toEqual(parts);
+  const image = { type: 'uri', modality: 'image', uri: url('a.png') };
+  const fileNamed = (file_id: string, modality = 'document') => ({ type: 'file', modality, file_id });
+  const byFormat = { chat: chatMessageParts, messages: messagesMessageParts, responses: responsesMessageParts };
+  it.each<[keyof typeof byFormat, JsonObject, JsonObject]>([
+    ['chat', { type: 'image_url', image_url: { url: png } }, blob('image', 'image/png', 8)],
+    ['chat', { type: 'image_url', image_url: { url: url('a.png') } }, image],
+    ['chat', { type: 'input_audio', input_audio: sound }, blob('audio', 'audio/wav', 8)],
+    ['chat', { type: 'file', file: { file_id: 'file-1' } }, fileNamed('file-1')],
+    ['chat', { type: 'file', file: pdf }, blob('document', 'application/pdf', 8)],
+    ['messages', { type: 'image', source: { type: 'url', url: url('a.png') } }, image],
+    ['messages', document({ type: 'file', file_id: 'file_1' }), fileNamed('file_1')],
+    ['messages', document(plainText), blob('document', 'text/plain', 11)],
+    ['responses', { type: 'input_image', image_url: png }, blob('image', 'image/png', 8)],
+    ['responses', { type: 'input_image', image_url: url('a.png') }, image],
+    ['responses', { type: 'input_image', file_id: 'file-1' }, fileNamed('file-1', 'image')],
+    ['responses', { type: 'input_file', ...pdf }, blob('document', 'application/pdf', 8)],
+    ['responses', { type: 'input_file', file_url: url('a.png') }, { ...image, modality: 'document' }],
+  ])('in %s have a reference in place of %j', (format, part, reference) => {
+    const said = [{ role: 'user', content: [part, { type: 'text', text: 'See.' }] }];
+    const { messages } = byFormat[format].request({ messages: said, input: said });
+    expect(messages[0]?.parts).toEqual([reference, text('See.')]);
   });
 
   const user = (...content: (JsonObject | number)[]) => ({ role: 'user', content });
@@ -179,6 +144,7 @@ describe('the messages of a request', () => {
     [chatMessageParts, { messages: [user({ type: 'image_url' }, { type: 'file' }, { type: 'input_audio' })] }],
     [messagesMessageParts, {}],
     [messagesMessageParts, { system: 1, messages: {} }],
+    [messagesMessageParts, { messages: [user(document({ type: 'unknown', data: 'x' }))] }],
     [messagesMessageParts, { messages: [null, 'text', user({ type: 'image' }, { type: 'unknown' }, 1)] }],
     [responsesMessageParts, {}],
     [responsesMessageParts, { input: 1 }],

@@ -34,15 +34,9 @@ describe('the usage of a messages upstream', () => {
   };
 
   it('has the tokens cached for an hour, and the web searches', () => {
-    expect(readMessagesUsage(usage)).toEqual({
-      promptTokens: 1_576,
-      cachedTokens: 1_000,
-      cacheWriteTokens: 556,
-      hourCacheWriteTokens: 100,
-      completionTokens: 503,
-      reasoningTokens: 0,
-      units: { searches: 3 },
-    });
+    const prompt = { promptTokens: 1_576, cachedTokens: 1_000, cacheWriteTokens: 556, hourCacheWriteTokens: 100 };
+    const output = { completionTokens: 503, reasoningTokens: 0, units: { searches: 3 } };
+    expect(readMessagesUsage(usage)).toEqual({ ...prompt, ...output });
   });
 
   it('has neither hour cache tokens nor searches if the upstream reports none', () => {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { said, textBlock } from '../../helpers/formats/said.ts';
-import { targetFor, testRules, topOf, type Example } from './hold-rule.ts';
+import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
 const base: JsonObject = { model: 'm', messages: [user], max_tokens: 100 };
@@ -40,6 +40,7 @@ function schemaWith(fields: JsonObject, base: JsonObject = { schema: {} }): Exam
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
 const customCall = { id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } };
 const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aa' };
+const thinking = { type: 'enabled', budget_tokens: 2000 };
 const sound = { data: 'QQ==', format: 'wav' };
 const refusal = { type: 'refusal', refusal: 'no' };
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aa' } };
@@ -79,12 +80,11 @@ const examples: Record<string, Example> = {
   'messages[].tool_calls[] of other types': assistant({ tool_calls: [{ id: 'c', type: 'shell' }] }, 'tool_calls[]'),
   'messages[].function_call': assistant({ function_call: { name: 'f', arguments: '{}' } }, 'function_call'),
   max_tokens: { with: base, without: { model: 'm', messages: [user] } },
-  max_completion_tokens: top({ max_completion_tokens: 7 }),
-  temperature: top({ temperature: 0.5 }),
-  top_p: top({ top_p: 0.5 }),
-  top_k: top({ top_k: 5 }),
-  stop: top({ stop: 'END' }),
-  stream: top({ stream: true }),
+  ...eachAlone(base, { max_completion_tokens: 7, temperature: 0.5, top_p: 0.5, top_k: 5, stop: 'END', stream: true }),
+  ...eachAlone(base, { reasoning_effort: 'low', reasoning: { effort: 'low' }, user: 'u', safety_identifier: 'u' }),
+  ...eachAlone(base, { thinking, chat_template_kwargs: { enable_thinking: false }, logit_bias: { 1: 1 } }),
+  ...eachAlone(base, { metadata: { a: 'b' }, store: true, verbosity: 'low', audio: { voice: 'v' }, logprobs: true }),
+  ...eachAlone(base, { top_logprobs: 2, functions: [{ name: 'f' }], function_call: 'auto', web_search_options: {} }),
   stream_options: top({ stream_options: { include_usage: true, x: 1 } }, { stream: true }),
   'tools[]': top({ tools }),
   'tools[].function.strict': top({ tools: [fn({ strict: true })] }, { tools: [fn()] }),
@@ -96,32 +96,16 @@ const examples: Record<string, Example> = {
     { tools },
   ),
   parallel_tool_calls: top({ parallel_tool_calls: false }, { tools }),
-  reasoning_effort: top({ reasoning_effort: 'low' }),
-  reasoning: top({ reasoning: { effort: 'low' } }),
-  thinking: top({ thinking: { type: 'enabled', budget_tokens: 2000 } }),
-  chat_template_kwargs: top({ chat_template_kwargs: { enable_thinking: false } }),
   'response_format json_schema': top({ response_format: schemaFormat({ schema: { type: 'string' } }) }),
   'response_format.json_schema.name': schemaWith({ name: 'n' }),
   'response_format.json_schema.description': schemaWith({ description: 'd' }, { name: 'n', schema: {} }),
   'response_format.json_schema.strict': schemaWith({ strict: true }),
   'response_format json_object': top({ response_format: { type: 'json_object' } }),
   'response_format of other types': top({ response_format: { type: 'grammar', grammar: 'root ::= "a"' } }),
-  user: top({ user: 'u' }),
-  safety_identifier: top({ safety_identifier: 'u' }),
   'n above 1': top({ n: 2 }, {}, 'n'),
-  logit_bias: top({ logit_bias: { 1: 1 } }),
   ...Object.fromEntries(ofAnyValue.split(' ').map((field) => [field, top({ [field]: 1 })])),
-  metadata: top({ metadata: { a: 'b' } }),
-  store: top({ store: true }),
-  verbosity: top({ verbosity: 'low' }),
   'modalities, text': top({ modalities: ['text'] }),
   'modalities, audio': top({ modalities: ['text', 'audio'] }),
-  audio: top({ audio: { voice: 'v' } }),
-  logprobs: top({ logprobs: true }),
-  top_logprobs: top({ top_logprobs: 2 }),
-  functions: top({ functions: [{ name: 'f' }] }),
-  function_call: top({ function_call: 'auto' }),
-  web_search_options: top({ web_search_options: {} }),
   "* that names what the provider's account has stored": top({ previous_response_id: 'r' }, {}, 'previous_response_id'),
   '*': top({ brand_new: { a: [1] } }, {}, 'brand_new'),
 };

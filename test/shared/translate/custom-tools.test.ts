@@ -4,7 +4,8 @@ import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { said } from '../../helpers/formats/said.ts';
 import { runStream } from './run-stream.ts';
 import { translationBetween } from './translation-between.ts';
-import { callPiece, chatChunk, messageBlock, messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
+import { callPiece, chatChunk, inputDeltas, messageBlock } from './upstream-streams.ts';
+import { messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
 
 const patch = '*** Begin Patch\n+"ü" \\ {}\n*** End Patch';
 const grammar = { syntax: 'lark', definition: 'start: /.+/' };
@@ -101,7 +102,6 @@ const fnItem = { type: 'function_call', id: 'fc', call_id: 'c1', name: 'ls', arg
 
 /** The same answer from each upstream format: a call of the custom tool and a call of the function, with arguments in the given pieces. */
 function streams(json: string): Record<string, (JsonObject | string)[]> {
-  const deltas = pieces(json).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
   return {
     chat: [
       callPiece(0, '', 'apply_patch'),
@@ -112,7 +112,11 @@ function streams(json: string): Record<string, (JsonObject | string)[]> {
     ],
     messages: [
       messageStart,
-      ...messageBlock(0, { type: 'tool_use', id: 'c0', name: 'apply_patch', input: {} }, ...deltas),
+      ...messageBlock(
+        0,
+        { type: 'tool_use', id: 'c0', name: 'apply_patch', input: {} },
+        ...inputDeltas(...pieces(json)),
+      ),
       ...messageBlock(1, { type: 'tool_use', id: 'c1', name: 'ls', input: { d: 1 } }),
       ...messageEnd('tool_use'),
     ],
@@ -159,11 +163,8 @@ describe.each(['chat', 'messages', 'responses'])(
       expect(choice?.message['tool_calls']).toEqual([{ ...call, id: 'c0' }, chatCalls[1]]);
     });
 
-    it.each([
-      ['in its usual form', wrapped],
-      ['under another name', JSON.stringify({ patch })],
-      ['bare', patch],
-    ])('has its input as text in a stream where the model wrote it %s', (_, json) => {
+    const ways = { 'in its usual form': wrapped, 'under another name': JSON.stringify({ patch }), bare: patch };
+    it.each(Object.entries(ways))('has its input as text in a stream where the model wrote it %s', (_, json) => {
       const { text } = runStream(translation.stream(answerContext), streams(json)[upstream] ?? []);
       const chunks = text.split('\n\n').filter((line) => line.startsWith('data: {'));
       const choices = chunks.flatMap((line) => (JSON.parse(line.slice(6)) as { choices: Choice[] }).choices);

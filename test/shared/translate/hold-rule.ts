@@ -20,6 +20,11 @@ export function topOf(base: JsonObject) {
   });
 }
 
+/** Returns an example for each of these fields, in which the base has no further field. */
+export function eachAlone(base: JsonObject, fields: JsonObject): Record<string, Example> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, topOf(base)({ [field]: value })]));
+}
+
 /**
  * Tests that every rule has an example and is right for it.
  * @param translate gets the rule's field, and a number that is another one each time, for values that are always there

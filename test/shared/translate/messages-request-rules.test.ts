@@ -7,7 +7,7 @@ import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-si
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { resultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
 import { hostedCallId } from '#shared/formats/messages/hosted/result-text-encoding.ts';
-import { targetFor, testRules, topOf, type Example } from './hold-rule.ts';
+import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
 const text = (text: string) => ({ type: 'text', text });
@@ -128,11 +128,9 @@ const examples: Record<string, Example> = {
   'messages[].content[].cache_control': ofImage({ cache_control: { type: 'ephemeral' } }, 'cache_control'),
   max_tokens: { with: { ...base, max_tokens: 9 }, without: base },
   'max_tokens of 0': { with: { ...base, max_tokens: 0 }, without: base },
-  temperature: top({ temperature: 0.5 }),
-  top_p: top({ top_p: 0.5 }),
-  top_k: top({ top_k: 5 }),
-  stop_sequences: top({ stop_sequences: ['END'] }),
-  stream: top({ stream: true }),
+  ...eachAlone(base, { temperature: 0.5, top_p: 0.5, top_k: 5, stop_sequences: ['END'], stream: true, container: 'x' }),
+  ...eachAlone(base, { mcp_servers: [{ name: 'x' }], compaction: { type: 'enabled' }, thread: { type: 'create' } }),
+  ...eachAlone(base, { output_format: { type: 'json_schema', schema: { type: 'string' } } }),
   'tools[]': top({ tools: [tool] }),
   'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
   'tools[].strict of bash, text_editor, memory, computer': top(
@@ -167,7 +165,6 @@ const examples: Record<string, Example> = {
   'output_config.effort': top({ output_config: { effort: 'low' } }, { thinking: { type: 'adaptive' } }),
   'output_config.task_budget': top({ output_config: { task_budget: { total: 50_000 } } }, { output_config: {} }),
   'output_config.format': top({ output_config: { format: { type: 'json_schema', schema: { type: 'string' } } } }),
-  output_format: top({ output_format: { type: 'json_schema', schema: { type: 'string' } } }),
   'metadata.user_id': top({ metadata: { user_id: 'u' } }),
   'context_management.edits[] clear_thinking': edited(
     { type: 'clear_thinking_20251015' },
@@ -186,10 +183,6 @@ const examples: Record<string, Example> = {
       .split(' ')
       .map((field) => [field, top({ [field]: 'x' })]),
   ),
-  mcp_servers: top({ mcp_servers: [{ name: 'x' }] }),
-  compaction: top({ compaction: { type: 'enabled' } }),
-  container: top({ container: 'x' }),
-  thread: top({ thread: { type: 'create' } }),
   "* that names what the provider's account has stored": top({ previous_response_id: 'r' }, {}, 'previous_response_id'),
   '*': top({ min_p: 0.1 }, {}, 'min_p'),
 };

@@ -37,12 +37,8 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     const tool_calls = calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn }));
     const message = { role: 'assistant', content: 'Hello', tool_calls };
     const choices = [{ finish_reason: 'tool_calls', message }];
-    expect(await runner.finalChatCompletion()).toMatchObject({
-      id: 'id_1',
-      model: 'served',
-      usage: chatUsage,
-      choices,
-    });
+    const fields = { id: 'id_1', model: 'served', usage: chatUsage };
+    expect(await runner.finalChatCompletion()).toMatchObject({ ...fields, choices });
     const said = { content: 'Hello', reasoning: 'hm', refusal: '' };
     expect(assembleCompletion(text)).toMatchObject({ ...said, calls, usage: chatUsage });
   });

@@ -5,7 +5,7 @@ import { createSealer } from '#shared/core/seal.ts';
 import { compactionItem } from '#shared/translate/responses/compaction.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
-import { targetFor, testRules, topOf, type Example } from './hold-rule.ts';
+import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
 const { seal, unseal } = createSealer(randomBytes(32));
 const user = { type: 'message', role: 'user', content: 'hi' };
@@ -68,7 +68,6 @@ const ofAnyValue = [
 
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
-  instructions: top({ instructions: 'I' }),
   input: { with: { ...base, input: 'hello' }, without: base },
   'input[] message, system, developer, leading': history([user], [{ role: 'developer', content: 'd' }], [user]),
   'input[] message, system, developer, later': history([{ role: 'system', content: 'd' }]),
@@ -121,9 +120,8 @@ const examples: Record<string, Example> = {
   'input[] compaction_trigger': history([{ type: 'compaction_trigger' }]),
   'input[] of other types': history([{ type: 'computer_call', call_id: 'c', action: {} }]),
   max_output_tokens: { with: base, without: { model: 'm', input: [user] } },
-  temperature: top({ temperature: 0.5 }),
-  top_p: top({ top_p: 0.5 }),
-  stream: top({ stream: true }),
+  ...eachAlone(base, { instructions: 'I', temperature: 0.5, top_p: 0.5, stream: true, user: 'u', top_logprobs: 2 }),
+  ...eachAlone(base, { safety_identifier: 'u', prompt_cache_key: 'k', previous_response_id: 'resp_1' }),
   stream_options: top({ stream_options: { include_obfuscation: true } }, { stream: true }),
   'tools[] function': top({ tools }),
   'tools[].strict': tool({ strict: true }),
@@ -167,9 +165,6 @@ const examples: Record<string, Example> = {
   'text.format.strict': top({ text: { format: { ...schema, strict: true } } }, { text: { format: schema } }),
   'text.format json_object': top({ text: { format: { type: 'json_object' } } }),
   'text.verbosity': top({ text: { verbosity: 'low' } }),
-  user: top({ user: 'u' }),
-  safety_identifier: top({ safety_identifier: 'u' }),
-  prompt_cache_key: top({ prompt_cache_key: 'k' }),
   prompt_cache_options: top({ prompt_cache_options: { ttl: '30m' } }, { prompt_cache_key: 'k' }),
   'prompt_cache_options.prewarm': top({ prompt_cache_options: { prewarm: true } }, { prompt_cache_options: {} }),
   'prompt_cache_options.comparison_response_id': top(
@@ -179,10 +174,8 @@ const examples: Record<string, Example> = {
   'include reasoning.encrypted_content': top({ include: ['reasoning.encrypted_content'] }, { store: false }),
   'include of other parts': top({ include: ['file_search_call.results'] }, { store: false }),
   'include message.output_text.logprobs': top({ include: ['message.output_text.logprobs'] }, { store: false }),
-  top_logprobs: top({ top_logprobs: 2 }),
   ...Object.fromEntries(ofAnyValue.map((field) => [field, top({ [field]: 1 })])),
   store: top({ store: true }, { store: false }),
-  previous_response_id: top({ previous_response_id: 'resp_1' }),
   '*': top({ brand_new: { a: [1] } }, {}, 'brand_new'),
 };
 

@@ -9,6 +9,9 @@ const base = { model: 'm', max_tokens: 9, messages: [user] };
 const refusal = (body: unknown, parse: (body: unknown) => unknown = parseMessagesRequest) =>
   refusalOf(() => parse(body));
 
+const imageOf = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+const use = { type: 'tool_use', id: 'a', name: 'b' };
+const stray = { type: 'tool_result', tool_use_id: 'nobody' };
 const block = (content: object) => ({ messages: [said('user', [content])] });
 
 describe('a messages request', () => {
@@ -17,7 +20,7 @@ describe('a messages request', () => {
       ...base,
       system: [{ type: 'text', text: 'x-anthropic-billing-header: v', cache_control: { type: 'ephemeral' } }],
       messages: [
-        said('user', [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } }]),
+        said('user', [imageOf('aa')]),
         said('assistant', [
           { type: 'thinking', thinking: 't', signature: 's' },
           { type: 'redacted_thinking', data: 'd' },
@@ -52,14 +55,8 @@ describe('a messages request', () => {
     [block({ text: 'x' }), 'messages.0.content.0.type: Field required'],
     [block({ type: 'text' }), 'messages.0.content.0.text: Field required'],
     [block({ type: 'image', source: { type: 'base64' } }), 'messages.0.content.0.source.media_type: Field required'],
-    [
-      block({ type: 'tool_use', id: 'a', name: 'b', input: 'x' }),
-      'messages.0.content.0.input: Input should be an object',
-    ],
-    [
-      block({ type: 'tool_result', tool_use_id: 'nobody' }),
-      'messages.0.content.0.tool_use_id: no `tool_use` block before it has this id',
-    ],
+    [block({ ...use, input: 'x' }), 'messages.0.content.0.input: Input should be an object'],
+    [block(stray), 'messages.0.content.0.tool_use_id: no `tool_use` block before it has this id'],
     [{ temperature: 1.5 }, 'temperature: Input should be less than or equal to 1'],
     [{ tools: [{ input_schema: {} }] }, 'tools.0.name: Field required'],
     [{ tool_choice: { type: 'tool' } }, 'tool_choice.name: Field required'],
@@ -83,10 +80,7 @@ describe('a messages request', () => {
       { tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'tool', name: 'g' } },
       'tool_choice.name: no tool of the request has this name',
     ],
-    [
-      block({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'no base64!' } }),
-      'messages.0.content.0.source.data: Input should be valid base64',
-    ],
+    [block(imageOf('no base64!')), 'messages.0.content.0.source.data: Input should be valid base64'],
   ])('with %j is refused: %s', (fields, message) => {
     expect(refusal({ ...base, ...fields }).message).toBe(message);
   });
@@ -98,8 +92,7 @@ describe('a messages request', () => {
   it('may have many megabytes of base64, on one line or on many', () => {
     const line = 'QUJD'.repeat(2_000_000);
     for (const data of [`${line}QQ==`, `${line}\n${line}QUI=\n`]) {
-      const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
-      const body = { ...base, ...block(image) };
+      const body = { ...base, ...block(imageOf(data)) };
       expect(parseMessagesRequest(body)).toBe(body);
     }
   });

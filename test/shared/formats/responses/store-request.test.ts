@@ -5,6 +5,7 @@ import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 
 const none = new Map();
 const call = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+const said = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
 describe('the use of stored responses by a request', () => {
   it('is read from its fields', () => {
@@ -18,12 +19,7 @@ describe('the use of stored responses by a request', () => {
 
   it('includes storing a text as a message, and every item with an id', () => {
     const [message] = storeRequest({ model: 'm', input: 'hi' }).input(none);
-    expect(message).toEqual({
-      type: 'message',
-      role: 'user',
-      content: [{ type: 'input_text', text: 'hi' }],
-      id: expect.stringMatching(/^msg_[0-9a-f]{32}_in0$/) as string,
-    });
+    expect(message).toEqual({ ...said('hi'), id: expect.stringMatching(/^msg_[0-9a-f]{32}_in0$/) as string });
     const output = { type: 'function_call_output' as const, call_id: 'c', output: 'fine' };
     const input = [{ role: 'user' as const, content: 'hi' }, { type: 'item_reference', id: 'fc_1' }, output];
     const stored = storeRequest({ model: 'm', input }).input(new Map([['fc_1', call]]));
@@ -36,16 +32,8 @@ describe('the use of stored responses by a request', () => {
     const asked = storeRequest({ model: 'm', instructions: 'Brief.', previous_response_id: 'resp_1', input: 'now?' });
     const earlier = storeRequest({ model: 'm', instructions: 'Be loud.', input: 'first' }).input(none);
     const body = JSON.parse(asked.resolved([...earlier, call], asked.input(none)).toString()) as object;
-    expect(body).toEqual({
-      model: 'm',
-      instructions: 'Brief.',
-      previous_response_id: 'resp_1',
-      input: [
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'first' }] },
-        call,
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'now?' }] },
-      ],
-    });
+    const input = [said('first'), call, said('now?')];
+    expect(body).toEqual({ model: 'm', instructions: 'Brief.', previous_response_id: 'resp_1', input });
   });
 });
 

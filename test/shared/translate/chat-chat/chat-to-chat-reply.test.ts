@@ -52,24 +52,13 @@ describe('a chat answer that is not streamed', () => {
     ];
     const { body, ending } = reply({ content: 'text', reasoning: 'hm', tool_calls: calls });
     expect(body['object']).toBe('chat.completion');
-    expect(body['choices']).toEqual([
-      {
-        index: 0,
-        logprobs: null,
-        message: {
-          role: 'assistant',
-          content: 'text',
-          refusal: null,
-          reasoning_content: 'hm',
-          tool_calls: [
-            { id: 'call_own_0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
-            { id: 'call_own_1', type: 'function', function: { name: 'g', arguments: '{}' } },
-            { id: 'c', type: 'function', function: { name: 'h', arguments: '{' } },
-          ],
-        },
-        finish_reason: 'tool_calls',
-      },
-    ]);
+    const tool_calls = [
+      { id: 'call_own_0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+      { id: 'call_own_1', type: 'function', function: { name: 'g', arguments: '{}' } },
+      { id: 'c', type: 'function', function: { name: 'h', arguments: '{' } },
+    ];
+    const message = { role: 'assistant', content: 'text', refusal: null, reasoning_content: 'hm', tool_calls };
+    expect(body['choices']).toEqual([{ index: 0, logprobs: null, message, finish_reason: 'tool_calls' }]);
     expect(ending.finishReason).toBe('tool_calls');
   });
 

@@ -22,14 +22,10 @@ const calls = [
 
 describe("a Responses upstream's stream, for a chat client", () => {
   it('has summaries as thinking, text, parallel calls and usage', () => {
-    expect(openai('tools')).toEqual({
-      content: "I'll look up both cities – São Paulo too.",
-      reasoning: thinking,
-      refusal: '',
-      calls,
-      finishReason: 'tool_calls',
-      usage: expect.objectContaining({ prompt_tokens: 412, completion_tokens: 187, total_tokens: 599 }) as JsonObject,
-    });
+    const content = "I'll look up both cities – São Paulo too.";
+    const { usage, ...said } = openai('tools');
+    expect(said).toEqual({ content, reasoning: thinking, refusal: '', calls, finishReason: 'tool_calls' });
+    expect(usage).toMatchObject({ prompt_tokens: 412, completion_tokens: 187, total_tokens: 599 });
   });
 
   it('has a refusal in the field refusal', () => {

@@ -4,6 +4,7 @@ import { completionsToCompletions } from '#shared/translate/completions-completi
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const answerContext = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
+const own = { id: 'cmpl-1', object: 'text_completion', created: 5, model: 'm' };
 
 function chunk(choices: JsonObject[], further: JsonObject = {}): string {
   return JSON.stringify({ id: 'x', object: 'text_completion', created: 1, model: 'theirs', choices, ...further });
@@ -39,10 +40,7 @@ describe('a text completion', () => {
     const answer = { id: 'x', choices, usage, system_fingerprint: 'f' };
     const { body, ending } = completionsToCompletions.reply(answer, answerContext);
     expect(body).toEqual({
-      id: 'cmpl-1',
-      object: 'text_completion',
-      created: 5,
-      model: 'm',
+      ...own,
       system_fingerprint: 'f',
       choices: [
         { text: 'b', index: 0, logprobs: null, finish_reason: 'stop' },
@@ -106,7 +104,6 @@ describe('a stream of text completions', () => {
       chunk([{ text: '', index: 0, finish_reason: 'stop' }], last),
       ...rest,
     ]);
-    const own = { id: 'cmpl-1', object: 'text_completion', created: 5, model: 'm' };
     const choice = { index: 0, logprobs: null };
     expect(events).toEqual([
       { ...own, choices: [{ ...choice, text: 'b', finish_reason: null }] },

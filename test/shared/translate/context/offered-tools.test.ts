@@ -43,13 +43,10 @@ describe('the tools that the router offers to an upstream of another format', ()
     const change = (type: 'tool_addition' | 'tool_removal', tool: object): MessagesMessage =>
       said('system', [{ type, tool: { ...tool } }]);
     const grep = { type: 'tool_definition', definition: { name: 'Grep', input_schema: schema } };
-    const messages = [
-      change('tool_addition', grep),
-      change('tool_addition', { type: 'tool_reference', name: 'WebFetch' }),
-      change('tool_removal', { type: 'tool_reference', name: 'Read' }),
-      change('tool_removal', { type: 'tool_reference', name: 'Grep' }),
-      change('tool_addition', grep),
-    ];
+    const named = (name: string) => ({ type: 'tool_reference', name });
+    const additions = [grep, named('WebFetch')].map((tool) => change('tool_addition', tool));
+    const removals = ['Read', 'Grep'].map((name) => change('tool_removal', named(name)));
+    const messages = [...additions, ...removals, change('tool_addition', grep)];
     expect(namesFor([read, fetch], messages)).toEqual(['WebFetch', 'Grep']);
   });
 });

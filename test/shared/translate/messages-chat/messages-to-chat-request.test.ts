@@ -37,12 +37,10 @@ describe('a messages request to a chat upstream', () => {
     const tools = [{ type, name, ...size, cache_control: { type: 'ephemeral' } }];
     const expected = Object.fromEntries(properties.map((property) => [property, expect.anything() as unknown]));
     const description = name === 'computer' ? /1024 x 768/ : /./;
-    expect(translate({ tools, tool_choice: { type: 'tool', name } })['tools']).toMatchObject([
-      {
-        type: 'function',
-        function: { name, description: expect.stringMatching(description), parameters: { properties: expected } },
-      },
-    ]);
+    const parameters = { properties: expected };
+    const fn = { name, description: expect.stringMatching(description) as string, parameters };
+    const sent = translate({ tools, tool_choice: { type: 'tool', name } })['tools'];
+    expect(sent).toMatchObject([{ type: 'function', function: fn }]);
   });
 
   it("turns an engine's thinking off unless the client asks for thinking", () => {
@@ -83,11 +81,8 @@ describe('a messages request to a chat upstream', () => {
   });
 
   it('returns thinking to engines, with any signature', () => {
-    const content = [
-      { type: 'thinking', thinking: 'one', signature: 's' },
-      { type: 'redacted_thinking', data: 'd' },
-      { type: 'thinking', thinking: 'two', signature: 't' },
-    ];
+    const thought = (thinking: string, signature: string) => ({ type: 'thinking', thinking, signature });
+    const content = [thought('one', 's'), { type: 'redacted_thinking', data: 'd' }, thought('two', 't')];
     const returned = { ...said('assistant', ''), reasoning_content: 'one\n\ntwo' };
     expect(history([user, said('assistant', content)])).toEqual([user, returned]);
   });

@@ -74,13 +74,8 @@ describe('a messages stream from a chat upstream', () => {
 
   it('sends at once every piece that need not wait', () => {
     const stream = messagesToChat.stream(answerContext);
-    const pieces = [
-      chatChunk({ content: 'a' }),
-      chatChunk({ content: 'b' }),
-      callPiece(0, '{', 'tool_0'),
-      callPiece(0, '}'),
-      callPiece(1, '{', 'tool_1'),
-    ];
+    const texts = ['a', 'b'].map((content) => chatChunk({ content }));
+    const pieces = [...texts, callPiece(0, '{', 'tool_0'), callPiece(0, '}'), callPiece(1, '{', 'tool_1')];
     const sent = pieces.map((event) => namedEvents(stream.event(JSON.stringify(event))).map(({ type }) => type));
     expect(sent).toEqual([
       ['message_start', 'ping', 'content_block_start', 'content_block_delta'],
@@ -92,10 +87,7 @@ describe('a messages stream from a chat upstream', () => {
   });
 
   it.each([
-    [
-      'come one after the other',
-      [callPiece(0, '{"a":1}', 'tool_0'), callPiece(1, '{"b":', 'tool_1'), callPiece(1, '2}')],
-    ],
+    ['come in turn', [callPiece(0, '{"a":1}', 'tool_0'), callPiece(1, '{"b":', 'tool_1'), callPiece(1, '2}')]],
     [
       'have thinking after the first',
       [callPiece(0, '{"a"', 'tool_0'), callPiece(1, '{"b":2}', 'tool_1'), callPiece(0, ':1}'), callPiece(0, ' \n')],

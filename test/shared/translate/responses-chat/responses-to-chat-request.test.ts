@@ -34,15 +34,11 @@ describe('a Responses request for a chat upstream', () => {
         said('assistant', 'Done.'),
       ],
     });
+    const patch = chatCall('c2', 'apply_patch', '{"input":"*** \\"Begin\\"\\n"}');
     expect(messages).toEqual([
       said('system', 'Be brief.\n\nUse tools.\n\nNow plan.'),
       said('user', 'Go.'),
-      {
-        role: 'assistant',
-        content: 'I look.',
-        reasoning_content: 'hm',
-        tool_calls: [chatCall('c1'), chatCall('c2', 'apply_patch', '{"input":"*** \\"Begin\\"\\n"}')],
-      },
+      { ...said('assistant', 'I look.'), reasoning_content: 'hm', tool_calls: [chatCall('c1'), patch] },
       { role: 'tool', tool_call_id: 'c1', content: 'one' },
       { role: 'tool', tool_call_id: 'c2', content: 'two' },
       said('user', [{ type: 'image_url', image_url: { url: image.image_url } }, textBlock('And?')]),
@@ -81,11 +77,7 @@ describe('a Responses request for a chat upstream', () => {
   it.each([
     ['a function', { type: 'function', name: 'f' }, named('f')],
     ['a custom tool', { type: 'custom', name: 'p' }, named('p')],
-    [
-      'one of some tools',
-      { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] },
-      'required',
-    ],
+    ['one of some', { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] }, 'required'],
     ['none', 'none', 'none'],
   ])('has the tool choice of %s', (_, choice, expected) => {
     const request = translate({ input: 'hi', tools: [tool, { type: 'custom', name: 'p' }], tool_choice: choice });

@@ -147,27 +147,19 @@ describe('the tools of a Responses request to a messages upstream', () => {
   ];
 
   it('become functions with unique names', () => {
+    const description = expect.stringContaining('start: "x"') as string;
     expect(translate({ tools })['tools']).toEqual([
       { name: 'f', description: 'F', input_schema: { type: 'object' }, strict: true },
-      {
-        name: 'patch',
-        description: expect.stringContaining('start: "x"') as string,
-        input_schema: expect.objectContaining({ required: ['input'] }) as JsonObject,
-      },
+      { name: 'patch', description, input_schema: expect.objectContaining({ required: ['input'] }) as JsonObject },
       { name: 'mcp__x__f', input_schema: { type: 'object', properties: {} } },
     ]);
   });
 
   it('have in the history the names under which they are offered', () => {
-    const { messages } = translate({
-      tools,
-      input: [
-        { type: 'custom_tool_call', call_id: 'a', name: 'patch', input: 'x' },
-        { type: 'function_call', call_id: 'b', name: 'f', namespace: 'mcp__x', arguments: '{' },
-        { type: 'custom_tool_call_output', call_id: 'a', output: 'ok' },
-        output('b'),
-      ],
-    });
+    const patched = { type: 'custom_tool_call', call_id: 'a', name: 'patch', input: 'x' };
+    const called = { ...call('b'), namespace: 'mcp__x', arguments: '{' };
+    const outputs = [{ type: 'custom_tool_call_output', call_id: 'a', output: 'ok' }, output('b')];
+    const { messages } = translate({ tools, input: [patched, called, ...outputs] });
     const patch = { name: 'patch', input: { input: 'x' } };
     expect(messages).toMatchObject([
       { content: [patch, { name: 'mcp__x__f', input: { _raw: '{' } }] },

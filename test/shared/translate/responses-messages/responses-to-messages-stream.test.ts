@@ -7,7 +7,7 @@ import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
-import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
+import { inputDeltas, messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const { seal, unseal } = createSealer(randomBytes(32));
@@ -49,10 +49,6 @@ const everything = [
   { type: 'something_new' },
   ...messageEnd('tool_use'),
 ];
-
-function inputDeltas(...pieces: string[]): JsonObject[] {
-  return pieces.map((text) => ({ type: 'input_json_delta', partial_json: text }));
-}
 
 describe('a Responses stream from a messages upstream', () => {
   it('has an item for each block, in their order', () => {

@@ -36,13 +36,14 @@ describe('a transcription request', () => {
 describe('a transcription', () => {
   const answerContext = { id: 'transcription-1', model: 'm', created: 1, recalled: { seconds: 4 } };
 
+  const tokens = { type: 'tokens', input_tokens: 14, output_tokens: 45 };
   it.each([
     [{ text: 'a', usage: { type: 'duration', seconds: 7 } }, { units: { seconds: 7 } }],
     [{ text: 'a', duration: '2.01' }, { units: { seconds: 3 } }],
     [{ text: 'a', duration: 2.9 }, { units: { seconds: 3 } }],
     [{ text: '' }, { units: { seconds: 4 } }],
     [
-      { text: 'a', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45 } },
+      { text: 'a', usage: tokens },
       { promptTokens: 14, completionTokens: 45, units: { seconds: 4 } },
     ],
   ])('passes and has its usage counted: %j', (body, usage) => {

@@ -32,14 +32,8 @@ describe('an error of an upstream', () => {
     [504, 'upstream_timeout', 504],
     [529, 'overloaded', 503],
   ])('with status %i becomes %s in both formats', (status, code, known) => {
-    const bodies = [
-      '',
-      '<html>',
-      '{}',
-      chat('because'),
-      JSON.stringify({ type: 'error', error: { message: 'because' } }),
-    ];
-    for (const body of bodies) {
+    const other = JSON.stringify({ type: 'error', error: { message: 'because' } });
+    for (const body of ['', '<html>', '{}', chat('because'), other]) {
       const errors = [upstreamErrorFromChat(status, body, {}), upstreamErrorFromMessages(status, body, {})];
       for (const error of errors) {
         expect(error.code).toBe(code);
