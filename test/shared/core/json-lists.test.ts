@@ -84,10 +84,8 @@ describe('a JSON object that is parsed without its lists', () => {
     const short = parseJsonText(Buffer.from('{"messages":[1]}'), { messages: 0 });
     expect([short.value, short.hasUnreadLists]).toEqual([{ messages: [1] }, false]);
     const long = { messages: ['x'.repeat(70_000)], tools: [{ name: 'y' }] };
-    const { value, write, hasUnreadLists } = parseJsonText(Buffer.from(JSON.stringify(long)), {
-      messages: 0,
-      tools: 1,
-    });
+    const text = Buffer.from(JSON.stringify(long));
+    const { value, write, hasUnreadLists } = parseJsonText(text, { messages: 0, tools: 1 });
     expect(hasUnreadLists).toBe(true);
     const { messages } = value as JsonObject;
     expect(Buffer.concat(write({ messages })).toString()).toBe(JSON.stringify({ messages: long.messages }));

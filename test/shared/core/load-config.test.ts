@@ -37,15 +37,10 @@ describe('a setting in a file', () => {
     expect(read).not.toThrow('hunter2');
   });
 
-  it('that cannot be read is an error that names variable and file', () => {
-    expect(() => loadConfig(schema, { PORT_FILE: '/nowhere/secret' })).toThrow(
-      'PORT_FILE=/nowhere/secret cannot be read',
-    );
-  });
-
-  it('and in its variable at once is refused', () => {
-    expect(() => loadConfig(schema, { PORT: '1', PORT_FILE: fileWith('2') })).toThrow(
-      'PORT and PORT_FILE are both set',
-    );
+  it.each([
+    ['PORT_FILE=/nowhere/secret cannot be read', {}],
+    ['PORT and PORT_FILE are both set', { PORT: '1' }],
+  ])('is refused with a sentence that names what is wrong: %s', (sentence, others) => {
+    expect(() => loadConfig(schema, { PORT_FILE: '/nowhere/secret', ...others })).toThrow(sentence);
   });
 });

@@ -3,25 +3,18 @@ import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 const requestTo = (host: string | undefined) => ({ protocol: 'http', get: () => host });
 
+const unchanged = ['router:8484', 'localhost', '127.0.0.1:8484', '[::1]:8484', 'llm.example.com', 'llm.example.com.'];
 const hosts = [
-  ['router:8484', 'router:8484'],
-  ['localhost', 'localhost'],
-  ['127.0.0.1:8484', '127.0.0.1:8484'],
-  ['[::1]:8484', '[::1]:8484'],
+  ...[...unchanged, 'xn--mnchen-3ya.example', 'my_router-2.internal:65535'].map((host) => [host, host] as const),
   ['[2001:DB8::1]', '[2001:db8::1]'],
   ['[::ffff:192.0.2.1]', '[::ffff:c000:201]'],
-  ['llm.example.com', 'llm.example.com'],
   ['LLM.Example.com:80', 'llm.example.com'],
-  ['llm.example.com.', 'llm.example.com.'],
-  ['xn--mnchen-3ya.example', 'xn--mnchen-3ya.example'],
-  ['my_router-2.internal:65535', 'my_router-2.internal:65535'],
 ] as const;
 
 const others = [
   undefined,
-  ...String.raw`|[|a b|a:99999|a:|:8484|a:b|a:1:2|a,b|a/|a/b|a?|a?b|a#|a#b|a\b|a@evil.org|a:b@evil.org|@evil.org|a%2eb|%61`.split(
-    '|',
-  ),
+  ...'|[|a b|a:99999|a:|:8484|a:b|a:1:2|a,b|a/|a/b|a?|a?b|a#|a#b|a\\b'.split('|'),
+  ...'a@evil.org|a:b@evil.org|@evil.org|a%2eb|%61'.split('|'),
   ...'::1|[]|[::1|[::1]x|[fe80::1%eth0]|[1.2.3.4]|[::1]:|1.2.3.4.5|256.1.1.1|0x7f.1|2130706433|a\tb'.split('|'),
   ...'m\u00FCnchen.example|a\u3002b|\uFF45vil.org|evil.org\u2215x'.split('|'),
 ];
@@ -36,8 +29,7 @@ describe('the address of the router', () => {
   });
 
   it.each(others)('is refused for a request to %o', (host) => {
-    expect(() => resolveRouterAddress(requestTo(host), undefined)).toThrow(
-      'The header `Host` is not the name of a host.',
-    );
+    const resolve = () => resolveRouterAddress(requestTo(host), undefined);
+    expect(resolve).toThrow('The header `Host` is not the name of a host.');
   });
 });

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { sortAsTree } from '#shared/core/sort-as-tree.ts';
 
 function order(...all: [id: string, parent?: string][]): string[] {
-  return sortAsTree(all.map(([id, parent]) => ({ id, parent }))).map(
-    ({ each, depth }) => `${'.'.repeat(depth)}${each.id}`,
-  );
+  const sorted = sortAsTree(all.map(([id, parent]) => ({ id, parent })));
+  return sorted.map(({ each, depth }) => `${'.'.repeat(depth)}${each.id}`);
 }
 
 describe('items sorted as a tree', () => {

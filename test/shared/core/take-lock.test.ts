@@ -20,8 +20,7 @@ describe('a lock', () => {
   });
 
   it('ends with its holder', async () => {
-    const dead = await deadProcess();
-    writeFileSync(file, JSON.stringify({ pid: dead, identity: '1' }));
+    writeFileSync(file, JSON.stringify({ pid: await deadProcess(), identity: '1' }));
     expect(takeLock(file)).toHaveProperty('release');
   });
 
@@ -55,13 +54,11 @@ describe('a lock', () => {
   );
 
   it('goes to exactly one of many processes that find it stale at the same time', async () => {
-    writeFileSync(file, JSON.stringify({ pid: await deadProcess(), identity: '1' }));
+    writeFileSync(file, '{"pid":99999999,"identity":"1"}');
     const taker = join(folder, 'taker.mjs');
-    const lockModule = join(process.cwd(), 'shared/core/take-lock.mjs');
-    writeFileSync(
-      taker,
-      `import { takeLock } from '${lockModule}'; process.once('message', () => process.send('release' in takeLock('${file}'))); process.send('ready'); setInterval(() => {}, 1000);`,
-    );
+    const begin = `import { takeLock } from '${join(process.cwd(), 'shared/core/take-lock.mjs')}';`;
+    const take = `process.once('message', () => process.send('release' in takeLock('${file}')));`;
+    writeFileSync(taker, `${begin} ${take} process.send('ready'); setInterval(() => {}, 60_000);`);
     const takers = Array.from({ length: 6 }, () => fork(taker));
     await Promise.all(takers.map((child) => once(child, 'message')));
     const answers = takers.map((child) => once(child, 'message'));

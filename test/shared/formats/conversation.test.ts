@@ -3,10 +3,10 @@ import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { Conversation } from '#shared/formats/conversation.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import { said, textBlock } from '../../helpers/formats/said.ts';
 
-const user = (text: string) => ({ role: 'user', content: text });
-const assistant = (text: string) => ({ role: 'assistant', content: text });
-const parts = (...texts: string[]) => texts.map((text) => ({ type: 'text', text }));
+const user = (text: string) => said('user', text);
+const assistant = (text: string) => said('assistant', text);
 
 function read(format: typeof chatFormat, body: object): Conversation {
   const request = { model: 'm', max_tokens: 9, ...body };
@@ -83,11 +83,9 @@ describe.each([
   });
 
   it('has another start with another developer message', () => {
-    const starts = ['x', 'y'].map((content) =>
-      conversation('Be brief.', [{ role: 'developer', content }, user('one')]),
-    );
-    const plain = conversation('Be brief.', [user('one')]);
-    expect(new Set([plain, ...starts].map(({ start }) => start)).size).toBe(3);
+    const turns = [[], ['x'], ['y']].map((texts) => texts.map((text) => said('developer', text)));
+    const starts = turns.map((before) => conversation('Be brief.', [...before, user('one')]).start);
+    expect(new Set(starts).size).toBe(3);
   });
 
   it('does not keep a long name in memory', () => {
@@ -98,7 +96,8 @@ describe.each([
 
 it('the digest of a Claude Code conversation has the same start, whatever its billing block contains', () => {
   const start = (version: string) => {
-    const system = parts(`x-anthropic-billing-header: cc_version=${version}; cc_entrypoint=cli;`, 'Be brief.');
+    const header = `x-anthropic-billing-header: cc_version=${version}; cc_entrypoint=cli;`;
+    const system = [header, 'Be brief.'].map(textBlock);
     return read(messagesFormat, { system, messages: [user('one')] }).start;
   };
   expect(start('2.1.330.889')).toBe(start('2.1.330.101'));

@@ -13,12 +13,8 @@ describe('rate-limit headers', () => {
     [360_000, '6m0s'],
     [86_399_000, '23h59m59s'],
   ])('report %i ms in the chat format as %s', (ms, text) => {
-    const headers = openaiLimitHeaders({
-      at,
-      requests: { limit: 60, remaining: 3, resetsAt: at + ms },
-      tokens: undefined,
-    });
-    expect(headers).toEqual({
+    const requests = { limit: 60, remaining: 3, resetsAt: at + ms };
+    expect(openaiLimitHeaders({ at, requests, tokens: undefined })).toEqual({
       'x-ratelimit-limit-requests': '60',
       'x-ratelimit-remaining-requests': '3',
       'x-ratelimit-reset-requests': text,

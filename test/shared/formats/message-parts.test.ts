@@ -18,23 +18,22 @@ const blob = (modality: string, mime_type: string, length: number) => {
 };
 const url = (name: string) => `https://example.com/${name}`;
 const png = 'data:image/png;base64,iVBORw0K';
+const sound = { format: 'wav', data: 'UklGRg==' };
+const plainText = { type: 'text', media_type: 'text/plain', data: 'A long text' };
+const document = (source: JsonObject) => ({ type: 'document', source });
 const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
 
 describe('the messages of a request', () => {
   it('consist of parts: texts, thinking, tool calls and their results', () => {
+    const calls = [
+      { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+      { id: 'c2', type: 'custom', custom: { name: 'note', input: 'free text' } },
+    ];
     const { instructions, messages } = chatMessageParts.request({
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: [{ type: 'text', text: asked }] },
-        {
-          role: 'assistant',
-          content: null,
-          reasoning_content: 'A tool knows.',
-          tool_calls: [
-            { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
-            { id: 'c2', type: 'custom', custom: { name: 'note', input: 'free text' } },
-          ],
-        },
+        { role: 'assistant', content: null, reasoning_content: 'A tool knows.', tool_calls: calls },
         { role: 'tool', tool_call_id: 'c1', content: '21 degrees' },
       ],
     });
@@ -103,74 +102,37 @@ describe('the messages of a request', () => {
   });
 
   it.each([
-    ['Once', ['Once']],
-    [
-      ['Once', 'Twice'],
-      ['Once', 'Twice'],
-    ],
-    [[1, 2, 3], []],
-    [[[1], [2]], []],
-    [undefined, []],
-  ])('in the completions format are the prompts that are text: %j', (prompt, said) => {
+    { prompt: 'Once', said: ['Once'] },
+    { prompt: ['Once', 'Twice'], said: ['Once', 'Twice'] },
+    { prompt: [1, 2, 3], said: [] },
+    { prompt: [[1], [2]], said: [] },
+    { prompt: undefined, said: [] },
+  ])('in the completions format are the prompts that are text: $prompt', ({ prompt, said }) => {
     const messages = said.map((each) => ({ role: 'user', parts: [text(each)] }));
     expect(completionsMessageParts.request({ prompt })).toEqual({ instructions: [], messages });
   });
 
-  it.each<[string, MessageParts, JsonObject[], JsonObject[]]>([
-    [
-      'chat',
-      chatMessageParts,
-      [
-        { type: 'image_url', image_url: { url: png } },
-        { type: 'image_url', image_url: { url: url('a.png') } },
-        { type: 'input_audio', input_audio: { format: 'wav', data: 'UklGRg==' } },
-        { type: 'file', file: { file_id: 'file-1' } },
-        { type: 'file', file: pdf },
-      ],
-      [
-        blob('image', 'image/png', 8),
-        { type: 'uri', modality: 'image', uri: url('a.png') },
-        blob('audio', 'audio/wav', 8),
-        { type: 'file', modality: 'document', file_id: 'file-1' },
-        blob('document', 'application/pdf', 8),
-      ],
-    ],
-    [
-      'messages',
-      messagesMessageParts,
-      [
-        { type: 'image', source: { type: 'url', url: url('a.png') } },
-        { type: 'document', source: { type: 'file', file_id: 'file_1' } },
-        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'A long text' } },
-        { type: 'document', source: { type: 'unknown', data: 'x' } },
-      ],
-      [
-        { type: 'uri', modality: 'image', uri: url('a.png') },
-        { type: 'file', modality: 'document', file_id: 'file_1' },
-        blob('document', 'text/plain', 11),
-      ],
-    ],
-    [
-      'responses',
-      responsesMessageParts,
-      [
-        { type: 'input_image', image_url: png },
-        { type: 'input_image', image_url: url('a.png') },
-        { type: 'input_image', file_id: 'file-1' },
-        { type: 'input_file', ...pdf },
-        { type: 'input_file', file_url: url('a.pdf') },
-      ],
-      [
-        blob('image', 'image/png', 8),
-        { type: 'uri', modality: 'image', uri: url('a.png') },
-        { type: 'file', modality: 'image', file_id: 'file-1' },
-        blob('document', 'application/pdf', 8),
-        { type: 'uri', modality: 'document', uri: url('a.pdf') },
-      ],
-    ],
-  ])('in %s have references in place of images, sounds and files', (_, { request }, content, parts) => {
-    const said = [{ role: 'user', content }];
-    expect(request({ messages: said, input: said }).messages[0]?.parts).toEqual(parts);
+  const image = { type: 'uri', modality: 'image', uri: url('a.png') };
+  const fileNamed = (file_id: string, modality = 'document') => ({ type: 'file', modality, file_id });
+  const byFormat = { chat: chatMessageParts, messages: messagesMessageParts, responses: responsesMessageParts };
+  it.each<[keyof typeof byFormat, JsonObject, JsonObject]>([
+    ['chat', { type: 'image_url', image_url: { url: png } }, blob('image', 'image/png', 8)],
+    ['chat', { type: 'image_url', image_url: { url: url('a.png') } }, image],
+    ['chat', { type: 'input_audio', input_audio: sound }, blob('audio', 'audio/wav', 8)],
+    ['chat', { type: 'file', file: { file_id: 'file-1' } }, fileNamed('file-1')],
+    ['chat', { type: 'file', file: pdf }, blob('document', 'application/pdf', 8)],
+    ['messages', { type: 'image', source: { type: 'url', url: url('a.png') } }, image],
+    ['messages', document({ type: 'file', file_id: 'file_1' }), fileNamed('file_1')],
+    ['messages', document(plainText), blob('document', 'text/plain', 11)],
+    ['responses', { type: 'input_image', image_url: png }, blob('image', 'image/png', 8)],
+    ['responses', { type: 'input_image', image_url: url('a.png') }, image],
+    ['responses', { type: 'input_image', file_id: 'file-1' }, fileNamed('file-1', 'image')],
+    ['responses', { type: 'input_file', ...pdf }, blob('document', 'application/pdf', 8)],
+    ['responses', { type: 'input_file', file_url: url('a.png') }, { ...image, modality: 'document' }],
+  ])('in %s have a reference in place of %j', (format, part, reference) => {
+    const said = [{ role: 'user', content: [part, { type: 'text', text: 'See.' }] }];
+    const { messages } = byFormat[format].request({ messages: said, input: said });
+    expect(messages[0]?.parts).toEqual([reference, text('See.')]);
   });
 
   const user = (...content: (JsonObject | number)[]) => ({ role: 'user', content });
@@ -182,6 +144,7 @@ describe('the messages of a request', () => {
     [chatMessageParts, { messages: [user({ type: 'image_url' }, { type: 'file' }, { type: 'input_audio' })] }],
     [messagesMessageParts, {}],
     [messagesMessageParts, { system: 1, messages: {} }],
+    [messagesMessageParts, { messages: [user(document({ type: 'unknown', data: 'x' }))] }],
     [messagesMessageParts, { messages: [null, 'text', user({ type: 'image' }, { type: 'unknown' }, 1)] }],
     [responsesMessageParts, {}],
     [responsesMessageParts, { input: 1 }],
@@ -236,9 +199,8 @@ describe('the messages of an answer', () => {
     const { answer } = responsesMessageParts;
     const parts = [thought, text('Warm.')];
     expect(answer({ status: 'completed', output })).toEqual([{ role: 'assistant', parts, finish_reason: 'stop' }]);
-    expect(answer({ status: 'completed', output: [call] })).toMatchObject([
-      { parts: [called], finish_reason: 'tool_call' },
-    ]);
+    const calling = { parts: [called], finish_reason: 'tool_call' };
+    expect(answer({ status: 'completed', output: [call] })).toMatchObject([calling]);
     const incomplete = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output };
     expect(answer(incomplete)).toMatchObject([{ finish_reason: 'length' }]);
     expect(answer({ status: 'queued', output: [] })).toEqual([]);
@@ -246,9 +208,8 @@ describe('the messages of an answer', () => {
 
   it('in the completions format are their texts', () => {
     const choices = [{ index: 0, text: ' upon a time', finish_reason: 'length' }];
-    expect(completionsMessageParts.answer({ choices })).toEqual([
-      { role: 'assistant', parts: [text(' upon a time')], finish_reason: 'length' },
-    ]);
+    const expected = { role: 'assistant', parts: [text(' upon a time')], finish_reason: 'length' };
+    expect(completionsMessageParts.answer({ choices })).toEqual([expected]);
     expect(completionsMessageParts.answer({ choices: [null, { text: 1 }] })).toEqual([]);
   });
 
@@ -282,8 +243,8 @@ const streams: [string, MessageParts, readonly (object | string)[], number, stri
   ['responses', responsesMessageParts, responses, 3, 'tool_call'],
 ];
 
-const written = (events: readonly (object | string)[]) =>
-  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+const written = (events: readonly (object | string)[]): string =>
+  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
 
 describe.each(streams)(
   'the trace message of a stream of %s',
@@ -291,31 +252,27 @@ describe.each(streams)(
     const thinking = { type: 'reasoning', content: 'hm' };
 
     it('is joined from its events', () => {
-      const calls = [
-        { type: 'tool_call', id: 'c0', name: 'f', arguments: { x: 1 } },
-        { type: 'tool_call', id: 'c1', name: 'g', arguments: {} },
-      ];
-      expect(answer(joined(readEvents(`: waiting\n\n${written(events).join('')}`)))).toEqual([
-        { role: 'assistant', parts: [thinking, text('Hello'), ...calls], finish_reason },
-      ]);
+      const f = { type: 'tool_call', id: 'c0', name: 'f', arguments: { x: 1 } };
+      const parts = [thinking, text('Hello'), f, { type: 'tool_call', id: 'c1', name: 'g', arguments: {} }];
+      const read = readEvents(`: waiting\n\n${written(events)}`);
+      expect(answer(joined(read))).toEqual([{ role: 'assistant', parts, finish_reason }]);
     });
 
     it('has the content so far if the stream was cut off', () => {
-      const begun = written(events.slice(0, inText + 1)).join('');
-      const said = { type: 'text', content: expect.stringMatching(/^Hel?$/) as string };
-      expect(answer(joined(readEvents(begun.slice(0, -5))))).toEqual([
-        { role: 'assistant', parts: [thinking, said], finish_reason: 'error' },
-      ]);
+      const begun = written(events.slice(0, inText + 1)).slice(0, -5);
+      const parts = [thinking, text(expect.stringMatching(/^Hel?$/) as string)];
+      expect(answer(joined(readEvents(begun)))).toEqual([{ role: 'assistant', parts, finish_reason: 'error' }]);
     });
   },
 );
 
 it('the trace messages of a stream of completions are joined from its chunks, one for each choice', () => {
-  const chunk = (index: number, text: string, finish_reason: string | null = null) => {
-    return { choices: [{ index, text, finish_reason }] };
-  };
-  const stream = written([chunk(0, 'a'), chunk(1, 'x'), chunk(0, 'b', 'stop')]).join('');
-  expect(completionsMessageParts.answer(completionsMessageParts.joinEvents(readEvents(stream)))).toEqual([
+  const chunk = (index: number, text: string, finish_reason: string | null = null) => ({
+    choices: [{ index, text, finish_reason }],
+  });
+  const { answer, joinEvents } = completionsMessageParts;
+  const stream = written([chunk(0, 'a'), chunk(1, 'x'), chunk(0, 'b', 'stop')]);
+  expect(answer(joinEvents(readEvents(stream)))).toEqual([
     { role: 'assistant', parts: [text('ab')], finish_reason: 'stop' },
     { role: 'assistant', parts: [text('x')], finish_reason: 'error' },
   ]);

@@ -3,8 +3,9 @@ import { chatNeeds } from '#shared/formats/chat/needs.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { messagesNeeds } from '#shared/formats/messages/needs.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { said } from '../../helpers/formats/said.ts';
 
-const user = { role: 'user', content: 'hi' };
+const user = said('user', 'hi');
 const chat = (fields: object) => chatNeeds(parseChatRequest({ model: 'm', messages: [user], ...fields }));
 const messages = (fields: object) =>
   messagesNeeds(parseMessagesRequest({ model: 'm', max_tokens: 9, messages: [user], ...fields }));
@@ -32,15 +33,15 @@ describe('the needs of a chat request', () => {
   });
 
   it('include about as many input tokens as the text has; an image does not count by its bytes', () => {
-    expect(chat({ messages: [{ role: 'user', content: 'word '.repeat(1000) }] }).inputTokens).toBeGreaterThan(1000);
-    expect(chat({ messages: [{ role: 'user', content: [image] }] }).inputTokens).toBeLessThan(2000);
+    expect(chat({ messages: [said('user', 'word '.repeat(1000))] }).inputTokens).toBeGreaterThan(1000);
+    expect(chat({ messages: [said('user', [image])] }).inputTokens).toBeLessThan(2000);
   });
 });
 
 describe('the needs of a messages request', () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(100_000) } };
-  const called = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] };
-  const shown = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [image] }] };
+  const called = said('assistant', [{ type: 'tool_use', id: 't', name: 'f', input: {} }]);
+  const shown = said('user', [{ type: 'tool_result', tool_use_id: 't', content: [image] }]);
 
   it.each([
     [{}, {}],

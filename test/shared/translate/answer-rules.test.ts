@@ -92,6 +92,9 @@ function messagesAnswer(content: JsonObject[], more: JsonObject = {}): JsonObjec
 
 const text = { type: 'text', text: 'a' };
 const use = { type: 'tool_use', id: 'c', name: 'f', input: { a: 1 } };
+const thinking = { type: 'thinking', thinking: 'hm' };
+const signedThinking = { ...thinking, signature: 's' };
+const searching = { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } };
 const plain = messagesAnswer([text]);
 
 function added(block: JsonObject, path?: string): Example {
@@ -101,6 +104,8 @@ function added(block: JsonObject, path?: string): Example {
 function ended(fields: JsonObject, without: JsonObject = {}): Example {
   return { with: messagesAnswer([text], fields), without: messagesAnswer([text], without) };
 }
+
+const refusal = (stop_details: JsonObject): JsonObject => ({ stop_reason: 'refusal', stop_details });
 
 function messagesUsage(usage: JsonObject): Example {
   return ended({ usage: { input_tokens: 9, output_tokens: 4, ...usage } });
@@ -112,34 +117,22 @@ const messagesExamples: Record<string, Example> = {
   'content[].text': added({ type: 'text', text: 'b' }),
   'content[].text beside tool calls': { with: messagesAnswer([text, use]), without: messagesAnswer([use]) },
   'content[].citations': { with: messagesAnswer([{ ...text, citations: [{ x: 1 }] }]), without: plain },
-  'content[].thinking': added({ type: 'thinking', thinking: 'hm', signature: 's' }),
-  'content[].signature': {
-    with: messagesAnswer([{ type: 'thinking', thinking: 'hm', signature: 's' }]),
-    without: messagesAnswer([{ type: 'thinking', thinking: 'hm' }]),
-  },
+  'content[].thinking': added(signedThinking),
+  'content[].signature': { with: messagesAnswer([signedThinking]), without: messagesAnswer([thinking]) },
   'content[] redacted_thinking': added({ type: 'redacted_thinking', data: 'd' }, 'content[].data'),
   'content[] tool_use': added(use, 'content[].input'),
-  'content[] server_tool_use, of a search': added(
-    { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
-    'content[].input',
-  ),
+  'content[] server_tool_use, of a search': added(searching, 'content[].input'),
   'content[] of other types': added({ type: 'web_search_tool_result', content: [] }, 'content[].content'),
   stop_reason: ended({ stop_reason: 'max_tokens' }),
   stop_sequence: ended({ stop_sequence: 'END' }),
-  'stop_details.explanation': ended(
-    { stop_reason: 'refusal', stop_details: { explanation: 'no' } },
-    { stop_reason: 'refusal' },
-  ),
+  'stop_details.explanation': ended(refusal({ explanation: 'no' }), { stop_reason: 'refusal' }),
   'usage.input_tokens': messagesUsage({ input_tokens: 7 }),
   'usage.output_tokens': messagesUsage({ output_tokens: 7 }),
   'usage.cache_read_input_tokens': messagesUsage({ cache_read_input_tokens: 2 }),
   'usage.cache_creation_input_tokens': messagesUsage({ cache_creation_input_tokens: 2 }),
   container: ended({ container: { id: 'c' } }),
   diagnostics: ended({ diagnostics: { cache_miss_reason: null } }),
-  'stop_details.category': ended(
-    { stop_reason: 'refusal', stop_details: { explanation: 'no', category: 'c' } },
-    { stop_reason: 'refusal', stop_details: { explanation: 'no' } },
-  ),
+  'stop_details.category': ended(refusal({ explanation: 'no', category: 'c' }), refusal({ explanation: 'no' })),
   'usage.cache_creation': messagesUsage({ cache_creation: { ephemeral_1h_input_tokens: 2 } }),
   'usage.server_tool_use': messagesUsage({ server_tool_use: { web_search_requests: 2 } }),
   'usage of other kinds': { ...messagesUsage({ service_tier: 'batch' }), path: 'usage.service_tier' },

@@ -3,31 +3,26 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { said, textBlock } from '../../helpers/formats/said.ts';
-import { targetFor, testRules, type Example } from './hold-rule.ts';
+import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
 const base: JsonObject = { model: 'm', messages: [user], max_tokens: 100 };
-const tools = [
-  { type: 'function', function: { name: 'f', parameters: { type: 'object' } } },
-  { type: 'function', function: { name: 'g' } },
-];
-
-function top(fields: JsonObject, without: JsonObject = {}, path?: string): Example {
-  const example = { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
-  return path === undefined ? example : { ...example, path };
-}
+const top = topOf(base);
+const fn = (fields: JsonObject = {}) => ({ type: 'function', function: { name: 'f', ...fields } });
+const tools = [fn({ parameters: { type: 'object' } }), fn({ name: 'g' })];
 
 function history(added: Json[], before: Json[] = [user], without: Json[] = before): Example {
   return { with: { ...base, messages: [...before, ...added] }, without: { ...base, messages: without } };
 }
 
-/** Returns a user message with and without a content part, or with and without fields of the part; `field` is the field of the rule. */
-function part(part: Json, field = '', without: Json[] = []): Example {
-  return {
-    with: { ...base, messages: [said('user', [textBlock('a'), part])] },
-    without: { ...base, messages: [said('user', [textBlock('a'), ...without])] },
-    ...(field !== '' && { path: `messages[].content[].${field}` }),
-  };
+/** Returns a user message with and without a content part; `field` is the field of the rule. */
+function part(part: Json, field: string): Example {
+  const message = (...parts: Json[]): JsonObject => ({ messages: [said('user', [textBlock('a'), ...parts])] });
+  return top(message(part), message(), `messages[].content[].${field}`);
+}
+
+function imageWith(fields: JsonObject): Example {
+  return top({ messages: [said('user', [{ ...image, ...fields }])] }, { messages: [said('user', [image])] });
 }
 
 function assistant(fields: JsonObject, path: string): Example {
@@ -35,20 +30,25 @@ function assistant(fields: JsonObject, path: string): Example {
   return { ...history([{ ...message, ...fields }], [user], [user, message]), path: `messages[].${path}` };
 }
 
+const schemaFormat = (json_schema: JsonObject) => ({ type: 'json_schema', json_schema });
+
 /** Returns a request with a schema as response format, with and without further fields. */
 function schemaWith(fields: JsonObject, base: JsonObject = { schema: {} }): Example {
-  const format = (json_schema: JsonObject) => ({ response_format: { type: 'json_schema', json_schema } });
-  return top(format({ ...base, ...fields }), format(base));
+  return top({ response_format: schemaFormat({ ...base, ...fields }) }, { response_format: schemaFormat(base) });
 }
 
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
+const customCall = { id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } };
+const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aa' };
+const thinking = { type: 'enabled', budget_tokens: 2000 };
+const sound = { data: 'QQ==', format: 'wav' };
+const refusal = { type: 'refusal', refusal: 'no' };
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aa' } };
 
 /** Fields that no translation reads. */
-const ofAnyValue =
-  'seed frequency_penalty presence_penalty repetition_penalty min_p include_reasoning separate_reasoning service_tier prediction prompt_cache_key prompt_cache_retention prompt_cache_options moderation'.split(
-    ' ',
-  );
+const sampling = 'seed frequency_penalty presence_penalty repetition_penalty min_p';
+const caching = 'prompt_cache_key prompt_cache_retention prompt_cache_options';
+const ofAnyValue = `${sampling} ${caching} include_reasoning separate_reasoning service_tier prediction moderation`;
 
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
@@ -63,97 +63,50 @@ const examples: Record<string, Example> = {
   'messages[].name': history([{ ...user, name: 'n' }], [], [user]),
   'messages[].content[] text': part({ type: 'text', text: 'b' }, 'text'),
   'messages[].content[] image_url': part(image, 'image_url'),
-  'messages[].content[].image_url.detail': part({ ...image, image_url: { ...image.image_url, detail: 'low' } }, '', [
-    image,
-  ]),
-  'messages[].content[] file, with data': part(
-    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aa' } },
-    'file',
-  ),
+  'messages[].content[].image_url.detail': imageWith({ image_url: { ...image.image_url, detail: 'low' } }),
+  'messages[].content[] file, with data': part({ type: 'file', file: pdf }, 'file'),
   'messages[].content[] file, by id': part({ type: 'file', file: { file_id: 'x' } }, 'file'),
-  'messages[].content[] input_audio': part(
-    { type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } },
-    'input_audio',
-  ),
-  'messages[].content[] refusal': assistant(
-    { content: [textBlock('x'), { type: 'refusal', refusal: 'no' }] },
-    'content[].refusal',
-  ),
+  'messages[].content[] input_audio': part({ type: 'input_audio', input_audio: sound }, 'input_audio'),
+  'messages[].content[] refusal': assistant({ content: [textBlock('x'), refusal] }, 'content[].refusal'),
   'messages[].content[] of other types': part({ type: 'video_url', video_url: {} }, 'video_url'),
-  'messages[].content[].cache_control': part({ ...image, cache_control: { type: 'ephemeral' } }, '', [image]),
+  'messages[].content[].cache_control': imageWith({ cache_control: { type: 'ephemeral' } }),
   'messages[].reasoning_content': assistant({ reasoning_content: 'hm' }, 'reasoning_content'),
   'messages[].reasoning': assistant({ reasoning: 'hm' }, 'reasoning'),
   'messages[].audio': assistant({ audio: { id: 'audio_1' } }, 'audio.id'),
-  'messages[].content[].prompt_cache_breakpoint': part(
-    { ...image, prompt_cache_breakpoint: { mode: 'explicit' } },
-    '',
-    [image],
-  ),
+  'messages[].content[].prompt_cache_breakpoint': imageWith({ prompt_cache_breakpoint: { mode: 'explicit' } }),
   'messages[].refusal': assistant({ refusal: 'no' }, 'refusal'),
   'messages[].tool_calls[]': assistant({ tool_calls: [call] }, 'tool_calls[]'),
-  'messages[].tool_calls[] of custom tools': assistant(
-    { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }] },
-    'tool_calls[]',
-  ),
+  'messages[].tool_calls[] of custom tools': assistant({ tool_calls: [customCall] }, 'tool_calls[]'),
   'messages[].tool_calls[] of other types': assistant({ tool_calls: [{ id: 'c', type: 'shell' }] }, 'tool_calls[]'),
   'messages[].function_call': assistant({ function_call: { name: 'f', arguments: '{}' } }, 'function_call'),
   max_tokens: { with: base, without: { model: 'm', messages: [user] } },
-  max_completion_tokens: top({ max_completion_tokens: 7 }),
-  temperature: top({ temperature: 0.5 }),
-  top_p: top({ top_p: 0.5 }),
-  top_k: top({ top_k: 5 }),
-  stop: top({ stop: 'END' }),
-  stream: top({ stream: true }),
-  stream_options: {
-    with: { ...base, stream: true, stream_options: { include_usage: true, x: 1 } },
-    without: { ...base, stream: true },
-  },
+  ...eachAlone(base, { max_completion_tokens: 7, temperature: 0.5, top_p: 0.5, top_k: 5, stop: 'END', stream: true }),
+  ...eachAlone(base, { reasoning_effort: 'low', reasoning: { effort: 'low' }, user: 'u', safety_identifier: 'u' }),
+  ...eachAlone(base, { thinking, chat_template_kwargs: { enable_thinking: false }, logit_bias: { 1: 1 } }),
+  ...eachAlone(base, { metadata: { a: 'b' }, store: true, verbosity: 'low', audio: { voice: 'v' }, logprobs: true }),
+  ...eachAlone(base, { top_logprobs: 2, functions: [{ name: 'f' }], function_call: 'auto', web_search_options: {} }),
+  stream_options: top({ stream_options: { include_usage: true, x: 1 } }, { stream: true }),
   'tools[]': top({ tools }),
-  'tools[].function.strict': top(
-    { tools: [{ type: 'function', function: { name: 'f', strict: true } }] },
-    { tools: [{ type: 'function', function: { name: 'f' } }] },
-  ),
+  'tools[].function.strict': top({ tools: [fn({ strict: true })] }, { tools: [fn()] }),
   'tools[] custom': top({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'text' } } }] }),
   'tools[] of other types': top({ tools: [{ type: 'shell' }] }),
   tool_choice: top({ tool_choice: 'required' }, { tools }),
   'tool_choice allowed_tools': top(
-    { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', function: { name: 'g' } }] } },
+    { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [fn({ name: 'g' })] } },
     { tools },
   ),
   parallel_tool_calls: top({ parallel_tool_calls: false }, { tools }),
-  reasoning_effort: top({ reasoning_effort: 'low' }),
-  reasoning: top({ reasoning: { effort: 'low' } }),
-  thinking: top({ thinking: { type: 'enabled', budget_tokens: 2000 } }),
-  chat_template_kwargs: top({ chat_template_kwargs: { enable_thinking: false } }),
-  'response_format json_schema': top({
-    response_format: { type: 'json_schema', json_schema: { schema: { type: 'string' } } },
-  }),
+  'response_format json_schema': top({ response_format: schemaFormat({ schema: { type: 'string' } }) }),
   'response_format.json_schema.name': schemaWith({ name: 'n' }),
   'response_format.json_schema.description': schemaWith({ description: 'd' }, { name: 'n', schema: {} }),
   'response_format.json_schema.strict': schemaWith({ strict: true }),
   'response_format json_object': top({ response_format: { type: 'json_object' } }),
   'response_format of other types': top({ response_format: { type: 'grammar', grammar: 'root ::= "a"' } }),
-  user: top({ user: 'u' }),
-  safety_identifier: top({ safety_identifier: 'u' }),
   'n above 1': top({ n: 2 }, {}, 'n'),
-  logit_bias: top({ logit_bias: { 1: 1 } }),
-  ...Object.fromEntries(ofAnyValue.map((field) => [field, top({ [field]: 1 })])),
-  metadata: top({ metadata: { a: 'b' } }),
-  store: top({ store: true }),
-  verbosity: top({ verbosity: 'low' }),
+  ...Object.fromEntries(ofAnyValue.split(' ').map((field) => [field, top({ [field]: 1 })])),
   'modalities, text': top({ modalities: ['text'] }),
   'modalities, audio': top({ modalities: ['text', 'audio'] }),
-  audio: top({ audio: { voice: 'v' } }),
-  logprobs: top({ logprobs: true }),
-  top_logprobs: top({ top_logprobs: 2 }),
-  functions: top({ functions: [{ name: 'f' }] }),
-  function_call: top({ function_call: 'auto' }),
-  web_search_options: top({ web_search_options: {} }),
-  "* that names what the provider's account has stored": top(
-    { previous_response_id: 'resp_1' },
-    {},
-    'previous_response_id',
-  ),
+  "* that names what the provider's account has stored": top({ previous_response_id: 'r' }, {}, 'previous_response_id'),
   '*': top({ brand_new: { a: [1] } }, {}, 'brand_new'),
 };
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json, JsonObject } from '#shared/core/json.ts';
+import { textBlock } from '../../helpers/formats/said.ts';
 
 /*
  * Generated requests in the simplest form of each format: what the rules join (one text and a string, results and the user
@@ -10,14 +11,18 @@ const text = fc
   .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
   .filter((value) => !value.startsWith('x-anthropic-billing-header:'));
 const name = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
+const textPart = text.map(textBlock);
 const base64 = fc.base64String({ minLength: 4, maxLength: 24 });
 const imageType = fc.constantFrom('image/jpeg', 'image/png', 'image/gif', 'image/webp');
 const url = name.map((path) => `https://example.com/${path}.png`);
 
-const input = fc
-  .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
-  .filter((value) => Object.keys(value).join() !== '_raw');
+function inputOf(names: fc.Arbitrary<string>, maxKeys: number): fc.Arbitrary<JsonObject> {
+  return fc
+    .dictionary(names, fc.jsonValue({ maxDepth: 2 }), { maxKeys })
+    .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
+    .filter((value) => Object.keys(value).join() !== '_raw');
+}
+const input = inputOf(name, 4);
 const brokenArguments = fc.oneof(
   fc.constantFrom('[1]', '{"x":'),
   text.filter((value) => value.trim() !== '' && !value.trim().startsWith('{')),
@@ -26,10 +31,7 @@ const brokenArguments = fc.oneof(
 /** Texts, names and inputs of answers, and sizes of the pieces in which they are streamed. */
 export const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
 export const shortName = fc.stringMatching(/^[a-z_]{1,10}$/);
-export const smallInput = fc
-  .dictionary(shortName, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
-  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
-  .filter((value) => Object.keys(value).join() !== '_raw');
+export const smallInput = inputOf(shortName, 3);
 export const pieceSizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
 /** Cuts texts into pieces of these sizes, one after the other. */
@@ -50,12 +52,8 @@ const ids = (turn: number, count: number) => Array.from({ length: count }, (_, a
 
 /** Several texts and images, or a single text as a string; never two forms of the same content. */
 function contentOf<T extends Json>(texts: fc.Arbitrary<T>, images: fc.Arbitrary<T>): fc.Arbitrary<string | T[]> {
-  const mixed = fc.array(fc.oneof(texts, images), { minLength: 2, maxLength: 4 });
-  return fc.oneof(
-    text,
-    mixed,
-    images.map((image) => [image]),
-  );
+  const image = images.map((image) => [image]);
+  return fc.oneof(text, fc.array(fc.oneof(texts, images), { minLength: 2, maxLength: 4 }), image);
 }
 
 const sampling = {
@@ -72,33 +70,20 @@ function turns<T>(turn: (at: number) => fc.Arbitrary<T[]>): fc.Arbitrary<T[]> {
     .map((all) => all.flat());
 }
 
-const chatText = text.map((text) => ({ type: 'text', text }));
-const chatImage = fc
-  .oneof(
-    fc.tuple(imageType, base64).map(([type, data]) => `data:${type};base64,${data}`),
-    url,
-  )
-  .map((url) => ({ type: 'image_url', image_url: { url } }));
+const dataUrl = fc.tuple(imageType, base64).map(([type, data]) => `data:${type};base64,${data}`);
+const chatImage = fc.oneof(dataUrl, url).map((url) => ({ type: 'image_url', image_url: { url } }));
 
 function chatTurn(turn: number): fc.Arbitrary<JsonObject[]> {
-  const user = contentOf<JsonObject>(chatText, chatImage).map((content) => ({ role: 'user', content }));
-  const call = fc.tuple(
-    name,
-    fc.oneof(
-      input.map((value) => JSON.stringify(value)),
-      brokenArguments,
-    ),
-    text,
-  );
+  const user = contentOf<JsonObject>(textPart, chatImage).map((content) => ({ role: 'user', content }));
+  const json = input.map((value) => JSON.stringify(value));
+  const call = fc.tuple(name, fc.oneof(json, brokenArguments), text);
   return fc
-    .tuple(user, fc.option(contentOf<JsonObject>(chatText, chatText)), fc.array(call, { maxLength: 4 }))
+    .tuple(user, fc.option(contentOf<JsonObject>(textPart, textPart)), fc.array(call, { maxLength: 4 }))
     .map(([question, said, calls]) => {
       const names = ids(turn, calls.length);
-      const tool_calls = calls.map(([name, text], at) => ({
-        id: names[at],
-        type: 'function',
-        function: { name, arguments: text },
-      }));
+      const tool_calls = calls.map(([name, text], at) => {
+        return { id: names[at], type: 'function', function: { name, arguments: text } };
+      });
       const onlyText = typeof said === 'string' || said === null ? said : said.length > 1 ? said : 'one';
       const answer: JsonObject = {
         role: 'assistant',
@@ -134,10 +119,9 @@ export const chatConversation: fc.Arbitrary<JsonObject> = fc
       {
         max_tokens: fc.integer({ min: 1, max: 100_000 }),
         stop: fc.array(text, { minLength: 1, maxLength: 4 }),
-        response_format: schema.map((schema) => ({
-          type: 'json_schema',
-          json_schema: { name: 'answer', schema, strict: true },
-        })),
+        response_format: schema.map((schema) => {
+          return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } };
+        }),
         some_engine_field: fc.integer(),
       },
       { requiredKeys: ['max_tokens'] },
@@ -167,17 +151,13 @@ function twoUserMessagesInARow(messages: readonly JsonObject[]): boolean {
   return messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.['role'] === 'user');
 }
 
-const messagesText = text.map((text) => ({ type: 'text', text }));
-const messagesImage = fc
-  .oneof(
-    fc.tuple(imageType, base64).map(([media_type, data]) => ({ type: 'base64', media_type, data })),
-    url.map((url) => ({ type: 'url', url })),
-  )
-  .map((source) => ({ type: 'image', source }));
+const dataSource = fc.tuple(imageType, base64).map(([media_type, data]) => ({ type: 'base64', media_type, data }));
+const urlSource = url.map((url) => ({ type: 'url', url }));
+const messagesImage = fc.oneof(dataSource, urlSource).map((source) => ({ type: 'image', source }));
 
 function messagesTurn(turn: number): fc.Arbitrary<JsonObject[]> {
-  const more = fc.array(fc.oneof<fc.Arbitrary<JsonObject>[]>(messagesText, messagesImage), { maxLength: 3 });
-  const texts = fc.array(messagesText, { maxLength: 3 });
+  const more = fc.array(fc.oneof<fc.Arbitrary<JsonObject>[]>(textPart, messagesImage), { maxLength: 3 });
+  const texts = fc.array(textPart, { maxLength: 3 });
   return fc
     .tuple(texts, fc.array(fc.tuple(name, input, text), { minLength: 1, maxLength: 4 }), more)
     .map(([said, uses, after]) => {
@@ -194,7 +174,7 @@ function messagesTurn(turn: number): fc.Arbitrary<JsonObject[]> {
 /** A messages request that survives the way to the chat format and back without loss. */
 export const messagesConversation: fc.Arbitrary<JsonObject> = fc
   .record({
-    first: contentOf<JsonObject>(messagesText, messagesImage),
+    first: contentOf<JsonObject>(textPart, messagesImage),
     turns: turns(messagesTurn),
     tools: fc.uniqueArray(
       fc.record(
@@ -212,28 +192,24 @@ export const messagesConversation: fc.Arbitrary<JsonObject> = fc
         system: text,
         stop_sequences: fc.array(text, { minLength: 1, maxLength: 4 }),
         stream: fc.constant(true),
-        ...sampling,
         some_engine_field: fc.integer(),
       },
       { requiredKeys: ['max_tokens'] },
     ),
+    sampling: fc.record(sampling, { requiredKeys: [] }),
     thinking: fc.constantFrom('disabled', 'adaptive'),
     effort: fc.constantFrom('low', 'medium', 'high', 'xhigh', 'max'),
     schema: fc.option(schema),
   })
-  .map(({ first, turns, tools, choice, parallel, withTools, further, thinking, effort, schema }) => {
-    const { temperature, top_p, top_k, ...rest } = further;
+  .map(({ first, turns, tools, choice, parallel, withTools, further, sampling, thinking, effort, schema }) => {
     const forced = withTools && ['any', 'tool'].includes(choice);
     const thinks = thinking === 'adaptive' && !forced;
-    const free = Object.fromEntries(
-      Object.entries({ temperature, top_p, top_k }).filter(([, value]) => value !== undefined),
-    );
     const format = schema === null ? {} : { format: { type: 'json_schema', schema } };
     const config = { ...(thinks && { effort }), ...format };
     return {
       model: 'm',
       messages: [{ role: 'user', content: first }, ...turns],
-      ...rest,
+      ...further,
       ...(withTools && {
         tools,
         tool_choice: {
@@ -244,6 +220,6 @@ export const messagesConversation: fc.Arbitrary<JsonObject> = fc
       }),
       thinking: { type: thinks ? 'adaptive' : 'disabled' },
       ...(Object.keys(config).length > 0 && { output_config: config }),
-      ...(!thinks && free),
+      ...(!thinks && sampling),
     };
   });

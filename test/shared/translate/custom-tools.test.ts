@@ -4,7 +4,8 @@ import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { said } from '../../helpers/formats/said.ts';
 import { runStream } from './run-stream.ts';
 import { translationBetween } from './translation-between.ts';
-import { callPiece, chatChunk, messageBlock, messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
+import { callPiece, chatChunk, inputDeltas, messageBlock } from './upstream-streams.ts';
+import { messageEnd, messageStart, responseEnd } from './upstream-streams.ts';
 
 const patch = '*** Begin Patch\n+"ü" \\ {}\n*** End Patch';
 const grammar = { syntax: 'lark', definition: 'start: /.+/' };
@@ -42,14 +43,8 @@ describe('custom tools of a chat client, with their calls, results and choice', 
     expect(sentTo('messages')).toMatchObject({
       messages: [
         said('user', 'Edit.'),
-        {
-          role: 'assistant',
-          content: [
-            { type: 'tool_use', id: 'a', name: 'apply_patch', input: { input: patch } },
-            { type: 'tool_use', id: 'b', name: 'ls', input: { d: 1 } },
-          ],
-        },
-        { role: 'user', content: [{ tool_use_id: 'a', content: 'Done.' }, { tool_use_id: 'b' }] },
+        said('assistant', uses('a', 'b')),
+        said('user', [{ tool_use_id: 'a', content: 'Done.' }, { tool_use_id: 'b' }]),
       ],
       tools: [{ name: 'apply_patch', description: described, input_schema: { properties } }, { name: 'ls' }],
       tool_choice: { type: 'tool', name: 'apply_patch' },
@@ -74,21 +69,12 @@ describe('custom tools of a chat client, with their calls, results and choice', 
   });
 
   it('become functions with one string for a chat upstream without custom tools', () => {
+    const parameters = { properties, required: ['input'] };
+    const fn = { type: 'function', function: { name: 'apply_patch' } };
     expect(sentTo('chat')).toMatchObject({
-      messages: [
-        {},
-        { tool_calls: [{ id: 'a', type: 'function', function: { name: 'apply_patch', arguments: wrapped } }, other] },
-        {},
-        {},
-      ],
-      tools: [
-        {
-          type: 'function',
-          function: { name: 'apply_patch', description: described, parameters: { properties, required: ['input'] } },
-        },
-        request.tools[1],
-      ],
-      tool_choice: { type: 'function', function: { name: 'apply_patch' } },
+      messages: [{}, { tool_calls: [{ ...chatCalls[0], id: 'a' }, other] }, {}, {}],
+      tools: [{ ...fn, function: { ...fn.function, description: described, parameters } }, request.tools[1]],
+      tool_choice: fn,
     });
     expect(sentTo('chat', request, true)).toEqual(request);
   });
@@ -129,7 +115,7 @@ function streams(json: string): Record<string, (JsonObject | string)[]> {
       ...messageBlock(
         0,
         { type: 'tool_use', id: 'c0', name: 'apply_patch', input: {} },
-        ...pieces(json).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+        ...inputDeltas(...pieces(json)),
       ),
       ...messageBlock(1, { type: 'tool_use', id: 'c1', name: 'ls', input: { d: 1 } }),
       ...messageEnd('tool_use'),
@@ -145,33 +131,22 @@ function streams(json: string): Record<string, (JsonObject | string)[]> {
   };
 }
 
+const chatCalls = [
+  { id: 'c0', type: 'function', function: { name: 'apply_patch', arguments: wrapped } },
+  { ...other, id: 'c1' },
+];
+const uses = (patchId: string, otherId: string): JsonObject[] => [
+  { type: 'tool_use', id: patchId, name: 'apply_patch', input: { input: patch } },
+  { type: 'tool_use', id: otherId, name: 'ls', input: { d: 1 } },
+];
 const answers: Record<string, JsonObject> = {
-  chat: {
-    choices: [
-      {
-        message: {
-          tool_calls: [
-            { id: 'c0', type: 'function', function: { name: 'apply_patch', arguments: wrapped } },
-            { id: 'c1', type: 'function', function: { name: 'ls', arguments: '{"d":1}' } },
-          ],
-        },
-      },
-    ],
-  },
-  messages: {
-    content: [
-      { type: 'tool_use', id: 'c0', name: 'apply_patch', input: { input: patch } },
-      { type: 'tool_use', id: 'c1', name: 'ls', input: { d: 1 } },
-    ],
-    stop_reason: 'tool_use',
-  },
+  chat: { choices: [{ message: { tool_calls: chatCalls } }] },
+  messages: { content: uses('c0', 'c1'), stop_reason: 'tool_use' },
   responses: { status: 'completed', output: [{ ...item, input: patch }, fnItem] },
 };
 
-interface Piece {
-  index: number;
-  custom?: { name?: string; input: string };
-  [field: string]: unknown;
+interface Choice {
+  delta: { tool_calls?: { index: number; custom?: { name?: string; input: string } }[] };
 }
 
 describe.each(['chat', 'messages', 'responses'])(
@@ -185,32 +160,21 @@ describe.each(['chat', 'messages', 'responses'])(
       const { body } = translation.reply(answers[upstream] ?? {}, answerContext);
       const [choice] = body['choices'] as unknown as { message: JsonObject; finish_reason: string }[];
       expect(choice?.finish_reason).toBe('tool_calls');
-      expect(choice?.message['tool_calls']).toEqual([
-        { ...call, id: 'c0' },
-        { ...other, id: 'c1' },
-      ]);
+      expect(choice?.message['tool_calls']).toEqual([{ ...call, id: 'c0' }, chatCalls[1]]);
     });
 
-    it.each([
-      ['in its usual form', wrapped],
-      ['under another name', JSON.stringify({ patch })],
-      ['bare', patch],
-    ])('has its input as text in a stream where the model wrote it %s', (_, json) => {
+    const ways = { 'in its usual form': wrapped, 'under another name': JSON.stringify({ patch }), bare: patch };
+    it.each(Object.entries(ways))('has its input as text in a stream where the model wrote it %s', (_, json) => {
       const { text } = runStream(translation.stream(answerContext), streams(json)[upstream] ?? []);
       const chunks = text.split('\n\n').filter((line) => line.startsWith('data: {'));
-      const calls = chunks.flatMap((line) => {
-        const [choice] = (JSON.parse(line.slice(6)) as { choices: { delta: { tool_calls?: Piece[] } }[] }).choices;
-        return choice?.delta.tool_calls ?? [];
-      });
+      const choices = chunks.flatMap((line) => (JSON.parse(line.slice(6)) as { choices: Choice[] }).choices);
+      const calls = choices.flatMap(({ delta }) => delta.tool_calls ?? []);
       const [first, ...more] = calls.filter(({ index }) => index === 0);
       expect(first).toMatchObject({ id: 'c0', type: 'custom', custom: { name: 'apply_patch' } });
       expect([first, ...more].map((each) => each?.custom?.input).join('')).toBe(patch);
       expect(more.every((each) => Object.keys(each).toSorted().join() === 'custom,index')).toBe(true);
-      expect(calls.find(({ index }) => index === 1)).toMatchObject({
-        id: 'c1',
-        type: 'function',
-        function: { name: 'ls' },
-      });
+      const second = { id: 'c1', type: 'function', function: { name: 'ls' } };
+      expect(calls.find(({ index }) => index === 1)).toMatchObject(second);
     });
   },
 );

@@ -14,14 +14,8 @@ const text =
 const fn = { name: 'get_weather', arguments: '{"city":"Málaga","days":3}' };
 const written = thinking + text + fn.name + fn.arguments;
 
-const chatWhole: JsonObject = {
-  choices: [
-    {
-      message: { reasoning: thinking, content: text, tool_calls: [{ id: 'c', type: 'function', function: fn }] },
-      finish_reason: 'tool_calls',
-    },
-  ],
-};
+const message = { reasoning: thinking, content: text, tool_calls: [{ id: 'c', type: 'function', function: fn }] };
+const chatWhole: JsonObject = { choices: [{ message, finish_reason: 'tool_calls' }] };
 const chatStream = [
   chatChunk({ reasoning: thinking }),
   chatChunk({ content: text.slice(0, 50) }),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Effect, FieldRule } from '#shared/translate/field-rule.ts';
+import { refusalOf } from '../../helpers/formats/refusal-of.ts';
 
 /** Two bodies that differ only in the field of a rule. */
 export interface Example {
@@ -9,6 +9,20 @@ export interface Example {
   without: JsonObject;
   /** Path of the field, if it differs from the rule's name. */
   path?: string;
+}
+
+/** Returns a function that makes an example of a body with and without these fields, and with those of `without` in any case. */
+export function topOf(base: JsonObject) {
+  return (fields: JsonObject, without: JsonObject = {}, path?: string): Example => ({
+    with: { ...base, ...without, ...fields },
+    without: { ...base, ...without },
+    ...(path !== undefined && { path }),
+  });
+}
+
+/** Returns an example for each of these fields, in which the base has no further field. */
+export function eachAlone(base: JsonObject, fields: JsonObject): Record<string, Example> {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, topOf(base)({ [field]: value })]));
 }
 
 /**
@@ -58,7 +72,7 @@ function holdRule(field: string, effect: Effect, example: Example, translate: (b
       return;
     case 'refused': {
       translate(example.without);
-      const error = refusal(() => translate(example.with));
+      const error = refusalOf(() => translate(example.with));
       expect(['unsupported_parameter', 'invalid_request']).toContain(error.code);
       // The error for an unsupported part or item names its type, not the field of the rule.
       const place = path.replace(/\[\]\.\w+$/, '[]');
@@ -66,16 +80,6 @@ function holdRule(field: string, effect: Effect, example: Example, translate: (b
       expect(error.message).toContain(error.param);
     }
   }
-}
-
-function refusal(attempt: () => unknown): RouterError {
-  try {
-    attempt();
-  } catch (error) {
-    if (error instanceof RouterError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }
 
 /** Returns all values at a path, with `[]` for every element. */

@@ -14,6 +14,7 @@ const found = {
   encrypted_content: encodeResultText('Täxt'),
 };
 const page = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'The page.' }, title: null };
+const fetched = { type: 'web_fetch_result', url: 'https://x.example/', content: page };
 
 /** An answer with two parallel calls, a call that was cut off, and text around them. */
 const content: JsonObject[] = [
@@ -21,11 +22,7 @@ const content: JsonObject[] = [
   { type: 'server_tool_use', id: first, name: 'web_search', input: { query: 'q' } },
   { type: 'server_tool_use', id: second, name: 'web_fetch', input: { url: 'https://x.example/' } },
   { type: 'web_search_tool_result', tool_use_id: first, content: [found] },
-  {
-    type: 'web_fetch_tool_result',
-    tool_use_id: second,
-    content: { type: 'web_fetch_result', url: 'https://x.example/', content: page },
-  },
+  { type: 'web_fetch_tool_result', tool_use_id: second, content: fetched },
   textBlock('That is it.'),
   { type: 'server_tool_use', id: hostedCallId('c3'), name: 'web_search', input: {} },
 ];
@@ -33,27 +30,21 @@ const messages = [said('user', 'Look.'), said('assistant', content), said('user'
 const request = { model: 'm', max_tokens: 9, messages };
 const results = ['1. T\nhttps://x.example/\n1 day\nTäxt', 'The page.'];
 
-function translated(upstream: string): JsonObject {
-  return translationBetween('messages', upstream).request(request, { model: 'm' });
+function translated(upstream: string, body: JsonObject = request): JsonObject {
+  return translationBetween('messages', upstream).request(body, { model: 'm' });
 }
 
 describe('searches and fetches that the router has run, in a later request', () => {
   it('become tool calls with their results on chat upstreams', () => {
-    const call = (id: string, name: string, input: object) => ({
-      id,
-      type: 'function',
-      function: { name, arguments: JSON.stringify(input) },
-    });
+    const search = { name: 'web_search', arguments: '{"query":"q"}' };
+    const fetch = { name: 'web_fetch', arguments: '{"url":"https://x.example/"}' };
+    const calls = [
+      { id: first, type: 'function', function: search },
+      { id: second, type: 'function', function: fetch },
+    ];
     expect(translated('chat')['messages']).toEqual([
       said('user', 'Look.'),
-      {
-        role: 'assistant',
-        content: 'Let me see.',
-        tool_calls: [
-          call(first, 'web_search', { query: 'q' }),
-          call(second, 'web_fetch', { url: 'https://x.example/' }),
-        ],
-      },
+      { ...said('assistant', 'Let me see.'), tool_calls: calls },
       { role: 'tool', tool_call_id: first, content: results[0] },
       { role: 'tool', tool_call_id: second, content: results[1] },
       said('assistant', 'That is it.'),
@@ -75,14 +66,9 @@ describe('searches and fetches that the router has run, in a later request', () 
 });
 
 it('a failed search in a later request has its error code as result', () => {
-  const failed = {
-    type: 'web_search_tool_result',
-    tool_use_id: first,
-    content: { type: 'web_search_tool_result_error', error_code: 'unavailable' },
-  };
+  const error = { type: 'web_search_tool_result_error', error_code: 'unavailable' };
+  const failed = { type: 'web_search_tool_result', tool_use_id: first, content: error };
   const history = [messages[0], said('assistant', [content[1], failed]), messages[2]];
-  const body = translationBetween('messages', 'chat').request({ ...request, messages: history } as JsonObject, {
-    model: 'm',
-  });
+  const body = translated('chat', { ...request, messages: history } as JsonObject);
   expect(body['messages']).toContainEqual({ role: 'tool', tool_call_id: first, content: 'Error: unavailable' });
 });

@@ -108,9 +108,9 @@ describe('the features that a worker announces to lack', () => {
     expect(lackedFeatures(conversationTranslations, { model: 'm' })).toEqual(
       expect.arrayContaining([
         ...['documents', 'audio_input', 'logprobs', 'prefill', 'several_choices'].map((name) => `${name}@chat`),
-        ...['documents', 'pdf', 'search_results', 'mcp_servers', 'container', 'prefill'].map(
-          (name) => `${name}@messages`,
-        ),
+        ...['documents', 'pdf', 'search_results', 'mcp_servers'].map((name) => `${name}@messages`),
+        'container@messages',
+        'prefill@messages',
         ...['documents', 'logprobs', 'prefill'].map((name) => `${name}@responses`),
       ]),
     );

@@ -7,29 +7,26 @@ import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-si
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { resultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
 import { hostedCallId } from '#shared/formats/messages/hosted/result-text-encoding.ts';
-import { targetFor, testRules, type Example } from './hold-rule.ts';
+import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
 const text = (text: string) => ({ type: 'text', text });
 const base: JsonObject = { model: 'm', max_tokens: 100, messages: [user] };
+const top = topOf(base);
 const tool = { name: 'f', input_schema: { type: 'object', $schema: 'https://x' } };
 
-function top(fields: JsonObject, without: JsonObject = {}, path?: string): Example {
-  const example = { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
-  return path === undefined ? example : { ...example, path };
+/** Returns a turn with and without a block, or with and without a field of the block; `field` is the field of the rule. */
+function block(block: Json, field = '', { role = 'user', before = [], without = [] }: Turn = {}): Example {
+  const turn = (...blocks: Json[]): JsonObject => ({
+    messages: [...before, { role, content: [text('a'), ...blocks] }],
+  });
+  return top(turn(block), turn(...without), field === '' ? '' : `messages[].content[].${field}`);
 }
 
-/** Returns a turn with and without a block, or with and without a field of the block; `field` is the field of the rule. */
-function block(
-  block: Json,
-  field = '',
-  { role = 'user', before = [], without = [] as Json[] }: { role?: string; before?: Json[]; without?: Json[] } = {},
-): Example {
-  return {
-    with: { ...base, messages: [...before, { role, content: [text('a'), block] }] },
-    without: { ...base, messages: [...before, { role, content: [text('a'), ...without] }] },
-    path: field === '' ? '' : `messages[].content[].${field}`,
-  };
+interface Turn {
+  role?: string;
+  before?: Json[];
+  without?: Json[];
 }
 
 function ofAssistant(added: Json, field = '', without: Json[] = []): Example {
@@ -60,16 +57,20 @@ function searched(id: string, path = ''): Example {
     { type: 'server_tool_use', id, name: 'web_search', input: { query: 'q' } },
     { type: 'web_search_tool_result', tool_use_id: id, content: [found] },
   ];
-  const messages = (content: Json[]): Json[] => [user, { role: 'assistant', content }];
-  return {
-    with: { ...base, messages: messages([text('a'), ...search, text('a')]) },
-    without: { ...base, messages: messages([text('a'), text('a')]) },
-    path,
-  };
+  const answer = (...content: Json[]): JsonObject => ({ messages: [user, { role: 'assistant', content }] });
+  return top(answer(text('a'), ...search, text('a')), answer(text('a'), text('a')), path);
 }
 
 const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }];
 const page = { url: 'https://x.example/', title: 't', text: '', age: undefined };
+const citations = resultCitations(page.url, [page]);
+const billing = text('x-anthropic-billing-header: v');
+const pdf = { type: 'base64', media_type: 'application/pdf', data: 'aa' };
+const linked = { type: 'url', url: 'https://x/a.pdf' };
+const referred = { type: 'tool_reference', tool_name: 'f' };
+const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition: { ...tool, name: 'g' } } };
+const returned = writeReturnedSignature({ signature: 's' }, { origin: 'here', model: 'target' }, undefined);
+const execution = { type: 'server_tool_use', id: 's', name: 'code_execution', input: {} };
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
 const bash = { type: 'bash_20250124', name: 'bash' };
 const noUses = { type: 'tool_uses', value: 0 };
@@ -82,14 +83,14 @@ function ofDocument(fields: JsonObject, field: string): Example {
   return block({ ...document, ...fields }, field, { without: [document] });
 }
 
+function ofImage(fields: JsonObject, field: string): Example {
+  return block({ ...image, ...fields }, field, { without: [image] });
+}
+
 const examples: Record<string, Example> = {
   model: { with: base, without: base },
   system: top({ system: [{ ...text('s'), cache_control: { type: 'ephemeral' } }] }),
-  'system[] billing header': top(
-    { system: [text('x-anthropic-billing-header: v'), text('s')] },
-    { system: [text('s')] },
-    'system',
-  ),
+  'system[] billing header': top({ system: [billing, text('s')] }, { system: [text('s')] }, 'system'),
   'messages[] system': top({ messages: [user, { role: 'system', content: 's' }] }),
   'messages[] user': top({ messages: [user, { role: 'user', content: 'b' }] }),
   'messages[] assistant': top({ messages: [user, { role: 'assistant', content: 'b' }] }),
@@ -99,27 +100,14 @@ const examples: Record<string, Example> = {
   'messages[].content[] document, text': block(document, 'source'),
   'messages[].content[] document, context': ofDocument({ context: 'c' }, 'context'),
   'messages[].content[] document, citations': ofDocument({ citations: { enabled: true } }, 'citations'),
-  'messages[].content[] document, PDF': block(
-    { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aa' } },
-    'source',
-  ),
-  'messages[].content[] document, by URL': block(
-    { type: 'document', source: { type: 'url', url: 'https://x/a.pdf' } },
-    'source',
-  ),
+  'messages[].content[] document, PDF': block({ type: 'document', source: pdf }, 'source'),
+  'messages[].content[] document, by URL': block({ type: 'document', source: linked }, 'source'),
   'messages[].content[] tool_use': ofAssistant({ type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }, 'input'),
   'messages[].content[] tool_result': block(result, 'tool_use_id', { before: called }),
   'messages[].content[] tool_result, image': ofResult({ content: [image] }, 'content'),
   'messages[].content[].is_error': ofResult({ is_error: true }, 'is_error'),
-  'messages[].content[] tool_result, tool_reference': ofResult(
-    { content: [{ type: 'tool_reference', tool_name: 'f' }] },
-    'content',
-  ),
-  'messages[].content[] tool_addition': block(
-    { type: 'tool_addition', tool: { type: 'tool_definition', definition: { ...tool, name: 'g' } } },
-    'tool',
-    { role: 'system', before: [user] },
-  ),
+  'messages[].content[] tool_result, tool_reference': ofResult({ content: [referred] }, 'content'),
+  'messages[].content[] tool_addition': block(addition, 'tool', { role: 'system', before: [user] }),
   'messages[].content[] tool_removal': top(
     { messages: [user, { role: 'system', content: [{ type: 'tool_removal', tool: toolNamed('f') }] }] },
     { tools: [tool, { ...tool, name: 'g' }] },
@@ -129,38 +117,20 @@ const examples: Record<string, Example> = {
   'messages[].content[] thinking, signed here': ofAssistant(thinking(syntheticSignature)),
   'messages[].content[] thinking, of a Responses worker': ofAssistant(thinking(signedBy('target', 'gAAA'))),
   'messages[].content[] redacted_thinking': ofAssistant({ type: 'redacted_thinking', data: 'd' }, 'data'),
-  'messages[].content[] redacted_thinking, made here': ofAssistant({
-    type: 'redacted_thinking',
-    data: writeReturnedSignature({ signature: 's' }, { origin: 'here', model: 'target' }, undefined),
-  }),
+  'messages[].content[] redacted_thinking, made here': ofAssistant({ type: 'redacted_thinking', data: returned }),
   'messages[].content[] compaction': ofAssistant({ type: 'compaction', content: 'so far' }, 'content'),
-  'messages[].content[] of other types': ofAssistant(
-    { type: 'server_tool_use', id: 's', name: 'code_execution', input: {} },
-    'input',
-  ),
+  'messages[].content[] of other types': ofAssistant(execution, 'input'),
   'messages[].content[] web search or fetch': searched('srvtoolu_1', 'messages[].content[].tool_use_id'),
   'messages[].content[] web search or fetch, run here': searched(hostedCallId('call_1')),
-  'messages[].content[].citations, made here': ofAssistant(
-    { ...text('b'), citations: resultCitations(page.url, [page]) },
-    '',
-    [text('b')],
-  ),
-  'messages[].content[].transformations': block(
-    { ...image, transformations: { oversized_image: 'error' } },
-    'transformations',
-    { without: [image] },
-  ),
+  'messages[].content[].citations, made here': ofAssistant({ ...text('b'), citations }, '', [text('b')]),
+  'messages[].content[].transformations': ofImage({ transformations: { oversized_image: 'error' } }, 'transformations'),
   'messages[].content[].toolset_name': ofResult({ toolset_name: 'set' }, 'toolset_name'),
-  'messages[].content[].cache_control': block({ ...image, cache_control: { type: 'ephemeral' } }, 'cache_control', {
-    without: [image],
-  }),
+  'messages[].content[].cache_control': ofImage({ cache_control: { type: 'ephemeral' } }, 'cache_control'),
   max_tokens: { with: { ...base, max_tokens: 9 }, without: base },
   'max_tokens of 0': { with: { ...base, max_tokens: 0 }, without: base },
-  temperature: top({ temperature: 0.5 }),
-  top_p: top({ top_p: 0.5 }),
-  top_k: top({ top_k: 5 }),
-  stop_sequences: top({ stop_sequences: ['END'] }),
-  stream: top({ stream: true }),
+  ...eachAlone(base, { temperature: 0.5, top_p: 0.5, top_k: 5, stop_sequences: ['END'], stream: true, container: 'x' }),
+  ...eachAlone(base, { mcp_servers: [{ name: 'x' }], compaction: { type: 'enabled' }, thread: { type: 'create' } }),
+  ...eachAlone(base, { output_format: { type: 'json_schema', schema: { type: 'string' } } }),
   'tools[]': top({ tools: [tool] }),
   'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
   'tools[].strict of bash, text_editor, memory, computer': top(
@@ -193,12 +163,8 @@ const examples: Record<string, Example> = {
   ),
   thinking: top({ thinking: { type: 'adaptive' } }),
   'output_config.effort': top({ output_config: { effort: 'low' } }, { thinking: { type: 'adaptive' } }),
-  'output_config.task_budget': top(
-    { output_config: { task_budget: { type: 'tokens', total: 50_000 } } },
-    { output_config: {} },
-  ),
+  'output_config.task_budget': top({ output_config: { task_budget: { total: 50_000 } } }, { output_config: {} }),
   'output_config.format': top({ output_config: { format: { type: 'json_schema', schema: { type: 'string' } } } }),
-  output_format: top({ output_format: { type: 'json_schema', schema: { type: 'string' } } }),
   'metadata.user_id': top({ metadata: { user_id: 'u' } }),
   'context_management.edits[] clear_thinking': edited(
     { type: 'clear_thinking_20251015' },
@@ -217,15 +183,7 @@ const examples: Record<string, Example> = {
       .split(' ')
       .map((field) => [field, top({ [field]: 'x' })]),
   ),
-  mcp_servers: top({ mcp_servers: [{ name: 'x' }] }),
-  compaction: top({ compaction: { type: 'enabled' } }),
-  container: top({ container: 'x' }),
-  thread: top({ thread: { type: 'create' } }),
-  "* that names what the provider's account has stored": top(
-    { previous_response_id: 'resp_1' },
-    {},
-    'previous_response_id',
-  ),
+  "* that names what the provider's account has stored": top({ previous_response_id: 'r' }, {}, 'previous_response_id'),
   '*': top({ min_p: 0.1 }, {}, 'min_p'),
 };
 

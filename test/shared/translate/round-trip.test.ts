@@ -6,17 +6,12 @@ import { parseResponsesRequest } from '#shared/formats/responses/parse-responses
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { assembleCompletion } from './assemble-completion.ts';
 import { assembleMessage } from './assemble-message.ts';
-import {
-  chatConversation,
-  cutInto,
-  messagesConversation,
-  pieceSizes as sizes,
-  shortName,
-  smallInput,
-  someText,
-} from './conversations.ts';
+import { chatConversation, cutInto, messagesConversation } from './conversations.ts';
+import { pieceSizes as sizes, shortName, smallInput, someText } from './conversations.ts';
 import { runBytes, runStream } from './run-stream.ts';
 import { translationBetween } from './translation-between.ts';
+import { chatChunk } from './upstream-streams.ts';
+import { withoutFields } from './without-fields.ts';
 
 const traits = { model: 'm' };
 const answerContext = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
@@ -26,17 +21,7 @@ function without(request: JsonObject, fields: readonly string[]): JsonObject {
 }
 
 /** The fields that a messages request gets on its way from the Responses format. */
-const added: ReadonlySet<string> = new Set(['cache_control', 'display']);
-
-/** Returns a messages request without these fields; one text is a string. */
-function unmarked(request: JsonObject): unknown {
-  const plain = JSON.stringify(request, (field, value: unknown) => (added.has(field) ? undefined : value));
-  return JSON.parse(plain, (field, value: unknown) => {
-    const [only, ...others] = (Array.isArray(value) ? value : []) as { type: string; text: string }[];
-    const isOneText = only?.type === 'text' && others.length === 0;
-    return isOneText && (field === 'content' || field === 'system') ? only.text : value;
-  });
-}
+const added = ['cache_control', 'display'];
 
 /** Fields that the Responses format lacks. */
 const lacked = ['stop', 'stop_sequences', 'top_k'];
@@ -56,16 +41,14 @@ it.each([
       const request = without(given, by === 'responses' ? lacked : []);
       const sent = there.request(parsers[format](request), traits);
       const came = back.request(parsers[by](sent), traits);
-      expect(isMarked ? unmarked(came) : came).toEqual(request);
+      expect(isMarked ? withoutFields(came, added) : came).toEqual(request);
     }),
     { numRuns: 150 },
   );
 });
 
-const [messagesToChat, responsesToChat] = [
-  translationBetween('messages', 'chat'),
-  translationBetween('responses', 'chat'),
-];
+const messagesToChat = translationBetween('messages', 'chat');
+const responsesToChat = translationBetween('responses', 'chat');
 
 const answer = fc.record({
   reasoning: someText,
@@ -77,11 +60,9 @@ const answer = fc.record({
 type Answer = typeof answer extends fc.Arbitrary<infer T> ? T : never;
 
 function wholeChat({ reasoning, content, calls, finish, usage }: Answer): JsonObject {
-  const tool_calls = calls.map(([name, input], at) => ({
-    id: `c${at}`,
-    type: 'function',
-    function: { name, arguments: JSON.stringify(input) },
-  }));
+  const tool_calls = calls.map(([name, input], at) => {
+    return { id: `c${at}`, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+  });
   const message = { role: 'assistant', content, reasoning_content: reasoning, ...(calls.length > 0 && { tool_calls }) };
   return {
     choices: [{ index: 0, message, finish_reason: finish }],
@@ -91,17 +72,16 @@ function wholeChat({ reasoning, content, calls, finish, usage }: Answer): JsonOb
 
 /** Returns the same answer as a chat stream: `cut` has the sizes of the pieces, `order` the order of their calls. */
 function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject[] {
-  const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
-    choices: [{ index: 0, delta, finish_reason: finish }],
-  });
   const pieces = cutInto(cut);
   const head = [
-    ...pieces(given.reasoning).map((reasoning) => chunk({ reasoning })),
-    ...pieces(given.content).map((content) => chunk({ content })),
+    ...pieces(given.reasoning).map((reasoning) => chatChunk({ reasoning })),
+    ...pieces(given.content).map((content) => chatChunk({ content })),
   ];
   const lanes = given.calls.map(([name, input], index) => [
-    chunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name, arguments: '' } }] }),
-    ...pieces(JSON.stringify(input)).map((text) => chunk({ tool_calls: [{ index, function: { arguments: text } }] })),
+    chatChunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name, arguments: '' } }] }),
+    ...pieces(JSON.stringify(input)).map((text) =>
+      chatChunk({ tool_calls: [{ index, function: { arguments: text } }] }),
+    ),
   ]);
   // Calls begin in order; their further pieces come in any order.
   const mixed = lanes.map(([first]) => first).filter((first) => first !== undefined);
@@ -112,7 +92,7 @@ function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject
     if (next) mixed.push(next);
   }
   const { usage } = wholeChat(given);
-  return [chunk({ role: 'assistant' }), ...head, ...mixed, chunk({}, given.finish), { choices: [], usage }];
+  return [chatChunk({ role: 'assistant' }), ...head, ...mixed, chatChunk({}, given.finish), { choices: [], usage }];
 }
 
 function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
@@ -122,17 +102,11 @@ function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
 
 describe('an answer to a client', () => {
   it('may have characters that some parsers read as line ends', () => {
-    const given: Answer = {
-      reasoning: '\u2028',
-      content: 'a\u2029b\u0085c',
-      calls: [],
-      finish: 'stop',
-      usage: { prompt: 1, completion: 1 },
-    };
+    const said = { reasoning: '\u2028', content: 'a\u2029b\u0085c' };
+    const given: Answer = { ...said, calls: [], finish: 'stop', usage: { prompt: 1, completion: 1 } };
     const { text } = runStream(messagesToChat.stream(answerContext), streamedChat(given, [9], [1]));
-    expect(assembleMessage(text).content).toEqual(
-      messagesToChat.reply(wholeChat(given), answerContext).body['content'],
-    );
+    const { body } = messagesToChat.reply(wholeChat(given), answerContext);
+    expect(assembleMessage(text).content).toEqual(body['content']);
   });
 
   it('is the same for a messages client, streamed or not, with pieces of any size and order', () => {
@@ -179,10 +153,7 @@ describe('an answer to a client', () => {
     const given: Answer = {
       reasoning: 'é — 日本',
       content: 'Grüße 👩‍🚀!',
-      calls: [
-        ['f', { 'ü"\\': '👍' }],
-        ['g', {}],
-      ],
+      calls: Object.entries({ f: { 'ü"\\': '👍' }, g: {} }),
       finish: 'tool_calls',
       usage: { prompt: 3, completion: 4 },
     };
@@ -193,10 +164,14 @@ describe('an answer to a client', () => {
     const bytes = bytesOf(events, named);
     const translate = (chunks: Uint8Array[]) => runBytes(translation.stream(answerContext), chunks);
     const expected = translate([bytes]);
-    for (let at = 1; at < bytes.length; at++) {
-      expect(translate([bytes.subarray(0, at), bytes.subarray(at)])).toBe(expected);
+    // Small and large pieces, which end at each byte once.
+    for (const size of [1, 2, 3, 7, 61, 499]) {
+      for (let offset = 1; offset <= size; offset++) {
+        const pieces = [bytes.subarray(0, offset)];
+        for (let at = offset; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
+        expect(translate(pieces)).toBe(expected);
+      }
     }
-    expect(translate(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))).toBe(expected);
   });
 });
 

@@ -12,11 +12,11 @@ type Wholes = Readonly<Record<string, [body: JsonObject, code: string]>>;
 
 const chat = chatChunk({ content: 'a' });
 const message = [messageStart, messageBlock(0, { type: 'text', text: 'a' })[0] ?? {}];
-const response = [
-  { type: 'response.created', sequence_number: 0, response: { id: 'r', status: 'in_progress', output: [] } },
-];
+const begun = { id: 'r', status: 'in_progress', output: [] };
+const response = [{ type: 'response.created', sequence_number: 0, response: begun }];
 const overflow =
   "This model's maximum context length is 10 tokens. However, your request has 20 input tokens. Please reduce it.";
+const overload = { type: 'error', error: { type: 'overloaded_error', message: 'x' } };
 
 /** Streams that fail, by upstream, each with the error code. */
 const failures: Record<string, Ends> = {
@@ -36,10 +36,7 @@ const failures: Record<string, Ends> = {
     'says nothing': [[], 'upstream_failed'],
     'is not JSON': [[messageStart, '{"type":"content_block_delta",'], 'upstream_failed'],
     'breaks down': [[messageStart, { type: 'error', error: { type: 'api_error', message: 'x' } }], 'upstream_failed'],
-    'is overloaded': [
-      [messageStart, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }],
-      'overloaded',
-    ],
+    'is overloaded': [[messageStart, overload], 'overloaded'],
   },
   responses: {
     'stops early': [response, 'upstream_failed'],
@@ -59,7 +56,7 @@ const wholeFailures: Record<string, Wholes> = {
   },
   messages: {
     'has no content': [{}, 'upstream_failed'],
-    'is an error': [{ type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 'overloaded'],
+    'is an error': [overload, 'overloaded'],
   },
   responses: {
     'has no output': [{ status: 'completed' }, 'upstream_failed'],
@@ -146,7 +143,6 @@ describe.each(pairs)('a whole answer to a %s client from a %s upstream', (client
 it.each(clientsOf('responses'))('a recorded stream to a %s client fails when it ends early', (client) => {
   const bytes = recordedStream('providers/openai-responses', 'words');
   const cut = bytes.subarray(0, bytes.indexOf('event: response.completed'));
-  expect(() => runRecorded(translationBetween(client, 'responses').stream(answerContext), cut)).toThrow(
-    /before its answer/,
-  );
+  const stream = translationBetween(client, 'responses').stream(answerContext);
+  expect(() => runRecorded(stream, cut)).toThrow(/before its answer/);
 });

@@ -35,6 +35,10 @@ export function messageBlock(index: number, block: JsonObject, ...deltas: JsonOb
   ];
 }
 
+export function inputDeltas(...pieces: string[]): JsonObject[] {
+  return pieces.map((text) => ({ type: 'input_json_delta', partial_json: text }));
+}
+
 /** The end of a messages upstream's stream. */
 export function messageEnd(reason: string, more: JsonObject = {}): JsonObject[] {
   const usage = { input_tokens: null, output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } };
@@ -57,11 +61,23 @@ export function responseEnd(fields: JsonObject & { status?: string } = {}): Json
   return { type: `response.${status}`, response: { id: 'r', output: [], status, usage, ...fields } };
 }
 
+const thinkingDeltas = [
+  { type: 'thinking_delta', thinking: 'hm' },
+  { type: 'signature_delta', signature: 's' },
+];
 const said = { id: 'm', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] };
 const calls = [
   { id: 'fc_a', type: 'function_call', call_id: 'c0', name: 'f', arguments: '{"x":1}' },
   { id: 'fc_b', type: 'function_call', call_id: 'c1', name: 'g', arguments: '{}' },
 ] as const;
+
+export const chatUsage = {
+  prompt_tokens: 28,
+  completion_tokens: 9,
+  total_tokens: 37,
+  prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
+  completion_tokens_details: { reasoning_tokens: 4 },
+};
 
 /** The same answer as upstreams of each format stream it: thinking, text, two parallel calls, and the usage. */
 export const upstreamStreams: Readonly<Record<'chat' | 'messages' | 'responses', readonly (JsonObject | string)[]>> = {
@@ -75,33 +91,15 @@ export const upstreamStreams: Readonly<Record<'chat' | 'messages' | 'responses',
     callPiece(1, '{}', 'g'),
     callPiece(0, ':1}'),
     chatChunk({}, 'stop'),
-    {
-      choices: [],
-      usage: {
-        prompt_tokens: 28,
-        completion_tokens: 9,
-        total_tokens: 37,
-        prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
-        completion_tokens_details: { reasoning_tokens: 4 },
-      },
-    },
+    { choices: [], usage: chatUsage },
     '[DONE]',
   ],
   messages: [
     messageStart,
     { type: 'ping' },
-    ...messageBlock(
-      0,
-      { type: 'thinking', thinking: '', signature: '' },
-      { type: 'thinking_delta', thinking: 'hm' },
-      { type: 'signature_delta', signature: 's' },
-    ),
+    ...messageBlock(0, { type: 'thinking', thinking: '', signature: '' }, ...thinkingDeltas),
     ...messageBlock(1, { type: 'text', text: 'He' }, { type: 'text_delta', text: 'llo' }),
-    ...messageBlock(
-      2,
-      { type: 'tool_use', id: 'c0', name: 'f', input: {} },
-      ...['', '{"x":', '1}'].map((text) => ({ type: 'input_json_delta', partial_json: text })),
-    ),
+    ...messageBlock(2, { type: 'tool_use', id: 'c0', name: 'f', input: {} }, ...inputDeltas('', '{"x":', '1}')),
     ...messageBlock(3, { type: 'tool_use', id: 'c1', name: 'g', input: {} }),
     ...messageEnd('tool_use'),
   ],
@@ -112,11 +110,10 @@ export const upstreamStreams: Readonly<Record<'chat' | 'messages' | 'responses',
     { type: 'response.output_item.added', output_index: 1, item: { ...said, content: [] } },
     { type: 'response.output_text.delta', output_index: 1, item_id: 'm', content_index: 0, delta: 'Hel' },
     { type: 'response.output_text.delta', output_index: 1, item_id: 'm', content_index: 0, delta: 'lo' },
-    ...calls.map((item, at) => ({
-      type: 'response.output_item.added',
-      output_index: 2 + at,
-      item: { ...item, arguments: '', status: 'in_progress' },
-    })),
+    ...calls.map((call, at) => {
+      const item = { ...call, arguments: '', status: 'in_progress' };
+      return { type: 'response.output_item.added', output_index: 2 + at, item };
+    }),
     { type: 'response.function_call_arguments.delta', output_index: 2, item_id: 'fc_a', delta: '{"x"' },
     { type: 'response.function_call_arguments.delta', output_index: 3, item_id: 'fc_b', delta: '{}' },
     { type: 'response.function_call_arguments.delta', output_index: 2, item_id: 'fc_a', delta: ':1}' },

@@ -8,8 +8,7 @@ const values = [0, 0.05, 0.1, 0.1000001, 0.3, 0.5, 2, 400];
 const shape = { name: 'h', help: 'h', labelNames: ['model'] };
 
 it("a bound histogram writes the same text as the library's own", async () => {
-  const theirs = new Registry();
-  const ours = new Registry();
+  const [theirs, ours] = [new Registry(), new Registry()];
   const buckets = [0.1, 0.5, 1];
   const histogram = new Histogram({ ...shape, buckets, registers: [theirs] });
   const bound = new BoundHistogram({ ...shape, buckets, registers: [ours] }).bind({ model: 'a "quoted" one' });
@@ -21,8 +20,7 @@ it("a bound histogram writes the same text as the library's own", async () => {
 });
 
 it("a bound counter writes the same text as the library's own, at every scrape", async () => {
-  const theirs = new Registry();
-  const ours = new Registry();
+  const [theirs, ours] = [new Registry(), new Registry()];
   const counter = new Counter({ ...shape, registers: [theirs] });
   const bound = new BoundCounter({ ...shape, registers: [ours] }).bind({ model: 'a' });
   for (const value of values) {
@@ -37,12 +35,6 @@ it("a bound counter writes the same text as the library's own, at every scrape",
 
 it('bounded names keep the first names and count later ones as other', () => {
   const names = new BoundedNames(2);
-  expect(['a', 'b', 'c', 'a', 'd', 'b'].map((name) => names.labelFor(name))).toEqual([
-    'a',
-    'b',
-    'other',
-    'a',
-    'other',
-    'b',
-  ]);
+  const labels = ['a', 'b', 'c', 'a', 'd', 'b'].map((name) => names.labelFor(name));
+  expect(labels).toEqual(['a', 'b', 'other', 'a', 'other', 'b']);
 });

@@ -11,10 +11,8 @@ function decide(
   traceId = 'f'.repeat(32),
 ): boolean {
   const traceFlags = parent === 'sampled' ? 1 : 0;
-  const context =
-    parent === 'none'
-      ? ROOT_CONTEXT
-      : trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId: '1'.repeat(16), traceFlags, isRemote: true });
+  const given = { traceId, spanId: '1'.repeat(16), traceFlags, isRemote: true };
+  const context = parent === 'none' ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, given);
   const { decision } = createSampler(environment).shouldSample(context, traceId, 'a', SpanKind.SERVER, {}, []);
   return decision === SamplingDecision.RECORD_AND_SAMPLED;
 }

@@ -17,9 +17,8 @@ function tracing(bytes: number) {
     maxExportBatchSize: 4,
     scheduledDelayMillis: 60_000,
   });
-  const tracer = new TracerProvider({ spanProcessors: [waiting.createCountingProcessor(), processor] }).getTracer(
-    'test',
-  );
+  const provider = new TracerProvider({ spanProcessors: [waiting.createCountingProcessor(), processor] });
+  const tracer = provider.getTracer('test');
   onTestFinished(() => exports.forEach(({ done }) => done({ code: ExportResultCode.SUCCESS })));
   /** Ends a span with this many bytes of messages; without messages if 0. */
   const end = (size?: number): boolean | undefined => {

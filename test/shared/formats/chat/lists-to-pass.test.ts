@@ -32,11 +32,8 @@ describe('the lists of a long chat request', () => {
     ['a request that is short', { messages: [question] }],
     ['the beginning of an answer at the end', { messages: [filler, said('assistant', 'I')] }],
     ['instructions of a developer', { messages: [said('developer', 'x'), filler] }],
-    ['thinking', { messages: [filler, { role: 'assistant', content: 'x', reasoning_content: 'y' }, question] }],
-    [
-      'thinking by its other name',
-      { messages: [filler, { role: 'assistant', content: 'x', reasoning: 'y' }, question] },
-    ],
+    ['thinking', { messages: [filler, { ...said('assistant', 'x'), reasoning_content: 'y' }, question] }],
+    ['thinking by its other name', { messages: [filler, { ...said('assistant', 'x'), reasoning: 'y' }, question] }],
     ['texts only in one message', { messages: [filler, said('user', [text, text])] }],
     ['an image elsewhere', { messages: [filler, said('user', [{ ...image, image_url: { url: 'http://x' } }])] }],
     ['an address beside an image', { messages: [filler, said('user', [{ ...image, video_url: 'x' }])] }],

@@ -16,39 +16,24 @@ function serve(part: Buffer): Buffer {
   const body = JSON.parse(part.toString()) as JsonObject & { input: string[] };
   const data = body.input.map((text, index) => ({ index, embedding: [Number(text)] }));
   const recalled = embeddingsToEmbeddings.recall?.(body);
-  return Buffer.from(
-    JSON.stringify(embeddingsToEmbeddings.reply({ data }, { id: '', model: 'm', created: 1, recalled }).body),
-  );
+  const { body: answer } = embeddingsToEmbeddings.reply({ data }, { id: '', model: 'm', created: 1, recalled });
+  return Buffer.from(JSON.stringify(answer));
 }
 
 describe('a request for embeddings', () => {
   it('is divided, and the answers to its parts are joined to the answer of an undivided request', () => {
     const input = ['0', '1', '2', '3', '4', '5', '6'];
     const divisible = divide({ input });
-    const parts = [
-      [0, 3],
-      [3, 6],
-      [6, 7],
-    ].map(([from = 0, to = 0]) => divisible?.part({}, from, to) ?? Buffer.alloc(0));
+    const parts = [0, 3, 6].map((from) => divisible?.part({}, from, Math.min(from + 3, 7)) ?? Buffer.alloc(0));
     const joined: unknown = JSON.parse(divisible?.join(parts.map(serve), usage).toString() ?? '');
-    expect(joined).toEqual({
-      object: 'list',
-      data: input.map((text, index) => ({ object: 'embedding', index, embedding: [Number(text)] })),
-      model: 'm',
-      usage: { prompt_tokens: 9, total_tokens: 9 },
-    });
+    const data = input.map((text, index) => ({ object: 'embedding', index, embedding: [Number(text)] }));
+    expect(joined).toEqual({ object: 'list', data, model: 'm', usage: { prompt_tokens: 9, total_tokens: 9 } });
   });
 
   it('passes its other fields to each part, and the defaults that it lacks', () => {
     const part = divide({ input: ['0', '1'], dimensions: 5, user: 'me' })?.part({ user: 'you', task: 'query' }, 1, 2);
-    expect(JSON.parse(part?.toString() ?? '')).toEqual({
-      model: 'm',
-      input: ['1'],
-      dimensions: 5,
-      user: 'me',
-      task: 'query',
-      first_index: 1,
-    });
+    const fields = { dimensions: 5, user: 'me', task: 'query', first_index: 1 };
+    expect(JSON.parse(part?.toString() ?? '')).toEqual({ model: 'm', input: ['1'], ...fields });
   });
 
   it.each([

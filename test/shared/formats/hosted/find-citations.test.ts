@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { findCitations } from '#shared/formats/hosted/find-citations.ts';
-import { urlCitations } from '#shared/formats/responses/hosted/url-citations.ts';
 import { least } from '../../../helpers/least.ts';
 import { timeOf } from '../../../helpers/time-of.ts';
 
+const wiki = 'https://wiki.example/Badger_(animal)';
 const results = [
   'https://a.example/x',
   'https://a.example/x/y',
   'https://a.example/x.html',
-  'https://wiki.example/Badger_(animal)',
+  wiki,
   'https://ja.example/%E7%A9%B4%E7%86%8A',
   'http://b.example',
   'about:blank',
@@ -19,34 +19,33 @@ const cited = (text: string): string[][] =>
   findCitations(text, results).map(({ start, end, result }) => [text.slice(start, end), result.url]);
 
 describe('the citations of a text', () => {
-  it.each<[string, string[][]]>([
-    ['Nothing is named.', []],
-    ['See https://a.example/x.', [['https://a.example/x', 'https://a.example/x']]],
-    ['(https://a.example/x)', [['https://a.example/x', 'https://a.example/x']]],
-    ['<https://a.example/x>', [['https://a.example/x', 'https://a.example/x']]],
-    ['**https://a.example/x**, and', [['https://a.example/x', 'https://a.example/x']]],
-    ['see（https://a.example/x）。', [['https://a.example/x', 'https://a.example/x']]],
-    ['See https://a.example/x.html.', [['https://a.example/x.html', 'https://a.example/x.html']]],
-    ['HTTPS://A.example/x?', [['HTTPS://A.example/x', 'https://a.example/x']]],
-    ['https://a.example/x#part', [['https://a.example/x#part', 'https://a.example/x']]],
-    ['http://b.example/ and', [['http://b.example/', 'http://b.example']]],
-    ['[Badgers](https://a.example/x) dig.', [['[Badgers](https://a.example/x)', 'https://a.example/x']]],
-    ['[a [b] c](https://a.example/x "title")', [['[a [b] c](https://a.example/x "title")', 'https://a.example/x']]],
-    [
-      '([wiki](https://wiki.example/Badger_(animal)))',
-      [['[wiki](https://wiki.example/Badger_(animal))', 'https://wiki.example/Badger_(animal)']],
-    ],
-    ['https://ja.example/穴熊', [['https://ja.example/穴熊', 'https://ja.example/%E7%A9%B4%E7%86%8A']]],
-    [
-      '[https://a.example/x](https://a.example/x/y) https://a.example/x',
-      [
-        ['[https://a.example/x](https://a.example/x/y)', 'https://a.example/x/y'],
-        ['https://a.example/x', 'https://a.example/x'],
-      ],
-    ],
-    ['](https://a.example/x)', [['https://a.example/x', 'https://a.example/x']]],
-  ])('are the links and addresses of search results: %s', (text, expected) => {
-    expect(cited(text)).toEqual(expected);
+  const named = 'https://a.example/x';
+  it.each([
+    [`See ${named}.`, named, named],
+    [`(${named})`, named, named],
+    [`<${named}>`, named, named],
+    [`**${named}**, and`, named, named],
+    [`see（${named}）。`, named, named],
+    [`](${named})`, named, named],
+    ['See https://a.example/x.html.', 'https://a.example/x.html', 'https://a.example/x.html'],
+    ['HTTPS://A.example/x?', 'HTTPS://A.example/x', named],
+    [`${named}#part`, `${named}#part`, named],
+    ['http://b.example/ and', 'http://b.example/', 'http://b.example'],
+    [`[Badgers](${named}) dig.`, `[Badgers](${named})`, named],
+    [`[a [b] c](${named} "title")`, `[a [b] c](${named} "title")`, named],
+    ['([wiki](https://wiki.example/Badger_(animal)))', '[wiki](https://wiki.example/Badger_(animal))', wiki],
+    ['https://ja.example/穴熊', 'https://ja.example/穴熊', 'https://ja.example/%E7%A9%B4%E7%86%8A'],
+  ])('are the links and addresses of search results: %s', (text, part, address) => {
+    expect(cited(text)).toEqual([[part, address]]);
+  });
+
+  it('may be several, or none', () => {
+    const both = [
+      [`[${named}](${named}/y)`, `${named}/y`],
+      [named, named],
+    ];
+    expect(cited(`[${named}](${named}/y) ${named}`)).toEqual(both);
+    expect(cited('Nothing is named.')).toEqual([]);
   });
 
   const beside = 'https://a.example/ https://a.example/xy https://a.example/x.htm https://a.example/x?q=1';
@@ -65,18 +64,5 @@ describe('the citations of a text', () => {
     const text = `https://a.example/${'\u0001'.repeat(1_900)}${'é'.repeat(20)} `.repeat(50);
     const find = timeOf(() => expect(findCitations(text, results)).toEqual([]));
     expect(await least(find, 2_000)).toBeLessThan(2_000);
-  });
-
-  it('become annotations with places in characters', () => {
-    const text = '🦡 dig 🕳: [setts 🦡](https://a.example/x), https://a.example/x/y';
-    const characters = Array.from(text);
-    const annotations = urlCitations(text, results);
-    expect(annotations.map(({ url, title }) => [url, title])).toEqual([
-      ['https://a.example/x', 'Result 0'],
-      ['https://a.example/x/y', 'Result 1'],
-    ]);
-    expect(
-      annotations.map(({ start_index: from, end_index: to }) => characters.slice(Number(from), Number(to)).join('')),
-    ).toEqual(['[setts 🦡](https://a.example/x)', 'https://a.example/x/y']);
   });
 });

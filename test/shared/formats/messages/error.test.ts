@@ -17,11 +17,8 @@ describe("the messages format's errors", () => {
   it("have the details of the router's error", () => {
     const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
     const error = new RouterError('invalid_request', 'no threads', { details });
-    expect(messagesErrorAnswer(error, 'r').body.error).toEqual({
-      type: 'invalid_request_error',
-      message: 'no threads',
-      details,
-    });
+    const expected = { type: 'invalid_request_error', message: 'no threads', details };
+    expect(messagesErrorAnswer(error, 'r').body.error).toEqual(expected);
   });
 
   it.each([
@@ -42,18 +39,14 @@ describe("the messages format's errors", () => {
 
   it('of an upstream of the same format pass as it wrote them, with its headers', () => {
     const headers = { 'retry-after': '3600', 'x-should-retry': 'false', 'anthropic-ratelimit-unified-status': 'full' };
-    const body = {
-      type: 'error',
-      error: { type: 'rate_limit_error', message: 'Full.', details: { code: 7 } },
-      more: 1,
-    };
+    const quoted = { type: 'rate_limit_error', message: 'Full.', details: { code: 7 } };
+    const body = { type: 'error', error: quoted, more: 1 };
     const error = new RouterError('rate_limit_exceeded', 'The upstream limits the rate.', { retryAfter: 3600 });
     const given = { ...headers, 'set-cookie': 'a=b' };
     const messages = error.quoting({ format: 'messages', status: 429, body, headers: given });
-    expect(messagesErrorAnswer(messages, 'r')).toEqual({ status: 429, headers, body: { ...body, request_id: 'r' } });
-    expect(messagesErrorEvent(messages, 'r')).toBe(
-      `event: error\ndata: ${JSON.stringify({ ...body, request_id: 'r' })}\n\n`,
-    );
+    const passed = { ...body, request_id: 'r' };
+    expect(messagesErrorAnswer(messages, 'r')).toEqual({ status: 429, headers, body: passed });
+    expect(messagesErrorEvent(messages, 'r')).toBe(`event: error\ndata: ${JSON.stringify(passed)}\n\n`);
     const other = error.quoting({ format: 'another', status: 429, body, headers });
     expect(messagesErrorAnswer(other, 'r')).toMatchObject({
       headers: { 'retry-after': '3600' },

@@ -1,24 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { RouterError } from '#shared/core/errors.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { refusalOf } from '../../../helpers/formats/refusal-of.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const user = said('user', 'hi');
 const base = { model: 'm', max_tokens: 9, messages: [user] };
 
-function refusal(body: unknown, parse: (body: unknown) => unknown = parseMessagesRequest): RouterError {
-  try {
-    parse(body);
-  } catch (error) {
-    if (error instanceof RouterError) return error;
-    throw error;
-  }
-  throw new Error('the request was taken');
-}
+const refusal = (body: unknown, parse: (body: unknown) => unknown = parseMessagesRequest) =>
+  refusalOf(() => parse(body));
 
-function withBlock(block: unknown): unknown {
-  return { ...base, messages: [said('user', [block])] };
-}
+const imageOf = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+const use = { type: 'tool_use', id: 'a', name: 'b' };
+const stray = { type: 'tool_result', tool_use_id: 'nobody' };
+const block = (content: object) => ({ messages: [said('user', [content])] });
 
 describe('a messages request', () => {
   it('is returned as the same object, with all fields of current clients', () => {
@@ -26,7 +20,7 @@ describe('a messages request', () => {
       ...base,
       system: [{ type: 'text', text: 'x-anthropic-billing-header: v', cache_control: { type: 'ephemeral' } }],
       messages: [
-        said('user', [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } }]),
+        said('user', [imageOf('aa')]),
         said('assistant', [
           { type: 'thinking', thinking: 't', signature: 's' },
           { type: 'redacted_thinking', data: 'd' },
@@ -49,7 +43,6 @@ describe('a messages request', () => {
     expect(parseMessagesRequest(body)).toBe(body);
   });
 
-  const block = (content: object) => ({ messages: [said('user', [content])] });
   it.each([
     [{ messages: undefined }, 'messages: Field required'],
     [{ max_tokens: undefined }, 'max_tokens: Field required'],
@@ -62,14 +55,8 @@ describe('a messages request', () => {
     [block({ text: 'x' }), 'messages.0.content.0.type: Field required'],
     [block({ type: 'text' }), 'messages.0.content.0.text: Field required'],
     [block({ type: 'image', source: { type: 'base64' } }), 'messages.0.content.0.source.media_type: Field required'],
-    [
-      block({ type: 'tool_use', id: 'a', name: 'b', input: 'x' }),
-      'messages.0.content.0.input: Input should be an object',
-    ],
-    [
-      block({ type: 'tool_result', tool_use_id: 'nobody' }),
-      'messages.0.content.0.tool_use_id: no `tool_use` block before it has this id',
-    ],
+    [block({ ...use, input: 'x' }), 'messages.0.content.0.input: Input should be an object'],
+    [block(stray), 'messages.0.content.0.tool_use_id: no `tool_use` block before it has this id'],
     [{ temperature: 1.5 }, 'temperature: Input should be less than or equal to 1'],
     [{ tools: [{ input_schema: {} }] }, 'tools.0.name: Field required'],
     [{ tool_choice: { type: 'tool' } }, 'tool_choice.name: Field required'],
@@ -93,10 +80,7 @@ describe('a messages request', () => {
       { tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'tool', name: 'g' } },
       'tool_choice.name: no tool of the request has this name',
     ],
-    [
-      block({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'no base64!' } }),
-      'messages.0.content.0.source.data: Input should be valid base64',
-    ],
+    [block(imageOf('no base64!')), 'messages.0.content.0.source.data: Input should be valid base64'],
   ])('with %j is refused: %s', (fields, message) => {
     expect(refusal({ ...base, ...fields }).message).toBe(message);
   });
@@ -108,7 +92,7 @@ describe('a messages request', () => {
   it('may have many megabytes of base64, on one line or on many', () => {
     const line = 'QUJD'.repeat(2_000_000);
     for (const data of [`${line}QQ==`, `${line}\n${line}QUI=\n`]) {
-      const body = withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+      const body = { ...base, ...block(imageOf(data)) };
       expect(parseMessagesRequest(body)).toBe(body);
     }
   });

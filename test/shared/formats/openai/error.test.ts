@@ -6,17 +6,14 @@ import { modelNotFound } from '#shared/serving/resolve-model.ts';
 
 describe("errors of OpenAI's API", () => {
   it('have all four keys', () => {
-    expect(openaiErrorAnswer(new RouterError('missing_key', "You didn't provide an API key."))).toEqual({
+    const message = "You didn't provide an API key.";
+    expect(openaiErrorAnswer(new RouterError('missing_key', message))).toEqual({
       status: 401,
       headers: { 'x-should-retry': 'false' },
-      body: {
-        error: { message: "You didn't provide an API key.", type: 'invalid_request_error', param: null, code: null },
-      },
+      body: { error: { message, type: 'invalid_request_error', param: null, code: null } },
     });
-    expect(openaiErrorAnswer(modelNotFound('nope')).body.error).toMatchObject({
-      param: 'model',
-      code: 'model_not_found',
-    });
+    const unknown = { param: 'model', code: 'model_not_found' };
+    expect(openaiErrorAnswer(modelNotFound('nope')).body.error).toMatchObject(unknown);
   });
 
   it.each([

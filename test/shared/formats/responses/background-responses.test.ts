@@ -5,8 +5,8 @@ import { backgroundResponses as shape } from '#shared/formats/responses/backgrou
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
 
-const read = (fields: object) =>
-  responsesFormat.read(Buffer.from(JSON.stringify({ model: 'm', input: 'hi', ...fields })), 'generate');
+const read = (fields: object, operation: 'generate' | 'count_tokens' = 'generate') =>
+  responsesFormat.read(Buffer.from(JSON.stringify({ model: 'm', input: 'hi', ...fields })), operation);
 
 function queuedOf(fields: object = {}): JsonObject {
   const queued = read({ background: true, ...fields }).background?.queuedAnswer('resp_1');
@@ -45,35 +45,23 @@ describe('a request for a response in the background', () => {
     expect(JSON.parse(body)).toEqual({ model: 'm', input: 'hi', metadata: { a: 'b' }, stream: true });
     expect(read({ background: false }).background).toBeUndefined();
     expect(read({ stream: true }).background).toBeUndefined();
-    const counted = Buffer.from(JSON.stringify({ model: 'm', input: 'hi', background: true }));
-    expect(responsesFormat.read(counted, 'count_tokens').background).toBeUndefined();
+    expect(read({ background: true }, 'count_tokens').background).toBeUndefined();
   });
 
   it('is answered with the object of a queued response', () => {
-    expect(queuedOf({ instructions: 'Be brief.', previous_response_id: 'resp_0' })).toMatchObject({
-      id: 'resp_1',
-      object: 'response',
-      status: 'queued',
-      background: true,
-      store: true,
-      instructions: 'Be brief.',
-      previous_response_id: 'resp_0',
-      output: [],
-      usage: null,
-      error: null,
-    });
+    const asked = { instructions: 'Be brief.', previous_response_id: 'resp_0' };
+    const own = { id: 'resp_1', object: 'response', status: 'queued', background: true, store: true };
+    expect(queuedOf(asked)).toMatchObject({ ...own, ...asked, output: [], usage: null, error: null });
   });
 });
 
 describe('the stream of a response in the background', () => {
   it("has the worker's events after its own opening, with continued numbers", () => {
     const stream = new ResponsesStream({ requestId: 'r', answerId: 'resp_1', nextEvent: 3 });
-    const relay = (events: string, isLast = false): string =>
-      Buffer.from(stream.relayed(Buffer.from(events), isLast)).toString();
     const opening = event('response.created', 0) + event('response.in_progress', 1);
-    const written =
-      relay(opening + event('response.output_item.added', 2)) + relay(event('response.output_text.delta', 3), true);
-    expect(kindsOf(written)).toEqual([
+    const pieces = [opening + event('response.output_item.added', 2), event('response.output_text.delta', 3)];
+    const written = pieces.map((piece, at) => Buffer.from(stream.relayed(Buffer.from(piece), at === 1)).toString());
+    expect(kindsOf(written.join(''))).toEqual([
       ['response.output_item.added', 3],
       ['response.output_text.delta', 4],
     ]);
@@ -90,25 +78,16 @@ describe('the stream of a response in the background', () => {
 
   it.each(['completed', 'incomplete', 'failed'])('has the end event response.%s found at any position', (status) => {
     const delta = event('response.output_text.delta', 3, { delta: `event: response.${status}` });
-    const end = event(`response.${status}`, 4, {
-      response: { id: 'resp_1', status, created_at: 1, background: false },
-    });
+    const response = { id: 'resp_1', status, created_at: 1, background: false };
+    const end = event(`response.${status}`, 4, { response });
     expect(shape.endOffset(delta)).toBe(-1);
     expect(shape.endOffset(end)).toBe(0);
     expect(shape.endOffset(delta + end)).toBe(delta.length);
     const queued = queuedOf({ previous_response_id: 'resp_0' });
     const ending = shape.readEnding(end, queued);
-    expect(ending).toMatchObject({
-      state: status,
-      last: 4,
-      answer: {
-        status,
-        background: true,
-        store: true,
-        previous_response_id: 'resp_0',
-        created_at: queued['created_at'],
-      },
-    });
+    const { created_at, previous_response_id } = queued;
+    const answer = { status, background: true, store: true, previous_response_id, created_at };
+    expect(ending).toMatchObject({ state: status, last: 4, answer });
     expect(kindsOf(ending?.events ?? '')).toEqual([[`response.${status}`, 4]]);
     expect(shape.readEnding(delta, queued)).toBeUndefined();
     expect(shape.readEnding(`event: response.${status}\ndata: {"broken\n\n`, queued)).toBeUndefined();
@@ -116,11 +95,8 @@ describe('the stream of a response in the background', () => {
 
   it('reports why the response failed', () => {
     const failure = shape.failureEvent(new RouterError('worker_lost', 'It was lost.'), queuedOf(), 7);
-    expect(failure).toMatchObject({
-      state: 'failed',
-      last: 7,
-      answer: { status: 'failed', error: { code: 'server_error', message: 'It was lost.' } },
-    });
+    const answer = { status: 'failed', error: { code: 'server_error', message: 'It was lost.' } };
+    expect(failure).toMatchObject({ state: 'failed', last: 7, answer });
     expect(kindsOf(failure.events)).toEqual([['response.failed', 7]]);
     expect(kindsOf(shape.brokenEvent({ code: 'c', message: 'm' }, 8))).toEqual([['error', 8]]);
   });

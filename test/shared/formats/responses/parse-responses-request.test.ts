@@ -2,25 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
 import { responsesNeeds } from '#shared/formats/responses/needs.ts';
 import { recordedRequests } from '../../../helpers/clients/recorded-requests.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
+import { said } from '../../../helpers/formats/said.ts';
 
 const base = { model: 'm', input: 'hi' };
 const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };
 const tool = { type: 'function', name: 'f' };
+const output = { type: 'function_call_output', call_id: 'c' };
+const offline = { type: 'web_search', external_web_access: false };
 
 describe('a Responses request', () => {
   it.each([
-    ['a text', base],
-    ['no input but instructions', { ...base, input: [], instructions: 'x' }],
-    ['messages without types', { ...base, input: [{ role: 'user', content: 'hi' }] }],
-    [
-      'items and tools of later releases',
-      { ...base, input: [{ type: 'new_item', x: 1 }], tools: [{ type: 'new_tool' }] },
-    ],
-    [
-      'null for every optional field',
-      { ...base, tools: null, tool_choice: null, text: null, reasoning: null, store: null },
-    ],
-  ])('with %s is accepted unchanged', (_, body) => {
+    ['a text', {}],
+    ['no input but instructions', { input: [], instructions: 'x' }],
+    ['messages without types', { input: [said('user', 'hi')] }],
+    ['items and tools of later releases', { input: [{ type: 'new_item', x: 1 }], tools: [{ type: 'new_tool' }] }],
+    ['null for every optional field', { tools: null, tool_choice: null, text: null, reasoning: null, store: null }],
+  ])('with %s is accepted unchanged', (_, fields) => {
+    const body = { ...base, ...fields };
     expect(parseResponsesRequest(body)).toBe(body);
   });
 
@@ -32,20 +31,18 @@ describe('a Responses request', () => {
     for (const body of bodies) expect(parseResponsesRequest(body)).toBe(body);
   });
 
-  const textOnly = { role: 'user', content: [{ text: 'x' }] };
   it.each([
     [{ model: undefined }, 'model'],
     [{ input: undefined }, 'input'],
     [{ input: [{ role: 'user' }] }, 'input[0].content'],
-    [{ input: [{ role: 'user', content: 'a' }, textOnly] }, 'input[1].content[0].type'],
+    [{ input: [said('user', 'a'), said('user', [{ text: 'x' }])] }, 'input[1].content[0].type'],
     [{ input: [{ type: 'function_call', call_id: 'c', name: 'f' }] }, 'input[0].arguments'],
-    [{ input: [{ type: 'function_call_output', call_id: 'c' }] }, 'input[0].output'],
+    [{ input: [output] }, 'input[0].output'],
     [{ tools: [tool, { type: 'function' }] }, 'tools[1].name'],
     [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] }, 'tools[0].tools[0].name'],
     [{ text: { format: { type: 'json_schema' } } }, 'text.format.name'],
   ])('lacks a field with %j: %s', (fields, param) => {
-    const lacking = expect.objectContaining({ param, code: 'missing_parameter' }) as Error;
-    expect(() => parseResponsesRequest({ ...base, ...fields })).toThrow(lacking);
+    expect(() => parseResponsesRequest({ ...base, ...fields })).toThrow(errorWith('missing_parameter', { param }));
   });
 
   it.each([
@@ -54,8 +51,7 @@ describe('a Responses request', () => {
     [{ temperature: 3 }, 'temperature', 'invalid_request'],
     [{ background: true, store: false }, 'background', 'unsupported_parameter'],
   ])('is refused with the path of the field: %j', (fields, param, code) => {
-    const refused = expect.objectContaining({ param, code }) as Error;
-    expect(() => parseResponsesRequest({ ...base, ...fields })).toThrow(refused);
+    expect(() => parseResponsesRequest({ ...base, ...fields })).toThrow(errorWith(code, { param }));
   });
 });
 
@@ -64,17 +60,9 @@ describe('the needs of a Responses request', () => {
     ['tools', { tools: [tool] }, { tools: true }],
     ['no tools for the choice none', { tools: [tool], tool_choice: 'none' }, { tools: false }],
     ['tools of an item', { input: [{ type: 'additional_tools', tools: [tool] }] }, { tools: true }],
-    [
-      'no tools for a search of a cache',
-      { tools: [{ type: 'web_search', external_web_access: false }] },
-      { tools: false },
-    ],
-    ['images of a message', { input: [{ role: 'user', content: [image] }] }, { vision: true }],
-    [
-      'images of an output',
-      { input: [{ type: 'function_call_output', call_id: 'c', output: [image] }] },
-      { vision: true },
-    ],
+    ['no tools for a search of a cache', { tools: [offline] }, { tools: false }],
+    ['images of a message', { input: [said('user', [image])] }, { vision: true }],
+    ['images of an output', { input: [{ ...output, output: [image] }] }, { vision: true }],
     ['thinking', { reasoning: { effort: 'low' } }, { thinking: true }],
     ['no thinking for a summary alone', { reasoning: { effort: null, summary: 'auto' } }, { thinking: false }],
     ['no thinking for none', { reasoning: { effort: 'none' } }, { thinking: false }],
@@ -88,21 +76,20 @@ describe('the needs of a Responses request', () => {
     const tokens = (fields: object) => responsesNeeds(parseResponsesRequest({ ...base, ...fields })).inputTokens;
     const text = 'x'.repeat(400);
     const plain = tokens({});
-    const said = (content: unknown) => ({ input: [{ role: 'user', content }] });
     for (const fields of [
       { instructions: text },
       { input: text },
-      said(text),
-      said([{ type: 'input_text', text }]),
+      { input: [said('user', text)] },
+      { input: [said('user', [{ type: 'input_text', text }])] },
       { tools: [{ ...tool, description: text }] },
       { input: [{ type: 'additional_tools', tools: [{ ...tool, description: text }] }] },
       { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: text }] },
-      { input: [{ type: 'function_call_output', call_id: 'c', output: text }] },
+      { input: [{ ...output, output: text }] },
       { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text }] }] },
     ]) {
       expect(tokens(fields) - plain, JSON.stringify(fields)).toBeGreaterThanOrEqual(95);
       expect(tokens(fields) - plain, JSON.stringify(fields)).toBeLessThan(150);
     }
-    expect(tokens(said([image]))).toBeGreaterThan(1_000);
+    expect(tokens({ input: [said('user', [image])] })).toBeGreaterThan(1_000);
   });
 });

@@ -14,14 +14,12 @@ import { findEventNumber } from '#shared/formats/responses/event-number.ts';
 const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
 const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedFieldsOfOpening(request) };
 
+const writeAnswer = () =>
+  new ResponsesAnswerWriter({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
+
 /** The pieces of a worker's stream: the opening with the first text, three more texts, and the end. */
 function workerPieces(): Buffer[] {
-  const answer = new ResponsesAnswerWriter({
-    id: 'resp_1',
-    model: 'm',
-    created: 7,
-    recalled: recallResponses(request),
-  });
+  const answer = writeAnswer();
   const texts = ['One', ' "sequence_number":7,', '{\\"', ' three'];
   const begin = answer.begin();
   const [first = '', ...others] = texts.map((text) => answer.text(text));
@@ -29,13 +27,13 @@ function workerPieces(): Buffer[] {
   return [begin + first, ...others, end].map((text) => Buffer.from(text));
 }
 
-/** Returns the client's stream: the pieces, with a keep-alive before each piece at one of the positions. */
-function relay(pieces: readonly Uint8Array[], keepAlivesBefore: readonly number[] = []): string {
+/** Returns the client's stream, with a keep-alive before each piece at one of the positions. */
+function relay(keepAlivesBefore: readonly number[]): string {
   const stream = new ResponsesStream(opening);
   let text = '';
-  for (const [at, piece] of pieces.entries()) {
+  for (const [at, piece] of whole.entries()) {
     for (const place of keepAlivesBefore) if (place === at) text += stream.keepAlive();
-    text += Buffer.from(stream.relayed(piece, at === pieces.length - 1)).toString();
+    text += Buffer.from(stream.relayed(piece, at === whole.length - 1)).toString();
   }
   return text;
 }
@@ -44,14 +42,8 @@ function numbers(text: string): number[] {
   return responseEvents(text).map(({ sequence_number: number }) => number);
 }
 
-/** Returns the text that the official SDK assembles. */
-async function assembled(Client: typeof OpenAI7, text: string): Promise<string> {
-  return (await new Client(sdkAnswer(text)).responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text;
-}
-
 const whole = workerPieces();
 const plain = Buffer.concat(whole).toString();
-const said = 'One "sequence_number":7,{\\" three';
 
 describe('a relayed Responses stream', () => {
   it("has the worker's bytes if the router added nothing", () => {
@@ -66,7 +58,7 @@ describe('a relayed Responses stream', () => {
     ['everywhere', [0, 0, 1, 2, 2, 3]],
     ['before the end', [whole.length - 1]],
   ])('has rising numbers with keep-alives %s, and is valid for the SDKs', async (_, places) => {
-    const text = relay(whole, places);
+    const text = relay(places);
     expect(numbers(text)).toEqual(numbers(text).map((__, at) => at));
     const types = responseEvents(text).map(({ type }) => type);
     expect(types.filter((type) => type === 'response.created')).toHaveLength(1);
@@ -77,7 +69,8 @@ describe('a relayed Responses stream', () => {
     const fields = ({ sequence_number: _number, ...event }: { sequence_number: number }): object => event;
     expect(withoutAdded.map(fields)).toEqual(responseEvents(plain).slice(2).map(fields));
     for (const Client of [OpenAI7, OpenAI6 as unknown as typeof OpenAI7]) {
-      expect(await assembled(Client, text)).toBe(said);
+      const runner = new Client(sdkAnswer(text)).responses.stream({ model: 'm', input: 'hi' });
+      expect((await runner.finalResponse()).output_text).toBe('One "sequence_number":7,{\\" three');
     }
   });
 
@@ -117,25 +110,13 @@ describe('a relayed Responses stream', () => {
     const repeated = repeatedFieldsOfOpening({ ...request, tools, instructions: 'Be brief.' });
     const events = responseEvents(new ResponsesStream({ ...opening, repeated }).keepAlive());
     expect(events.map(({ response }) => response)).toEqual([events[0]?.['response'], events[0]?.['response']]);
-    expect(events[0]?.['response']).toMatchObject({
-      id: 'resp_1',
-      object: 'response',
-      status: 'in_progress',
-      model: 'auto',
-      metadata: { ticket: '12' },
-      instructions: 'Be brief.',
-      tools: [],
-      output: [],
-    });
+    const own = { id: 'resp_1', object: 'response', status: 'in_progress', model: 'auto', output: [] };
+    const asked = { metadata: { ticket: '12' }, instructions: 'Be brief.', tools: [] };
+    expect(events[0]?.['response']).toMatchObject({ ...own, ...asked });
   });
 
   it('has an estimate of the relayed tokens', () => {
-    const answer = new ResponsesAnswerWriter({
-      id: 'resp_1',
-      model: 'm',
-      created: 7,
-      recalled: recallResponses(request),
-    });
+    const answer = writeAnswer();
     const stream = new ResponsesStream(opening);
     stream.relayed(Buffer.from(answer.begin()));
     for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.text('word ')));
@@ -148,14 +129,12 @@ describe('a Responses stream that fails', () => {
   const lost = new RouterError('worker_lost', 'The worker was lost.');
 
   it('opens and then fails if nothing was sent before', () => {
-    const events = responseEvents(new ResponsesStream(opening).errorEvent(lost));
-    expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.failed']);
-    expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2]);
-    expect(events[2]?.['response']).toMatchObject({
-      id: 'resp_1',
-      status: 'failed',
-      error: { code: 'server_error', message: 'The worker was lost.' },
-    });
+    const error = { code: 'server_error', message: 'The worker was lost.' };
+    expect(responseEvents(new ResponsesStream(opening).errorEvent(lost))).toMatchObject([
+      { type: 'response.created', sequence_number: 0 },
+      { type: 'response.in_progress', sequence_number: 1 },
+      { type: 'response.failed', sequence_number: 2, response: { id: 'resp_1', status: 'failed', error } },
+    ]);
   });
 
   it.each([0, 1])('drops half an event midway, after %i keep-alives, and continues its numbers', (keepAlives) => {
@@ -184,9 +163,8 @@ describe('a Responses stream that fails', () => {
   it('for a limit names the wait in the wording that Codex reads', () => {
     const limited = new RouterError('rate_limit_exceeded', 'Too many requests.', { retryAfter: 2.2 });
     const events = responseEvents(new ResponsesStream(opening).errorEvent(limited));
-    expect(events.at(-1)?.['response']).toMatchObject({
-      error: { message: 'Too many requests. Please try again in 3s.' },
-    });
+    const error = { message: 'Too many requests. Please try again in 3s.' };
+    expect(events.at(-1)?.['response']).toMatchObject({ error });
   });
 
   it('begins with status 200 only if clients would repeat a request with the error status many times', () => {

@@ -5,31 +5,21 @@ import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 
 const none = new Map();
 const call = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+const said = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
 describe('the use of stored responses by a request', () => {
   it('is read from its fields', () => {
-    const input = [
-      { type: 'item_reference', id: 'fc_1' },
-      { type: 'item_reference', id: 'fc_1' },
-      { id: 'rs_1' } as never,
-    ];
+    const reference = { type: 'item_reference', id: 'fc_1' };
+    const input = [reference, reference, { id: 'rs_1' } as never];
     const asked = storeRequest({ model: 'm', store: true, previous_response_id: 'resp_1', input });
     expect(asked).toMatchObject({ store: true, previous: 'resp_1', references: ['fc_1', 'rs_1'] });
-    expect(storeRequest({ model: 'm', store: null, previous_response_id: null, input: 'hi' })).toMatchObject({
-      store: undefined,
-      previous: undefined,
-      references: [],
-    });
+    const plain = storeRequest({ model: 'm', store: null, previous_response_id: null, input: 'hi' });
+    expect(plain).toMatchObject({ store: undefined, previous: undefined, references: [] });
   });
 
   it('includes storing a text as a message, and every item with an id', () => {
     const [message] = storeRequest({ model: 'm', input: 'hi' }).input(none);
-    expect(message).toEqual({
-      type: 'message',
-      role: 'user',
-      content: [{ type: 'input_text', text: 'hi' }],
-      id: expect.stringMatching(/^msg_[0-9a-f]{32}_in0$/) as string,
-    });
+    expect(message).toEqual({ ...said('hi'), id: expect.stringMatching(/^msg_[0-9a-f]{32}_in0$/) as string });
     const output = { type: 'function_call_output' as const, call_id: 'c', output: 'fine' };
     const input = [{ role: 'user' as const, content: 'hi' }, { type: 'item_reference', id: 'fc_1' }, output];
     const stored = storeRequest({ model: 'm', input }).input(new Map([['fc_1', call]]));
@@ -42,16 +32,8 @@ describe('the use of stored responses by a request', () => {
     const asked = storeRequest({ model: 'm', instructions: 'Brief.', previous_response_id: 'resp_1', input: 'now?' });
     const earlier = storeRequest({ model: 'm', instructions: 'Be loud.', input: 'first' }).input(none);
     const body = JSON.parse(asked.resolved([...earlier, call], asked.input(none)).toString()) as object;
-    expect(body).toEqual({
-      model: 'm',
-      instructions: 'Brief.',
-      previous_response_id: 'resp_1',
-      input: [
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'first' }] },
-        call,
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'now?' }] },
-      ],
-    });
+    const input = [said('first'), call, said('now?')];
+    expect(body).toEqual({ model: 'm', instructions: 'Brief.', previous_response_id: 'resp_1', input });
   });
 });
 
@@ -69,19 +51,15 @@ describe('the credentials for an MCP server', () => {
     expect(repeatedFields({ tools: [server] })['tools']).toEqual([rest]);
     // An upstream that connects to the server may repeat the client's credentials.
     expect(storedResponses.storedForm({ id: 'resp_1', tools: [server] }, undefined)['tools']).toEqual([rest]);
-    const items = [{ type: 'additional_tools', id: 'item_1', tools: [server] }, call];
-    expect(storedResponses.storedInput(items)).toEqual([
-      { type: 'additional_tools', id: 'item_1', tools: [rest] },
-      call,
-    ]);
+    const added = { type: 'additional_tools', id: 'item_1' };
+    const stored = storedResponses.storedInput([{ ...added, tools: [server] }, call]);
+    expect(stored).toEqual([{ ...added, tools: [rest] }, call]);
   });
 
   it('reach an upstream that connects to the server', () => {
     const input = [{ type: 'additional_tools', tools: [server] }];
     const asked = storeRequest({ model: 'm', tools: [server], input });
-    expect(JSON.parse(asked.resolved([], asked.input(none)).toString())).toMatchObject({
-      tools: [server],
-      input: [{ tools: [server] }],
-    });
+    const sent: unknown = JSON.parse(asked.resolved([], asked.input(none)).toString());
+    expect(sent).toMatchObject({ tools: [server], input: [{ tools: [server] }] });
   });
 });

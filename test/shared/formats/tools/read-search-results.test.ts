@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
 import { readSearchResults, type ResultFields } from '#shared/formats/tools/read-search-results.ts';
 import { least } from '../../../helpers/least.ts';
 import { timeOf } from '../../../helpers/time-of.ts';
 
 const text = (...texts: string[]) => ({ content: texts.map((each) => ({ type: 'text', text: each })) });
+const structured = (structured_content: JsonObject) => ({ content: [], structured_content });
 const badger = { title: 'Badgers', url: 'https://badgers.example/', text: 'They dig.', age: undefined };
 const sett = { title: 'Setts', url: 'https://setts.example/a?b=c', text: 'Where they live.', age: '2 days ago' };
 
@@ -11,17 +13,14 @@ describe('the results of a search', () => {
   it.each<[string, Parameters<typeof readSearchResults>[0], ResultFields?]>([
     [
       'structured content with a list in it',
-      {
-        content: [],
-        structured_content: {
-          web: {
-            results: [
-              { title: 'Badgers', url: badger.url, description: 'They dig.' },
-              { title: 'Setts', url: sett.url, description: sett.text, page_age: sett.age },
-            ],
-          },
+      structured({
+        web: {
+          results: [
+            { title: 'Badgers', url: badger.url, description: 'They dig.' },
+            { title: 'Setts', url: sett.url, description: sett.text, page_age: sett.age },
+          ],
         },
-      },
+      }),
     ],
     [
       'structured content that the text repeats',
@@ -44,16 +43,13 @@ describe('the results of a search', () => {
     ],
     [
       'fields with names of their own',
-      {
-        content: [],
-        structured_content: {
-          ads: [{ t: 'Buy', u: 'https://shop.example/' }],
-          hits: [
-            { t: 'Badgers', u: badger.url, body: 'They dig.' },
-            { t: 'Setts', u: sett.url, body: sett.text, when: sett.age },
-          ],
-        },
-      },
+      structured({
+        ads: [{ t: 'Buy', u: 'https://shop.example/' }],
+        hits: [
+          { t: 'Badgers', u: badger.url, body: 'They dig.' },
+          { t: 'Setts', u: sett.url, body: sett.text, when: sett.age },
+        ],
+      }),
       { list: 'hits', title: 't', url: 'u', text: 'body', age: 'when' },
     ],
     [
@@ -78,15 +74,13 @@ describe('the results of a search', () => {
     expect(readSearchResults(result, fields)).toEqual([badger, sett]);
   });
 
-  it('are read from Markdown links and from links to resources', () => {
-    expect(readSearchResults(text(`- [Badgers](${badger.url})\n  They dig.`))).toEqual([badger]);
-    const link = { type: 'resource_link', uri: badger.url, name: 'Badgers', description: 'They dig.' };
-    expect(readSearchResults({ content: [link] })).toEqual([badger]);
-  });
-
-  it('are read from lines that end as those of Windows do', () => {
-    const lines = `1. **Badgers**\r\nURL: ${badger.url}\r\nThey dig.\r\n`;
-    expect(readSearchResults(text(lines))).toEqual([badger]);
+  const link = { type: 'resource_link', uri: badger.url, name: 'Badgers', description: 'They dig.' };
+  it.each([
+    ['Markdown links', text(`- [Badgers](${badger.url})\n  They dig.`)],
+    ['links to resources', { content: [link] }],
+    ['lines that end as those of Windows do', text(`1. **Badgers**\r\nURL: ${badger.url}\r\nThey dig.\r\n`)],
+  ])('are read from %s, too', (_, result) => {
+    expect(readSearchResults(result)).toEqual([badger]);
   });
 
   it.each([
@@ -105,6 +99,6 @@ describe('the results of a search', () => {
       { title: 'Results', url: 'about:blank', text: 'Badgers dig.', age: undefined },
     ]);
     expect(readSearchResults(text(''))).toEqual([]);
-    expect(readSearchResults({ content: [], structured_content: { results: [] } })).toEqual([]);
+    expect(readSearchResults(structured({ results: [] }))).toEqual([]);
   });
 });

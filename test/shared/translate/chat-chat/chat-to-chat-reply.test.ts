@@ -4,26 +4,20 @@ import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
 
 const answerContext = { id: 'chatcmpl-own', model: 'served', created: 7, promptTokens: () => 11 };
 
-function reply(message: JsonObject, choice: JsonObject = {}, more: JsonObject = {}) {
-  return chatToChat.reply(
-    { id: 'chatcmpl-7', choices: [{ index: 3, message, finish_reason: 'stop', ...choice }], ...more },
-    answerContext,
-  );
+function reply(message: JsonObject) {
+  const choices = [{ index: 3, message, finish_reason: 'stop' }];
+  return chatToChat.reply({ id: 'chatcmpl-7', choices }, answerContext);
 }
 
 describe('a chat answer with several choices', () => {
-  const replyOf = (contents: readonly string[], more: JsonObject, n = contents.length) =>
-    chatToChat.reply(
-      {
-        choices: contents.map((content, index) => ({
-          index,
-          message: { content, tool_calls: [{ function: { name: 'f' } }] },
-          finish_reason: index === 0 ? 'length' : 'stop',
-        })),
-        ...more,
-      },
-      { ...answerContext, recalled: { n } },
-    );
+  const replyOf = (contents: readonly string[], more: JsonObject, n = contents.length) => {
+    const choices = contents.map((content, index) => ({
+      index,
+      message: { content, tool_calls: [{ function: { name: 'f' } }] },
+      finish_reason: index === 0 ? 'length' : 'stop',
+    }));
+    return chatToChat.reply({ choices, ...more }, { ...answerContext, recalled: { n } });
+  };
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
   it('has all of them, with unique ids of calls and the total usage', () => {
@@ -36,9 +30,7 @@ describe('a chat answer with several choices', () => {
       usage,
     });
     expect(ending).toMatchObject({ finishReason: 'length', usage: { completionTokens: 4 } });
-  });
-
-  it('has only one choice if the client requested one', () => {
+    // The client requested one.
     expect(replyOf(['a', 'b'], { usage }, 1).body['choices']).toHaveLength(1);
   });
 
@@ -60,24 +52,13 @@ describe('a chat answer that is not streamed', () => {
     ];
     const { body, ending } = reply({ content: 'text', reasoning: 'hm', tool_calls: calls });
     expect(body['object']).toBe('chat.completion');
-    expect(body['choices']).toEqual([
-      {
-        index: 0,
-        logprobs: null,
-        message: {
-          role: 'assistant',
-          content: 'text',
-          refusal: null,
-          reasoning_content: 'hm',
-          tool_calls: [
-            { id: 'call_own_0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
-            { id: 'call_own_1', type: 'function', function: { name: 'g', arguments: '{}' } },
-            { id: 'c', type: 'function', function: { name: 'h', arguments: '{' } },
-          ],
-        },
-        finish_reason: 'tool_calls',
-      },
-    ]);
+    const tool_calls = [
+      { id: 'call_own_0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+      { id: 'call_own_1', type: 'function', function: { name: 'g', arguments: '{}' } },
+      { id: 'c', type: 'function', function: { name: 'h', arguments: '{' } },
+    ];
+    const message = { role: 'assistant', content: 'text', refusal: null, reasoning_content: 'hm', tool_calls };
+    expect(body['choices']).toEqual([{ index: 0, logprobs: null, message, finish_reason: 'tool_calls' }]);
     expect(ending.finishReason).toBe('tool_calls');
   });
 
@@ -97,20 +78,14 @@ describe('a chat answer that is not streamed', () => {
   });
 
   it('has all three counts even if the engine reports none', () => {
-    expect(reply({ content: 'twelve bytes' }).body['usage']).toEqual({
-      prompt_tokens: 11,
-      completion_tokens: 3,
-      total_tokens: 14,
-    });
+    const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 };
+    expect(reply({ content: 'twelve bytes' }).body['usage']).toEqual(usage);
   });
 });
 
 it('a chat request to a chat upstream passes unchanged except for the model and the request for usage', () => {
   const body = { model: 'm', messages: [], stream: true, stream_options: { x: 1 }, top_k: 1 };
-  expect(chatToChat.request(body, { model: 'up' })).toEqual({
-    ...body,
-    model: 'up',
-    stream_options: { x: 1, include_usage: true },
-  });
+  const sent = { ...body, model: 'up', stream_options: { x: 1, include_usage: true } };
+  expect(chatToChat.request(body, { model: 'up' })).toEqual(sent);
   expect(chatToChat.request({ model: 'm', messages: [] }, { model: 'up' })).toEqual({ model: 'up', messages: [] });
 });

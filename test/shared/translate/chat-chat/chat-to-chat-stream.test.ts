@@ -41,18 +41,9 @@ describe('a chat stream of several choices', () => {
     chunks.map(({ choices }) => choices.map(({ index, delta: each, finish_reason: end }) => [index, each, end]));
 
   it('keeps their indices, a role for each, and their finish reasons in the last chunk', () => {
-    const { chunks, ending } = run(
-      [
-        of(1, said('assistant', 'b')),
-        of(0, said('assistant', 'a')),
-        of(0, {}, 'length'),
-        of(1, { content: 'B' }),
-        of(1, {}, 'stop'),
-        usageOf(4),
-        '[DONE]',
-      ],
-      2,
-    );
+    const begins = [of(1, said('assistant', 'b')), of(0, said('assistant', 'a'))];
+    const ends = [of(0, {}, 'length'), of(1, { content: 'B' }), of(1, {}, 'stop'), usageOf(4)];
+    const { chunks, ending } = run([...begins, ...ends, '[DONE]'], 2);
     expect(seen(chunks)).toEqual([
       [[1, said('assistant', 'b'), null]],
       [[0, said('assistant', 'a'), null]],
@@ -108,19 +99,14 @@ describe('a chat stream', () => {
   const plain = [delta(said('assistant', '')), delta({ content: 'Hel' }), delta({ content: 'lo' })];
 
   it('has calls of custom tools piece by piece', () => {
-    const call = (piece: JsonObject): object => delta({ tool_calls: [piece] });
-    const { deltas, ending } = run([
-      call({ index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } }),
-      call({ index: 0, custom: { input: 'ls ' } }),
-      call({ index: 0, custom: { input: '"x"' } }),
-      delta({}, 'stop'),
-      '[DONE]',
-    ]);
-    expect(deltas.slice(0, -1)).toEqual([
-      { role: 'assistant', tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } }] },
-      { tool_calls: [{ index: 0, custom: { input: 'ls ' } }] },
-      { tool_calls: [{ index: 0, custom: { input: '"x"' } }] },
-    ]);
+    const pieces: JsonObject[] = [
+      { index: 0, id: 'a', type: 'custom', custom: { name: 'shell', input: '' } },
+      { index: 0, custom: { input: 'ls ' } },
+      { index: 0, custom: { input: '"x"' } },
+    ];
+    const calls = pieces.map((piece) => ({ tool_calls: [piece] }));
+    const { deltas, ending } = run([...calls.map((call) => delta(call)), delta({}, 'stop'), '[DONE]']);
+    expect(deltas.slice(0, -1)).toEqual([{ role: 'assistant', ...calls[0] }, ...calls.slice(1)]);
     expect(ending.finishReason).toBe('tool_calls');
   });
 
@@ -157,37 +143,21 @@ describe('a chat stream', () => {
 
   it('passes unknown fields, on their own chunk or on the last', () => {
     const logprobs = { content: [{ token: 'a' }] };
+    const cached = { cached_tokens: 1 };
     const first = delta({ content: 'a' }, null, { system_fingerprint: 'fp' });
     const { chunks } = run([
       { ...first, choices: [{ index: 0, delta: { content: 'a' }, logprobs, finish_reason: null }] },
       { ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', stop_reason: 'END' }] },
-      {
-        ...delta({}),
-        choices: [],
-        usage: { ...usage, prompt_tokens_details: { cached_tokens: 1 } },
-        timings: { n: 1 },
-      },
+      { ...delta({}), choices: [], usage: { ...usage, prompt_tokens_details: cached }, timings: { n: 1 } },
     ]);
     expect(chunks[0]).toMatchObject({ system_fingerprint: 'fp', choices: [{ logprobs }] });
-    expect(chunks[1]).toMatchObject({
-      timings: { n: 1 },
-      choices: [{ stop_reason: 'END' }],
-      usage: { prompt_tokens_details: { cached_tokens: 1 } },
-    });
+    const last = { timings: { n: 1 }, choices: [{ stop_reason: 'END' }], usage: { prompt_tokens_details: cached } };
+    expect(chunks[1]).toMatchObject(last);
   });
 
   it('has thinking in reasoning_content, whichever name the engine uses', () => {
-    const { deltas } = run([
-      delta({ reasoning: 'a' }),
-      delta({ reasoning_content: 'b' }),
-      delta({ content: 'c' }, 'stop'),
-    ]);
-    expect(deltas).toEqual([
-      { role: 'assistant', reasoning_content: 'a' },
-      { reasoning_content: 'b' },
-      { content: 'c' },
-      {},
-    ]);
+    const { deltas } = run([delta({ reasoning: 'a' }), delta({ reasoning_content: 'b' }), delta({}, 'stop')]);
+    expect(deltas).toEqual([{ role: 'assistant', reasoning_content: 'a' }, { reasoning_content: 'b' }, {}]);
   });
 
   it('has the text of chunks whose delta is called message', () => {
@@ -224,25 +194,19 @@ describe('the tool calls of a chat stream', () => {
   ];
 
   const more = (index: number | undefined, text: string) => part(index, undefined, undefined, text);
-  const [f, g] = [
-    { id: 'a', function: { name: 'f', arguments: '{"x":1}' } },
-    { id: 'b', function: { name: 'g', arguments: '{"y":2}' } },
-  ];
+  const [f, none] = [part(0, 'a', 'f', '{"x":1}'), undefined];
 
   it.each([
     ['are well-formed', [part(0, 'a', 'f', '{"x"'), more(0, ':1}'), part(1, 'b', 'g', '{"y":2}')]],
     ['interleave', [part(0, 'a', 'f', ''), part(1, 'b', 'g', '{"y"'), more(0, '{"x":1}'), more(1, ':2}')]],
     ['all have index 0 (Ollama)', [part(0, 'a', 'f', '{"x":1}'), part(0, 'b', 'g', '{"y":2}')]],
     ['start at 1 and leave gaps', [part(1, 'a', 'f', '{"x":1}'), part(5, 'b', 'g', '{"y"'), more(5, ':2}')]],
-    [
-      'have no index',
-      [part(undefined, 'a', 'f', '{"x"'), more(undefined, ':1}'), part(undefined, 'b', 'g', '{"y":2}')],
-    ],
+    ['have no index', [part(none, 'a', 'f', '{"x"'), more(none, ':1}'), part(none, 'b', 'g', '{"y":2}')]],
     [
       'repeat id and name',
       [part(0, 'a', 'f', '{"x"'), part(0, 'a', 'f', ':1}'), part(1, 'b', 'g', '{"y"'), part(1, 'b', 'g', ':2}')],
     ],
-    ['arrive in one chunk', [delta({ tool_calls: [f, g] })]],
+    ['arrive in one chunk', [delta({ tool_calls: two.map(({ id, ...fn }) => ({ id, function: fn })) })]],
     [
       'have arguments that are objects',
       [
@@ -253,29 +217,16 @@ describe('the tool calls of a chat stream', () => {
     ],
     [
       'have another id in each piece',
-      [
-        part(0, 'a', 'f', '{"x"'),
-        part(0, 'c', undefined, ':1}'),
-        part(1, 'b', 'g', '{"y"'),
-        part(1, 'd', undefined, ':2}'),
-      ],
+      [part(0, 'a', 'f', '{"x"'), part(0, 'c', none, ':1}'), part(1, 'b', 'g', '{"y"'), part(1, 'd', none, ':2}')],
     ],
-    [
-      'go on at another index than they began at',
-      [part(0, 'a', 'f', '{"x":1}'), part(0, 'b', 'g', '{"y"'), more(1, ':2'), more(1, '}')],
-    ],
+    ['go on at another index than they began at', [f, part(0, 'b', 'g', '{"y"'), more(1, ':2'), more(1, '}')]],
     [
       'are known by their ids alone',
-      [part(0, 'a', 'f', '{"x"'), part(1, 'b', 'g', '{"y":2}'), part(3, 'a', undefined, ':1}')],
+      [part(0, 'a', 'f', '{"x"'), part(1, 'b', 'g', '{"y":2}'), part(3, 'a', none, ':1}')],
     ],
     [
       'have their names in a second piece',
-      [
-        part(0, 'a', undefined, ''),
-        part(0, undefined, 'f', '{"x":1}'),
-        part(1, 'b', undefined, ''),
-        part(1, 'b', 'g', '{"y":2}'),
-      ],
+      [part(0, 'a', none, ''), part(0, none, 'f', '{"x":1}'), part(1, 'b', none, ''), part(1, 'b', 'g', '{"y":2}')],
     ],
     ['come with an empty id later', [part(0, 'a', 'f', '{"x"'), part(0, '', '', ':1}'), part(1, 'b', 'g', '{"y":2}')]],
   ])('are the same if the chunks %s', (_, events) => {
@@ -283,22 +234,16 @@ describe('the tool calls of a chat stream', () => {
   });
 
   it('get ids if the engine sends none, and new ones if it uses one twice', () => {
-    const none = assemble([
-      part(0, undefined, 'f', '{"x":1}'),
-      part(0, undefined, 'g', '{"y"'),
-      part(0, undefined, 'g', ':2}'),
-    ]);
-    expect(none).toEqual(two.map((call, at) => ({ ...call, id: `call_mint_${at}` })));
+    const given = assemble([part(0, none, 'f', '{"x":1}'), part(0, none, 'g', '{"y"'), part(0, none, 'g', ':2}')]);
+    expect(given).toEqual(two.map((call, at) => ({ ...call, id: `call_mint_${at}` })));
     const twice = assemble([part(0, 'a', 'f', '{"x":1}'), part(1, 'a', 'g', '{"y":2}')]);
     expect(twice.map(({ id }) => id)).toEqual(['a', 'call_mint_1']);
   });
 
   it("keep the call's further fields", () => {
-    const { deltas } = run([
-      call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' }, extra_content: { s: 1 } }),
-      delta({}, 'stop'),
-    ]);
-    expect(deltas[0]?.['tool_calls']).toMatchObject([{ extra_content: { s: 1 } }]);
+    const kept = { extra_content: { s: 1 } };
+    const given = call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' }, ...kept });
+    expect(run([given, delta({}, 'stop')]).deltas[0]?.['tool_calls']).toMatchObject([kept]);
   });
 
   it('do not change the finish reason length', () => {

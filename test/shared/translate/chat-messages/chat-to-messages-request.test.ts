@@ -35,10 +35,8 @@ describe('a chat request to a messages upstream', () => {
     const first = said('system', 'a');
     const second = said('developer', [textBlock('b')]);
     const late = said('system', 'c');
-    expect(turns(first, second, user, late)).toEqual({
-      system: [textBlock('a'), textBlock('b')],
-      messages: [user, late],
-    });
+    const system = [textBlock('a'), textBlock('b')];
+    expect(turns(first, second, user, late)).toEqual({ system, messages: [user, late] });
     expect(turns(first, user)['system']).toBe('a');
   });
 
@@ -78,19 +76,16 @@ describe('a chat request to a messages upstream', () => {
       { content: [{ source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }] },
     ]);
     for (const url of ['data:image/svg+xml;base64,AA', 'file:///etc/passwd', 'data:image/png,AA']) {
-      expect(() => translate(image(url))).toThrow(
-        errorWith('unsupported_parameter', { param: 'messages[0].content[0].image_url.url' }),
-      );
+      const refused = errorWith('unsupported_parameter', { param: 'messages[0].content[0].image_url.url' });
+      expect(() => translate(image(url))).toThrow(refused);
     }
   });
 
   it('has sampling parameters only without thinking', () => {
     const sampling = { temperature: 1.7, top_p: 0.5, top_k: 4 };
     expect(translate(sampling)).toMatchObject({ temperature: 1, top_p: 0.5, top_k: 4 });
-    expect(translate({ ...sampling, reasoning_effort: 'none' })).toMatchObject({
-      temperature: 1,
-      thinking: { type: 'disabled' },
-    });
+    const disabled = { temperature: 1, thinking: { type: 'disabled' } };
+    expect(translate({ ...sampling, reasoning_effort: 'none' })).toMatchObject(disabled);
     const thinking = translate({ ...sampling, reasoning_effort: 'low' });
     for (const field of Object.keys(sampling)) expect(thinking).not.toHaveProperty(field);
   });
@@ -108,16 +103,14 @@ describe('a chat request to a messages upstream', () => {
   });
 
   it.each([
-    [{ enabled: true }, { type: 'adaptive' }],
-    [{ enabled: false }, { type: 'disabled' }],
-    [{ max_tokens: 2000 }, { type: 'enabled', budget_tokens: 2000 }],
-    [
-      { max_tokens: 2000, enabled: true },
-      { type: 'enabled', budget_tokens: 2000 },
-    ],
-    [{ max_tokens: 0 }, { type: 'disabled' }],
-    [{ effort: 'low', max_tokens: 2000 }, { type: 'adaptive' }],
-  ])('translates reasoning %j to %j', (reasoning, thinking) => {
+    [{ enabled: true }, 'adaptive'],
+    [{ enabled: false }, 'disabled'],
+    [{ max_tokens: 2000 }, 'enabled', 2000],
+    [{ max_tokens: 2000, enabled: true }, 'enabled', 2000],
+    [{ max_tokens: 0 }, 'disabled'],
+    [{ effort: 'low', max_tokens: 2000 }, 'adaptive'],
+  ])('translates reasoning %j to %s thinking', (reasoning, type, budget_tokens?: number) => {
+    const thinking = { type, ...(budget_tokens !== undefined && { budget_tokens }) };
     expect(translate({ reasoning })['thinking']).toEqual(thinking);
   });
 
@@ -127,14 +120,10 @@ describe('a chat request to a messages upstream', () => {
     ['is added to the usual limit', {}, 9000, { max: 8192 + 9000, budget: 9000 }],
     ["stays below the model's limit", {}, 99_000, { max: 64_000, budget: 63_999 }],
   ])('has a thinking budget that %s', (_, limit, asked, { max, budget }) => {
-    for (const fields of [
-      { reasoning: { max_tokens: asked } },
-      { thinking: { type: 'enabled', budget_tokens: asked } },
-    ]) {
-      expect(translate({ ...limit, ...fields }, { maxOutput: 64_000 })).toMatchObject({
-        max_tokens: max,
-        thinking: { type: 'enabled', budget_tokens: budget },
-      });
+    const thinking = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } });
+    for (const fields of [{ reasoning: { max_tokens: asked } }, thinking(asked)]) {
+      const request = translate({ ...limit, ...fields }, { maxOutput: 64_000 });
+      expect(request).toMatchObject({ max_tokens: max, ...thinking(budget) });
     }
   });
 
@@ -148,10 +137,8 @@ describe('a chat request to a messages upstream', () => {
     const byBudget = translate({ reasoning_effort: 'medium' }, { thinkingTypes: ['enabled'] });
     expect(byBudget).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 8192 }, max_tokens: 16_384 });
     expect(byBudget).not.toHaveProperty('output_config');
-    expect(translate(budget, { thinkingTypes: ['adaptive'] })).toMatchObject({
-      thinking: { type: 'adaptive' },
-      output_config: { effort: 'medium' },
-    });
+    const adaptive = { thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } };
+    expect(translate(budget, { thinkingTypes: ['adaptive'] })).toMatchObject(adaptive);
     expect(translate(budget, { thinkingTypes: [] })).not.toHaveProperty('thinking');
     expect(translate({ reasoning_effort: 'none' }, { thinkingTypes: [] })['thinking']).toEqual({ type: 'disabled' });
   });

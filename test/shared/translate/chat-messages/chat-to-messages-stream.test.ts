@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
 import { assembleCompletion } from '../assemble-completion.ts';
 import { runStream } from '../run-stream.ts';
-import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
+import { inputDeltas, messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
 
 const answerContext = { id: 'chatcmpl-1', model: 'served', created: 7 };
 const read = (events: readonly object[]) =>
@@ -10,13 +10,10 @@ const read = (events: readonly object[]) =>
 
 describe('a chat stream from a messages upstream', () => {
   it('omits searches, citations and unknown events, and has an input that comes whole', () => {
+    const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
     const completion = read([
       ...messageBlock(0, { type: 'text', text: 'Hi' }, { type: 'citations_delta', citation: {} }),
-      ...messageBlock(
-        1,
-        { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
-        { type: 'input_json_delta', partial_json: '{"q":1}' },
-      ),
+      ...messageBlock(1, search, ...inputDeltas('{"q":1}')),
       ...messageBlock(2, { type: 'tool_use', id: 'c', name: 'h', input: { y: 2 } }),
       { type: 'something_new' },
       ...messageEnd('tool_use'),

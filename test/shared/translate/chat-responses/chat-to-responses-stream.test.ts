@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
-import { assembleCompletion, type AssembledCompletion } from '../assemble-completion.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
+import { assembleCompletion } from '../assemble-completion.ts';
 import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 
 const answerContext = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
 
-function openai(name: string): AssembledCompletion {
-  return assembleCompletion(
-    runRecorded(chatToResponses.stream(answerContext), recordedStream('providers/openai-responses', name)),
-  );
-}
+const open = () => chatToResponses.stream(answerContext);
+const read = (events: readonly object[]) => assembleCompletion(runStream(open(), events).text);
+const openai = (name: string) =>
+  assembleCompletion(runRecorded(open(), recordedStream('providers/openai-responses', name)));
 
 const thinking =
   '**Choosing a tool**\n\nThe person asks for two cities.\n\n**Calling it**\n\nBoth calls can run at once.';
@@ -23,14 +22,10 @@ const calls = [
 
 describe("a Responses upstream's stream, for a chat client", () => {
   it('has summaries as thinking, text, parallel calls and usage', () => {
-    expect(openai('tools')).toEqual({
-      content: "I'll look up both cities – São Paulo too.",
-      reasoning: thinking,
-      refusal: '',
-      calls,
-      finishReason: 'tool_calls',
-      usage: expect.objectContaining({ prompt_tokens: 412, completion_tokens: 187, total_tokens: 599 }) as JsonObject,
-    });
+    const content = "I'll look up both cities – São Paulo too.";
+    const { usage, ...said } = openai('tools');
+    expect(said).toEqual({ content, reasoning: thinking, refusal: '', calls, finishReason: 'tool_calls' });
+    expect(usage).toMatchObject({ prompt_tokens: 412, completion_tokens: 187, total_tokens: 599 });
   });
 
   it('has a refusal in the field refusal', () => {
@@ -42,32 +37,28 @@ describe("a Responses upstream's stream, for a chat client", () => {
     ['breaks', 'upstream_failed', undefined],
     ['error', 'overloaded', undefined],
   ])('with %s fails with the error %s', (name, code, retryAfter) => {
-    const stream = chatToResponses.stream(answerContext);
-    const run = (): string => runRecorded(stream, recordedStream('providers/openai-responses', name));
-    expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
+    expect(() => openai(name)).toThrow(errorWith(code, { retryAfter }));
   });
 
   it('has arguments once that come in no delta', () => {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '' };
-    const whole = { type: 'response.function_call_arguments.done', item_id: 'fc_1', arguments: '{"x":1}' };
-    const { text } = runStream(chatToResponses.stream(answerContext), [
+    const { calls } = read([
       { type: 'response.output_item.added', output_index: 0, item },
       { type: 'response.function_call_arguments.delta', item_id: 'fc_1', delta: '{"x"' },
-      whole,
+      { type: 'response.function_call_arguments.done', item_id: 'fc_1', arguments: '{"x":1}' },
       { type: 'response.output_item.done', output_index: 0, item },
       { type: 'response.completed', response: { status: 'completed', output: [] } },
     ]);
-    expect(assembleCompletion(text).calls).toEqual([{ id: 'c', name: 'f', arguments: '{"x":1}' }]);
+    expect(calls).toEqual([{ id: 'c', name: 'f', arguments: '{"x":1}' }]);
   });
 
   it.each(['thinking', 'tool'])('from llama-server has the same content as its whole answer: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', `responses-${name}-stream`);
-    const { usage, ...streamed } = assembleCompletion(runRecorded(chatToResponses.stream(answerContext), bytes));
+    const { usage, ...streamed } = assembleCompletion(runRecorded(open(), bytes));
     const whole = chatToResponses.reply(terminal(bytes), answerContext).body;
     const [{ message, finish_reason: finishReason }] = whole['choices'] as [JsonObject & { message: JsonObject }];
-    const calls = ((message['tool_calls'] ?? []) as JsonObject[]).map(({ id, function: fn }) => {
-      return { id, ...(fn as JsonObject) };
-    });
+    const called = (message['tool_calls'] ?? []) as (JsonObject & { function: JsonObject })[];
+    const calls = called.map(({ id, function: fn }) => ({ id, ...fn }));
     expect(calls).toHaveLength(name === 'tool' ? 1 : 0);
     const { content, reasoning_content: reasoning = '' } = message;
     expect({ ...streamed, usage }).toMatchObject({ content: content ?? '', reasoning, calls, finishReason });
@@ -83,29 +74,24 @@ describe("a Responses upstream's stream, for a chat client", () => {
     const end = { type: 'response.completed', response: { status: 'completed', output: items } };
     const done = items.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item }));
     const expected = { content: 'Hello', reasoning: 'hm', calls: [{ id: 'c', name: 'f', arguments: '{}' }] };
-    expect(assembleCompletion(runStream(chatToResponses.stream(answerContext), [...done, end]).text)).toMatchObject(
-      expected,
-    );
-    expect(assembleCompletion(runStream(chatToResponses.stream(answerContext), [end]).text)).toMatchObject(expected);
+    for (const events of [[...done, end], [end]]) expect(read(events)).toMatchObject(expected);
   });
 
   it('gives a call without arguments an empty object', () => {
     const item = { id: 'fc', type: 'function_call', call_id: 'c', name: 'f', arguments: '' };
-    const { text } = runStream(chatToResponses.stream(answerContext), [
-      { type: 'response.output_item.added', item },
-      { type: 'response.output_item.done', item },
-      { type: 'response.completed', response: { status: 'completed', output: [item] } },
-    ]);
-    expect(assembleCompletion(text).calls).toEqual([{ id: 'c', name: 'f', arguments: '{}' }]);
+    const steps = ['added', 'done'].map((step) => ({ type: `response.output_item.${step}`, item }));
+    const end = { type: 'response.completed', response: { status: 'completed', output: [item] } };
+    expect(read([...steps, end]).calls).toEqual([{ id: 'c', name: 'f', arguments: '{}' }]);
   });
 });
 
 it("a Responses upstream's whole answer has for a chat client the content of the streamed one", () => {
   const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
   const { body, ending } = chatToResponses.reply(whole, answerContext);
-  expect(body['usage']).toEqual(openai('tools').usage);
+  const { usage, content } = openai('tools');
+  expect(body['usage']).toEqual(usage);
   const [{ message }] = body['choices'] as [{ message: JsonObject }];
-  expect(message).toMatchObject({ content: openai('tools').content, reasoning_content: thinking });
+  expect(message).toMatchObject({ content, reasoning_content: thinking });
   expect(message['tool_calls']).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
   expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
 });

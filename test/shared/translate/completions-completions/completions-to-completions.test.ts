@@ -4,6 +4,7 @@ import { completionsToCompletions } from '#shared/translate/completions-completi
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const answerContext = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
+const own = { id: 'cmpl-1', object: 'text_completion', created: 5, model: 'm' };
 
 function chunk(choices: JsonObject[], further: JsonObject = {}): string {
   return JSON.stringify({ id: 'x', object: 'text_completion', created: 1, model: 'theirs', choices, ...further });
@@ -36,15 +37,10 @@ describe('a text completion', () => {
       { text: 'c', index: 1, finish_reason: 'length' },
     ];
     const usage = { prompt_tokens: 1, completion_tokens: 2 };
-    const { body, ending } = completionsToCompletions.reply(
-      { id: 'x', choices, usage, system_fingerprint: 'f' },
-      answerContext,
-    );
+    const answer = { id: 'x', choices, usage, system_fingerprint: 'f' };
+    const { body, ending } = completionsToCompletions.reply(answer, answerContext);
     expect(body).toEqual({
-      id: 'cmpl-1',
-      object: 'text_completion',
-      created: 5,
-      model: 'm',
+      ...own,
       system_fingerprint: 'f',
       choices: [
         { text: 'b', index: 0, logprobs: null, finish_reason: 'stop' },
@@ -90,10 +86,8 @@ describe('the log probabilities of a text completion', () => {
 
   it('pass if they have the completions form', () => {
     const logprobs = ofText(['a'], [0]);
-    const { body } = completionsToCompletions.reply(
-      { choices: [{ text: 'a', finish_reason: 'stop', logprobs }] },
-      answerContext,
-    );
+    const choices = [{ text: 'a', finish_reason: 'stop', logprobs }];
+    const { body } = completionsToCompletions.reply({ choices }, answerContext);
     expect(body['choices']).toMatchObject([{ logprobs }]);
   });
 });
@@ -110,22 +104,10 @@ describe('a stream of text completions', () => {
       chunk([{ text: '', index: 0, finish_reason: 'stop' }], last),
       ...rest,
     ]);
+    const choice = { index: 0, logprobs: null };
     expect(events).toEqual([
-      {
-        id: 'cmpl-1',
-        object: 'text_completion',
-        created: 5,
-        model: 'm',
-        choices: [{ text: 'b', index: 0, logprobs: null, finish_reason: null }],
-      },
-      {
-        id: 'cmpl-1',
-        object: 'text_completion',
-        created: 5,
-        model: 'm',
-        choices: [{ text: '', index: 0, logprobs: null, finish_reason: 'stop' }],
-        usage: { ...usage, total_tokens: 5 },
-      },
+      { ...own, choices: [{ ...choice, text: 'b', finish_reason: null }] },
+      { ...own, choices: [{ ...choice, text: '', finish_reason: 'stop' }], usage: { ...usage, total_tokens: 5 } },
     ]);
   });
 
@@ -141,8 +123,7 @@ describe('a stream of text completions', () => {
   });
 
   it('without a finish reason is an upstream failure', () => {
-    expect(() => stream([chunk([{ text: 'a', index: 0, finish_reason: null }]), '[DONE]'])).toThrow(
-      errorWith('upstream_failed'),
-    );
+    const events = [chunk([{ text: 'a', index: 0, finish_reason: null }]), '[DONE]'];
+    expect(() => stream(events)).toThrow(errorWith('upstream_failed'));
   });
 });

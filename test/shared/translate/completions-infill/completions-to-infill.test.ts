@@ -11,16 +11,13 @@ const request = (fields: JsonObject): JsonObject =>
 
 describe('a text completion request with a suffix', () => {
   it('has the field names of llama.cpp', () => {
-    const fields = { max_tokens: 9, stop: '\n', temperature: 0.2, n: 1, echo: false, user: 'me', top_k: 3 };
-    expect(request({ ...fields, stream: true, stream_options: { include_usage: true } })).toEqual({
+    const kept = { temperature: 0.2, top_k: 3, stream: true };
+    const fields = { max_tokens: 9, stop: '\n', n: 1, echo: false, user: 'me', ...kept };
+    const renamed = { input_prefix: 'a', input_suffix: 'b', n_predict: 9, stop: ['\n'] };
+    expect(request({ ...fields, stream_options: { include_usage: true } })).toEqual({
       model: 'm',
-      input_prefix: 'a',
-      input_suffix: 'b',
-      n_predict: 9,
-      stop: ['\n'],
-      temperature: 0.2,
-      top_k: 3,
-      stream: true,
+      ...renamed,
+      ...kept,
     });
   });
 

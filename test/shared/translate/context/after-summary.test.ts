@@ -41,11 +41,9 @@ describe('a messages history with a compaction block, for an upstream without co
   });
 
   it('has the tools that were in effect at the end of the summarized part', () => {
-    const changes = [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'old' } }];
-    const { tools, messages } = chat(
-      [said('user', [compaction('So far.', { tool_changes: changes })]), said('user', 'Hi.')],
-      { tools: [tool, { ...tool, name: 'kept' }] },
-    );
+    const tool_changes = [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'old' } }];
+    const turns = [said('user', [compaction('So far.', { tool_changes })]), said('user', 'Hi.')];
+    const { tools, messages } = chat(turns, { tools: [tool, { ...tool, name: 'kept' }] });
     expect(tools).toMatchObject([{ function: { name: 'kept' } }]);
     expect(JSON.stringify(messages)).not.toContain('system');
   });
@@ -58,11 +56,8 @@ describe('a messages history with a compaction block, for an upstream without co
   });
 
   it('also goes to Responses upstreams and command-line agents', () => {
-    const body = parseMessagesRequest({
-      model: 'm',
-      max_tokens: 9,
-      messages: [first, said('assistant', [compaction('They want X.')]), said('user', 'Go on.')],
-    });
+    const messages = [first, said('assistant', [compaction('They want X.')]), said('user', 'Go on.')];
+    const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages });
     const { input } = messagesToResponses.request(body, { model: 'm' });
     const conversation = readMessagesConversation(body, { model: 'm' });
     for (const whole of [input, conversation].map((each) => JSON.stringify(each))) {

@@ -27,22 +27,14 @@ function edit(edits: JsonObject[], messages = history): ReturnType<typeof editCo
   return editContext(request);
 }
 
-const thinkingIn = (messages: MessagesMessage[]) =>
-  messages.flatMap(({ content }) =>
-    typeof content === 'string' ? [] : content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])),
-  );
-
-const resultsIn = (messages: MessagesMessage[]) =>
-  messages.flatMap(({ content }) =>
-    typeof content === 'string'
-      ? []
-      : content.flatMap((block) => (block.type === 'tool_result' ? [block.content] : [])),
-  );
+const blocksIn = (messages: MessagesMessage[]) =>
+  messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
 
 describe('the edit clear_thinking_20251015', () => {
   it('keeps the thinking of the last turn with thinking, through all its tool calls', () => {
     const { messages, applied } = edit([{ type: 'clear_thinking_20251015' }]);
-    expect(thinkingIn(messages)).toEqual(['b', 'c']);
+    const kept = blocksIn(messages).flatMap((block) => (block.type === 'thinking' ? [block.thinking] : []));
+    expect(kept).toEqual(['b', 'c']);
     expect(applied).toEqual([
       { type: 'clear_thinking_20251015', cleared_thinking_turns: 1, cleared_input_tokens: expect.any(Number) },
     ]);
@@ -63,7 +55,8 @@ describe('the edit clear_tool_uses_20250919', () => {
 
   it('replaces all results except the last ones, and counts the saved tokens', () => {
     const { messages, applied } = edit([now]);
-    expect(resultsIn(messages)).toEqual(['The result of this call was removed to save context.', long]);
+    const results = blocksIn(messages).flatMap((block) => (block.type === 'tool_result' ? [block.content] : []));
+    expect(results).toEqual(['The result of this call was removed to save context.', long]);
     expect(applied).toEqual([
       { type: 'clear_tool_uses_20250919', cleared_tool_uses: 1, cleared_input_tokens: 5_000 - 13 },
     ]);
@@ -77,29 +70,25 @@ describe('the edit clear_tool_uses_20250919', () => {
   });
 
   it('keeps results of excluded tools, and clears nothing unless that saves enough', () => {
-    expect(edit([{ ...now, keep: { value: 0 }, exclude_tools: ['write'] }]).applied).toMatchObject([
-      { cleared_tool_uses: 1 },
-    ]);
+    const { applied } = edit([{ ...now, keep: { value: 0 }, exclude_tools: ['write'] }]);
+    expect(applied).toMatchObject([{ cleared_tool_uses: 1 }]);
     expect(edit([{ ...now, clear_at_least: { type: 'input_tokens', value: 6_000 } }]).applied).toEqual([]);
   });
 
   it('empties the inputs of the named tools', () => {
-    const inputs = (clear: JsonObject[string]) =>
-      edit([{ ...now, keep: { value: 0 }, clear_tool_inputs: clear }]).messages.flatMap(({ content }) =>
-        typeof content === 'string' ? [] : content.flatMap((block) => (block.type === 'tool_use' ? [block.input] : [])),
-      );
+    const inputs = (clear: JsonObject[string]) => {
+      const { messages } = edit([{ ...now, keep: { value: 0 }, clear_tool_inputs: clear }]);
+      return blocksIn(messages).flatMap((block) => (block.type === 'tool_use' ? [block.input] : []));
+    };
     expect(inputs(true)).toEqual([{}, {}]);
     expect(inputs(['read'])).toEqual([{}, { path: 't2' }]);
   });
 });
 
 it('the edits of a request are reported in the answer, whole and streamed, if the request has any', () => {
-  const body: JsonObject = {
-    model: 'm',
-    messages: history,
-    context_management: { edits: [{ type: 'compact_20260112' }] },
-  };
-  const answerContext = { id: 'msg_1', model: 'm', created: 1, recalled: recallEdits(body) };
+  const context_management = { edits: [{ type: 'compact_20260112' }] };
+  const recalled = recallEdits({ model: 'm', messages: history, context_management });
+  const answerContext = { id: 'msg_1', model: 'm', created: 1, recalled };
   const chat = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] };
   expect(messagesToChat.reply(chat, answerContext).body['context_management']).toEqual({ applied_edits: [] });
   const stream = messagesToChat.stream(answerContext);

@@ -19,11 +19,10 @@ function namesFor(
 
 describe('the tools that the router offers to an upstream of another format', () => {
   it('exclude deferred tools until a result refers to them', () => {
+    const content = [{ type: 'tool_reference' as const, tool_name: 'WebFetch' }];
     const searched: MessagesMessage[] = [
       said('assistant', [{ type: 'tool_use', id: 't', name: 'ToolSearch', input: {} }]),
-      said('user', [
-        { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'WebFetch' }] },
-      ]),
+      said('user', [{ type: 'tool_result', tool_use_id: 't', content }]),
     ];
     expect(namesFor([read, fetch, placeholder])).toEqual(['Read']);
     expect(namesFor([read, fetch, placeholder], searched)).toEqual(['Read', 'WebFetch']);
@@ -44,13 +43,10 @@ describe('the tools that the router offers to an upstream of another format', ()
     const change = (type: 'tool_addition' | 'tool_removal', tool: object): MessagesMessage =>
       said('system', [{ type, tool: { ...tool } }]);
     const grep = { type: 'tool_definition', definition: { name: 'Grep', input_schema: schema } };
-    const messages = [
-      change('tool_addition', grep),
-      change('tool_addition', { type: 'tool_reference', name: 'WebFetch' }),
-      change('tool_removal', { type: 'tool_reference', name: 'Read' }),
-      change('tool_removal', { type: 'tool_reference', name: 'Grep' }),
-      change('tool_addition', grep),
-    ];
+    const named = (name: string) => ({ type: 'tool_reference', name });
+    const additions = [grep, named('WebFetch')].map((tool) => change('tool_addition', tool));
+    const removals = ['Read', 'Grep'].map((name) => change('tool_removal', named(name)));
+    const messages = [...additions, ...removals, change('tool_addition', grep)];
     expect(namesFor([read, fetch], messages)).toEqual(['WebFetch', 'Grep']);
   });
 });

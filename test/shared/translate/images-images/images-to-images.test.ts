@@ -12,13 +12,11 @@ describe('an answer with pictures', () => {
   it('passes, and its usage counts the pictures, and the tokens if the upstream reports them', () => {
     const data = [{ b64_json: 'eA==' }, { url: 'https://example.com/a.png' }];
     const usage = { input_tokens: 12, output_tokens: 4160 };
-    expect(imagesToImages.reply({ created: 9, data, usage, size: 'x' }, answerContext)).toEqual({
-      body: { created: 9, data, usage, size: 'x' },
-      ending: {
-        usage: expect.objectContaining({ promptTokens: 12, completionTokens: 4160, units: { images: 2 } }) as object,
-        finishReason: 'stop',
-      },
-    });
+    const body = { created: 9, data, usage, size: 'x' };
+    const reply = imagesToImages.reply(body, answerContext);
+    expect(reply.body).toEqual(body);
+    const counted = { promptTokens: 12, completionTokens: 4160, units: { images: 2 } };
+    expect(reply.ending).toMatchObject({ usage: counted, finishReason: 'stop' });
   });
 
   it('has a creation time', () => {

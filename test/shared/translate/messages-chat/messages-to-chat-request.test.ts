@@ -4,8 +4,9 @@ import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/m
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
+import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const user = { role: 'user', content: 'hi' };
+const user = said('user', 'hi');
 
 function translate(fields: JsonObject, traits: Partial<ModelTraits> = {}): JsonObject {
   const body = { model: 'm', max_tokens: 9, messages: [user], ...fields };
@@ -21,14 +22,9 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 
 describe('a messages request to a chat upstream', () => {
   it('has all system text in one first message, without the billing header', () => {
-    const system = ['x-anthropic-billing-header: cc_version=1', 'You are', 'helpful'].map((text) => ({
-      type: 'text',
-      text,
-    }));
-    expect(history([user, { role: 'system', content: 'late' }], { system })).toEqual([
-      { role: 'system', content: 'You are\n\nhelpful\n\nlate' },
-      user,
-    ]);
+    const system = ['x-anthropic-billing-header: cc_version=1', 'You are', 'helpful'].map(textBlock);
+    const first = said('system', 'You are\n\nhelpful\n\nlate');
+    expect(history([user, said('system', 'late')], { system })).toEqual([first, user]);
   });
 
   it.each([
@@ -37,16 +33,14 @@ describe('a messages request to a chat upstream', () => {
     ['memory_20250818', 'memory', ['command', 'path', 'file_text', 'old_path', 'new_path']],
     ['computer_20251124', 'computer', ['action', 'coordinate', 'text']],
   ])('has the tool %s, which the client runs, as a function', (type, name, properties) => {
-    const tools = [
-      { type, name, display_width_px: 1024, display_height_px: 768, cache_control: { type: 'ephemeral' } },
-    ];
-    const [tool] = translate({ tools, tool_choice: { type: 'tool', name } })['tools'] as {
-      type: string;
-      function: { name: string; description: string; parameters: { properties: object } };
-    }[];
-    expect(tool).toMatchObject({ type: 'function', function: { name } });
-    expect(Object.keys(tool?.function.parameters.properties ?? {})).toEqual(expect.arrayContaining(properties));
-    if (name === 'computer') expect(tool?.function.description).toContain('1024 x 768');
+    const size = { display_width_px: 1024, display_height_px: 768 };
+    const tools = [{ type, name, ...size, cache_control: { type: 'ephemeral' } }];
+    const expected = Object.fromEntries(properties.map((property) => [property, expect.anything() as unknown]));
+    const description = name === 'computer' ? /1024 x 768/ : /./;
+    const parameters = { properties: expected };
+    const fn = { name, description: expect.stringMatching(description) as string, parameters };
+    const sent = translate({ tools, tool_choice: { type: 'tool', name } })['tools'];
+    expect(sent).toMatchObject([{ type: 'function', function: fn }]);
   });
 
   it("turns an engine's thinking off unless the client asks for thinking", () => {
@@ -60,69 +54,37 @@ describe('a messages request to a chat upstream', () => {
 
   it('has documents as text or, if the upstream accepts files, as files, with their titles and contexts', () => {
     const named = { type: 'document', title: 'T', context: 'Of 1999.' };
-    const said = (source: JsonObject, traits: Partial<ModelTraits> = {}): Json | undefined =>
-      translate({ messages: [{ role: 'user', content: [{ ...named, source }] }] }, traits)['messages'];
+    const sent = (source: JsonObject, traits: Partial<ModelTraits> = {}): Json | undefined =>
+      translate({ messages: [said('user', [{ ...named, source }])] }, traits)['messages'];
     const text = { type: 'text', media_type: 'text/plain', data: 'body' };
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AA' };
-    expect(said(text)).toEqual([{ role: 'user', content: 'T\n\nOf 1999.\n\nbody' }]);
-    expect(said({ type: 'content', content: [{ type: 'text', text: 'body' }] })).toMatchObject([
-      { content: [{ text: 'T\n\nOf 1999.' }, { text: 'body' }] },
-    ]);
+    const parts = [textBlock('T\n\nOf 1999.'), textBlock('body')];
+    expect(sent(text)).toEqual([said('user', 'T\n\nOf 1999.\n\nbody')]);
+    expect(sent({ type: 'content', content: [textBlock('body')] })).toEqual([said('user', parts)]);
     const file = { filename: 'T', file_data: 'data:application/pdf;base64,AA' };
-    expect(said(pdf, { takesFiles: true })).toMatchObject([
-      {
-        content: [
-          { type: 'text', text: 'Of 1999.' },
-          { type: 'file', file },
-        ],
-      },
-    ]);
-    expect(() => said(pdf)).toThrow(errorWith('unsupported_parameter', { param: 'messages.0.content.0.source' }));
+    const content = [textBlock('Of 1999.'), { type: 'file', file }];
+    expect(sent(pdf, { takesFiles: true })).toMatchObject([{ content }]);
+    expect(() => sent(pdf)).toThrow(errorWith('unsupported_parameter', { param: 'messages.0.content.0.source' }));
   });
 
   it('has every tool result as a separate message before the rest of the turn', () => {
-    const results = {
-      role: 'user',
-      content: [
-        { type: 'text', text: 'look' },
-        {
-          type: 'tool_result',
-          tool_use_id: 't',
-          is_error: true,
-          content: [{ type: 'text', text: 'a' }, image, { type: 'text', text: 'b' }],
-        },
-        { type: 'tool_result', tool_use_id: 't' },
-      ],
-    };
-    expect(history([user, use, results])).toEqual([
+    const result = { type: 'tool_result', tool_use_id: 't' };
+    const failed = { ...result, is_error: true, content: [textBlock('a'), image, textBlock('b')] };
+    const call = { id: 't', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
+    expect(history([user, use, said('user', [textBlock('look'), failed, result])])).toEqual([
       user,
-      {
-        role: 'assistant',
-        content: null,
-        tool_calls: [{ id: 't', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }],
-      },
+      { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 't', content: 'Error: a\n\nb\n\n[Image: number 1 in the next message]' },
       { role: 'tool', tool_call_id: 't', content: '' },
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'look' },
-          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
-        ],
-      },
+      said('user', [textBlock('look'), { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }]),
     ]);
   });
 
   it('returns thinking to engines, with any signature', () => {
-    const content = [
-      { type: 'thinking', thinking: 'one', signature: 's' },
-      { type: 'redacted_thinking', data: 'd' },
-      { type: 'thinking', thinking: 'two', signature: 't' },
-    ];
-    expect(history([user, { role: 'assistant', content }])).toEqual([
-      user,
-      { role: 'assistant', content: '', reasoning_content: 'one\n\ntwo' },
-    ]);
+    const thought = (thinking: string, signature: string) => ({ type: 'thinking', thinking, signature });
+    const content = [thought('one', 's'), { type: 'redacted_thinking', data: 'd' }, thought('two', 't')];
+    const returned = { ...said('assistant', ''), reasoning_content: 'one\n\ntwo' };
+    expect(history([user, said('assistant', content)])).toEqual([user, returned]);
   });
 
   it.each([

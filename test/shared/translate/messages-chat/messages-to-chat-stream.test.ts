@@ -11,13 +11,9 @@ import { said } from '../../../helpers/formats/said.ts';
 const answerContext = { id: 'msg_1', model: 'served', created: 7, promptTokens: () => 11 };
 
 const run = (events: readonly (object | string)[]) => runStream(messagesToChat.stream(answerContext), events);
-const tool = (index: number, input: Json) => ({
-  type: 'tool_use',
-  id: `c${index}`,
-  name: `tool_${index}`,
-  input,
-  caller: { type: 'direct' },
-});
+const tool = (index: number, input: Json) => {
+  return { type: 'tool_use', id: `c${index}`, name: `tool_${index}`, input, caller: { type: 'direct' } };
+};
 const thinking = (text: string) => ({ type: 'thinking', thinking: text, signature: syntheticSignature });
 const text = (text: string) => ({ type: 'text', text, citations: null });
 
@@ -37,15 +33,10 @@ describe('a messages stream from a chat upstream', () => {
   });
 
   describe('with thinking', () => {
-    const events = [
-      chatChunk({ reasoning: 'h' }),
-      chatChunk({ reasoning: 'm' }),
-      chatChunk({ content: 'Hi' }),
-      chatChunk({}, 'stop'),
-    ];
-    const body = {
-      choices: [{ message: { role: 'assistant', reasoning: 'hm', content: 'Hi' }, finish_reason: 'stop' }],
-    };
+    const deltas = [{ reasoning: 'h' }, { reasoning: 'm' }, { content: 'Hi' }];
+    const events = [...deltas.map((delta) => chatChunk(delta)), chatChunk({}, 'stop')];
+    const message = { role: 'assistant', reasoning: 'hm', content: 'Hi' };
+    const body = { choices: [{ message, finish_reason: 'stop' }] };
     const contents = (request: JsonObject) => {
       const asked = { model: 'm', max_tokens: 100, messages: [said('user', 'Hi')], ...request };
       const known = { ...answerContext, recalled: messagesToChat.recall?.(asked) };
@@ -62,7 +53,7 @@ describe('a messages stream from a chat upstream', () => {
 
     it('counts as active although it shows no thinking', () => {
       const stream = messagesToChat.stream({ ...answerContext, recalled: { thinking: 'none' } });
-      stream.event(JSON.stringify(chatChunk({ reasoning: 'h' })));
+      stream.event(JSON.stringify(events[0]));
       expect(stream.hasContent).toBe(true);
     });
 
@@ -83,13 +74,8 @@ describe('a messages stream from a chat upstream', () => {
 
   it('sends at once every piece that need not wait', () => {
     const stream = messagesToChat.stream(answerContext);
-    const pieces = [
-      chatChunk({ content: 'a' }),
-      chatChunk({ content: 'b' }),
-      callPiece(0, '{', 'tool_0'),
-      callPiece(0, '}'),
-      callPiece(1, '{', 'tool_1'),
-    ];
+    const texts = ['a', 'b'].map((content) => chatChunk({ content }));
+    const pieces = [...texts, callPiece(0, '{', 'tool_0'), callPiece(0, '}'), callPiece(1, '{', 'tool_1')];
     const sent = pieces.map((event) => namedEvents(stream.event(JSON.stringify(event))).map(({ type }) => type));
     expect(sent).toEqual([
       ['message_start', 'ping', 'content_block_start', 'content_block_delta'],
@@ -101,10 +87,7 @@ describe('a messages stream from a chat upstream', () => {
   });
 
   it.each([
-    [
-      'come one after the other',
-      [callPiece(0, '{"a":1}', 'tool_0'), callPiece(1, '{"b":', 'tool_1'), callPiece(1, '2}')],
-    ],
+    ['come in turn', [callPiece(0, '{"a":1}', 'tool_0'), callPiece(1, '{"b":', 'tool_1'), callPiece(1, '2}')]],
     [
       'have thinking after the first',
       [callPiece(0, '{"a"', 'tool_0'), callPiece(1, '{"b":2}', 'tool_1'), callPiece(0, ':1}'), callPiece(0, ' \n')],
@@ -115,13 +98,12 @@ describe('a messages stream from a chat upstream', () => {
   });
 
   it('separates 20 interleaved parallel calls with thinking between them', () => {
-    const inputs = Array.from({ length: 20 }, (_, at) => ({
-      path: `/tmp/"${at}\\`,
-      lines: [at, { deep: '}]' }],
-      text: 'é👩‍🚀'.repeat(at),
-    }));
+    const inputs = Array.from({ length: 20 }, (_, at) => {
+      return { path: `/tmp/"${at}\\`, lines: [at, { deep: '}]' }], text: 'é👩‍🚀'.repeat(at) };
+    });
     const json = inputs.map((input) => JSON.stringify(input));
     const events: object[] = [];
+    let thoughts = '';
     for (let at = 0, more = true; more; at += 3) {
       more = false;
       for (const [index, whole] of json.entries()) {
@@ -129,17 +111,15 @@ describe('a messages stream from a chat upstream', () => {
         if (at === 0) events.push(callPiece(index, fragment, `tool_${index}`));
         else if (fragment !== '') events.push(callPiece(index, fragment));
         more ||= fragment !== '';
-        if (index % 7 === 3 && at % 9 === 0) events.push(chatChunk({ reasoning_content: `<${index}.${at}>` }));
+        if (index % 7 !== 3 || at % 9 > 0) continue;
+        events.push(chatChunk({ reasoning_content: `<${index}.${at}>` }));
+        thoughts += `<${index}.${at}>`;
       }
     }
     const { text: stream, ending } = run([...events, chatChunk({}, 'tool_calls'), '[DONE]']);
     const { content } = assembleMessage(stream);
     expect(content.filter(({ type }) => type === 'tool_use')).toEqual(inputs.map((input, index) => tool(index, input)));
-    const thoughts = events.flatMap((event) => {
-      const [choice] = (event as { choices: { delta: { reasoning_content?: string } }[] }).choices;
-      return choice?.delta.reasoning_content ?? [];
-    });
-    expect(content.map((block) => (block['thinking'] as string | undefined) ?? '').join('')).toBe(thoughts.join(''));
+    expect(content.map((block) => (block['thinking'] as string | undefined) ?? '').join('')).toBe(thoughts);
     expect(ending.finishReason).toBe('tool_calls');
   });
 
@@ -150,15 +130,10 @@ describe('a messages stream from a chat upstream', () => {
     }
   });
 
+  const nameless = { index: 0, id: 'a', function: { arguments: '{}' } };
   it.each([
-    [
-      'never names a tool',
-      [chatChunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chatChunk({}, 'stop')],
-    ],
-    [
-      'continues a call that was complete',
-      [callPiece(0, '{}', 'tool_0'), callPiece(1, '{}', 'tool_1'), callPiece(0, '{}')],
-    ],
+    ['never names a tool', [chatChunk({ tool_calls: [nameless] }), chatChunk({}, 'stop')]],
+    ['continues a complete call', [callPiece(0, '{}', 'tool_0'), callPiece(1, '{}', 'tool_1'), callPiece(0, '{}')]],
   ])('fails when the upstream %s', (_, events) => {
     expect(() => run(events)).toThrow(errorWith('upstream_failed'));
   });

@@ -5,6 +5,7 @@ import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat
 import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
 import { assembleMessage } from '../assemble-message.ts';
 import { runStream } from '../run-stream.ts';
+import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
 
 const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' };
 const redacted = { type: 'redacted_thinking', data: 'ZGF0YQ==' };
@@ -13,31 +14,22 @@ const content = [thinking, redacted, call];
 const usage = { input_tokens: 3, output_tokens: 1 };
 const user = { role: 'user', content: 'hi' };
 
+const deltas = [
+  { type: 'thinking_delta', thinking: 'Hm.' },
+  ...['c2ln', 'bmVk'].map((signature) => ({ type: 'signature_delta', signature })),
+];
 const events: JsonObject[] = [
-  { type: 'message_start', message: { id: 'msg_up', model: 'up', content: [], usage } },
-  { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } },
-  ...['c2ln', 'bmVk'].map((signature) => ({
-    type: 'content_block_delta',
-    index: 0,
-    delta: { type: 'signature_delta', signature },
-  })),
-  { type: 'content_block_stop', index: 0 },
-  { type: 'content_block_start', index: 1, content_block: redacted },
-  { type: 'content_block_stop', index: 1 },
-  { type: 'content_block_start', index: 2, content_block: call },
-  { type: 'content_block_stop', index: 2 },
-  { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage },
-  { type: 'message_stop' },
+  messageStart,
+  ...messageBlock(0, { type: 'thinking', thinking: '', signature: '' }, ...deltas),
+  ...messageBlock(1, redacted),
+  ...messageBlock(2, call),
+  ...messageEnd('tool_use'),
 ];
 
 /** Returns the client's answer of an upstream, streamed and whole. */
 function answers(origin: string | undefined): JsonObject[][] {
   const answerContext: AnswerContext = { id: 'msg_1', model: 'm', created: 1, origin };
-  const { text } = runStream(
-    messagesToMessages.stream(answerContext),
-    events.map((event) => JSON.stringify(event)),
-  );
+  const { text } = runStream(messagesToMessages.stream(answerContext), events);
   const { body } = messagesToMessages.reply({ content, stop_reason: 'tool_use', usage }, answerContext);
   return [assembleMessage(text).content, body['content'] as JsonObject[]];
 }

@@ -4,17 +4,14 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
-import { assembleMessage, type AssembledMessage } from '../assemble-message.ts';
+import { assembleMessage } from '../assemble-message.ts';
 import { recordedStream, runRecorded } from '../run-stream.ts';
 
 const answerContext = { origin: 'here', id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
 const user = { role: 'user', content: 'Weather?' };
 
-function openai(name: string): AssembledMessage {
-  return assembleMessage(
-    runRecorded(messagesToResponses.stream(answerContext), recordedStream('providers/openai-responses', name)),
-  );
-}
+const read = (bytes: Buffer) => assembleMessage(runRecorded(messagesToResponses.stream(answerContext), bytes));
+const openai = (name: string) => read(recordedStream('providers/openai-responses', name));
 
 function request(messages: object[], model = 'gpt-codex', more: object = {}, origin = 'here'): JsonObject {
   const body = parseMessagesRequest({ model, max_tokens: 100, messages, ...more });
@@ -35,13 +32,9 @@ describe("a Responses upstream's stream, for a messages client", () => {
       { type: 'tool_use', id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', name: 'get_weather', input: { city: 'São Paulo' } },
     ]);
     expect(message.delta).toMatchObject({ stop_reason: 'tool_use' });
-    expect(message.usage).toMatchObject({
-      input_tokens: 156,
-      cache_creation_input_tokens: 0,
-      cache_read_input_tokens: 256,
-      output_tokens: 187,
-      output_tokens_details: { thinking_tokens: 128 },
-    });
+    const input = { input_tokens: 156, cache_creation_input_tokens: 0, cache_read_input_tokens: 256 };
+    const output = { output_tokens: 187, output_tokens_details: { thinking_tokens: 128 } };
+    expect(message.usage).toMatchObject({ ...input, ...output });
   });
 
   it('has the content of the whole answer', () => {
@@ -58,9 +51,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
   });
 
   it.each(['responses-thinking-stream', 'responses-tool-stream'])('from llama-server has valid blocks: %s', (name) => {
-    const bytes = recordedStream('engines/llama-cpp', name);
-    const { content } = assembleMessage(runRecorded(messagesToResponses.stream(answerContext), bytes));
-    const kinds = content.map(({ type }) => type);
+    const kinds = read(recordedStream('engines/llama-cpp', name)).content.map(({ type }) => type);
     expect(kinds).toEqual(name.includes('tool') ? ['text', 'tool_use'] : ['thinking', 'text']);
   });
 });
@@ -68,12 +59,11 @@ describe("a Responses upstream's stream, for a messages client", () => {
 describe('encrypted thinking', () => {
   it('returns as the same reasoning item in the next turn', () => {
     const { content } = openai('tools');
-    const results = ['call_kJ3nLpQ8sT2vXzB5cF7hR9wY', 'call_mN4oMqR9tU3wYaC6dG8iS0xZ'].map((id) => ({
-      type: 'tool_result',
-      tool_use_id: id,
-      content: 'Rain.',
-    }));
+    const results = ['call_kJ3nLpQ8sT2vXzB5cF7hR9wY', 'call_mN4oMqR9tU3wYaC6dG8iS0xZ'].map((id) => {
+      return { type: 'tool_result', tool_use_id: id, content: 'Rain.' };
+    });
     const { input } = request([user, { role: 'assistant', content }, { role: 'user', content: results }]);
+    const said = { type: 'output_text', text: "I'll look up both cities – São Paulo too." };
     expect(input).toEqual([
       { type: 'message', role: 'user', content: 'Weather?' },
       {
@@ -82,17 +72,10 @@ describe('encrypted thinking', () => {
         encrypted_content: 'gAAAAABpEncryptedThinking0001==',
         summary: [{ type: 'summary_text', text: (content[0] as { thinking: string }).thinking }],
       },
-      {
-        type: 'message',
-        role: 'assistant',
-        content: [{ type: 'output_text', text: "I'll look up both cities – São Paulo too." }],
-      },
-      ...whole.output.slice(2).map(({ call_id: id, name, arguments: text }) => ({
-        type: 'function_call',
-        call_id: id,
-        name,
-        arguments: text,
-      })),
+      { type: 'message', role: 'assistant', content: [said] },
+      ...whole.output.slice(2).map(({ call_id, name, arguments: json }) => {
+        return { type: 'function_call', call_id, name, arguments: json };
+      }),
       ...results.map(({ tool_use_id: id }) => ({ type: 'function_call_output', call_id: id, output: 'Rain.' })),
     ]);
   });
@@ -136,17 +119,11 @@ describe('a tool result for a Responses upstream', () => {
   it("is a text, or a list if it has an image, before the user's text", () => {
     const go = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] };
     expect(output('r')).toEqual([{ type: 'function_call_output', call_id: 't', output: 'r' }, go]);
-    expect(output([{ type: 'text', text: 'see' }, image], { is_error: true })).toEqual([
-      {
-        type: 'function_call_output',
-        call_id: 't',
-        output: [
-          { type: 'input_text', text: 'Error: ' },
-          { type: 'input_text', text: 'see' },
-          { type: 'input_image', image_url: 'data:image/png;base64,aa' },
-        ],
-      },
-      go,
-    ]);
+    const parts = [
+      ...['Error: ', 'see'].map((text) => ({ type: 'input_text', text })),
+      { type: 'input_image', image_url: 'data:image/png;base64,aa' },
+    ];
+    const failed = output([{ type: 'text', text: 'see' }, image], { is_error: true });
+    expect(failed).toEqual([{ type: 'function_call_output', call_id: 't', output: parts }, go]);
   });
 });

@@ -24,17 +24,10 @@ it('a rerank request asks the upstream for at most as many results as documents,
 
 describe('a ranking', () => {
   it('has the best documents first, and its own id', () => {
-    expect(answer({}, { id: 'x', results, usage: { total_tokens: 4 } }).body).toEqual({
-      id: 'rerank-1',
-      object: 'list',
-      model: 'm',
-      results: [
-        { index: 2, relevance_score: 0.9 },
-        { index: 0, relevance_score: 0.1 },
-        { index: 1, relevance_score: -3 },
-      ],
-      usage: { prompt_tokens: 4, total_tokens: 4 },
-    });
+    const best = [results[1], { index: 0, relevance_score: 0.1 }, results[2]];
+    const usage = { prompt_tokens: 4, total_tokens: 4 };
+    const { body } = answer({}, { id: 'x', results, usage: { total_tokens: 4 } });
+    expect(body).toEqual({ id: 'rerank-1', object: 'list', model: 'm', results: best, usage });
   });
 
   it('has the requested number of results, with their documents if requested', () => {

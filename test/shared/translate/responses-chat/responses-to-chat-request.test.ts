@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
@@ -10,13 +10,11 @@ function translate(fields: object, traits: object = {}): JsonObject {
 
 const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };
 const call = (id: string, name = 'f') => ({ type: 'function_call', call_id: id, name, arguments: '{"a":1}' });
-const output = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output });
+const output = (id: string, output: Json) => ({ type: 'function_call_output', call_id: id, output });
 const tool = { type: 'function', name: 'f', parameters: { type: 'object' } };
-const chatCall = (id: string, name = 'f', json = '{"a":1}') => ({
-  id,
-  type: 'function',
-  function: { name, arguments: json },
-});
+const chatCall = (id: string, name = 'f', json = '{"a":1}') => {
+  return { id, type: 'function', function: { name, arguments: json } };
+};
 
 describe('a Responses request for a chat upstream', () => {
   it('has all instructions in a first system message, and turns of the model in one message each', () => {
@@ -36,15 +34,11 @@ describe('a Responses request for a chat upstream', () => {
         said('assistant', 'Done.'),
       ],
     });
+    const patch = chatCall('c2', 'apply_patch', '{"input":"*** \\"Begin\\"\\n"}');
     expect(messages).toEqual([
       said('system', 'Be brief.\n\nUse tools.\n\nNow plan.'),
       said('user', 'Go.'),
-      {
-        role: 'assistant',
-        content: 'I look.',
-        reasoning_content: 'hm',
-        tool_calls: [chatCall('c1'), chatCall('c2', 'apply_patch', '{"input":"*** \\"Begin\\"\\n"}')],
-      },
+      { ...said('assistant', 'I look.'), reasoning_content: 'hm', tool_calls: [chatCall('c1'), patch] },
       { role: 'tool', tool_call_id: 'c1', content: 'one' },
       { role: 'tool', tool_call_id: 'c2', content: 'two' },
       said('user', [{ type: 'image_url', image_url: { url: image.image_url } }, textBlock('And?')]),
@@ -62,46 +56,30 @@ describe('a Responses request for a chat upstream', () => {
 
   it('calls tools of a group by the names under which it offers them', () => {
     const group = { type: 'namespace', name: 'mcp__tt', tools: [{ type: 'function', name: 'echo' }] };
-    const { messages, tools } = translate({
-      tools: [group],
-      input: [
-        said('user', 'Go.'),
-        { type: 'function_call', call_id: 'c', namespace: 'mcp__tt', name: 'echo', arguments: '{}' },
-        output('c', 'x'),
-      ],
-    });
-    expect(tools).toEqual([
-      { type: 'function', function: { name: 'mcp__tt__echo', parameters: { type: 'object', properties: {} } } },
-    ]);
+    const called = { ...call('c', 'echo'), namespace: 'mcp__tt' };
+    const { messages, tools } = translate({ tools: [group], input: [said('user', 'Go.'), called, output('c', 'x')] });
+    const parameters = { type: 'object', properties: {} };
+    expect(tools).toEqual([{ type: 'function', function: { name: 'mcp__tt__echo', parameters } }]);
     expect(messages).toMatchObject([{}, { tool_calls: [{ function: { name: 'mcp__tt__echo' } }] }, {}]);
   });
 
+  const pdf = { filename: 'a.md', file_data: 'data:application/pdf;base64,aa' };
   it.each([
     ['a text file', 'data:text/markdown;base64,aGk=', textBlock('a.md\n\nhi'), {}],
-    [
-      'a PDF, if the upstream takes files',
-      'data:application/pdf;base64,aa',
-      { type: 'file', file: { filename: 'a.md', file_data: 'data:application/pdf;base64,aa' } },
-      { takesFiles: true },
-    ],
+    ['a PDF, if the upstream takes files', pdf.file_data, { type: 'file', file: pdf }, { takesFiles: true }],
   ])('has %s in its place', (_, data, part, traits) => {
     const file = { type: 'input_file', filename: 'a.md', file_data: data };
     const { messages } = translate({ input: [said('user', [file, image])] }, traits);
     expect(messages).toMatchObject([{ content: [part, { type: 'image_url' }] }]);
   });
 
+  const named = (name: string) => ({ type: 'function', function: { name } });
   it.each([
-    [
-      { type: 'function', name: 'f' },
-      { type: 'function', function: { name: 'f' } },
-    ],
-    [
-      { type: 'custom', name: 'p' },
-      { type: 'function', function: { name: 'p' } },
-    ],
-    [{ type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] }, 'required'],
-    ['none', 'none'],
-  ])('has the tool choice %j', (choice, expected) => {
+    ['a function', { type: 'function', name: 'f' }, named('f')],
+    ['a custom tool', { type: 'custom', name: 'p' }, named('p')],
+    ['one of some', { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] }, 'required'],
+    ['none', 'none', 'none'],
+  ])('has the tool choice of %s', (_, choice, expected) => {
     const request = translate({ input: 'hi', tools: [tool, { type: 'custom', name: 'p' }], tool_choice: choice });
     expect(request['tool_choice']).toEqual(expected);
     expect(request['tools']).toHaveLength(typeof choice === 'object' && choice.type === 'allowed_tools' ? 1 : 2);
@@ -123,8 +101,8 @@ describe('a Responses request for a chat upstream', () => {
 
   it('has the path of an image with a given address', () => {
     const url = 'https://example.com/a.png';
-    const body = { input: [said('user', 'x'), { ...output('c', [image, { ...image, image_url: url }]) }] };
-    expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, url)).toBe('input[1].output[1].image_url');
-    expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, 'https://x')).toBeUndefined();
+    const body: JsonObject = { input: [said('user', 'x'), output('c', [image, { ...image, image_url: url }])] };
+    expect(responsesToChat.pathOfAddress?.(body, url)).toBe('input[1].output[1].image_url');
+    expect(responsesToChat.pathOfAddress?.(body, 'https://x')).toBeUndefined();
   });
 });

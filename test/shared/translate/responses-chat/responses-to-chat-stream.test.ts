@@ -9,7 +9,6 @@ import { callPiece, chatChunk } from '../upstream-streams.ts';
 const asked: JsonObject = {
   model: 'auto',
   input: 'hi',
-  reasoning: { effort: 'low' },
   include: ['reasoning.encrypted_content'],
   tools: [
     { type: 'function', name: 'f' },
@@ -17,14 +16,9 @@ const asked: JsonObject = {
   ],
 };
 const ownerSeal = createSealer(Buffer.alloc(32, 5));
-const answerContext = {
-  id: 'resp_1',
-  model: 'served',
-  created: 7,
-  promptTokens: () => 11,
-  recalled: responsesToChat.recall?.(asked),
-  seal: ownerSeal.seal,
-};
+const recalled = responsesToChat.recall?.(asked);
+const own = { id: 'resp_1', model: 'served', created: 7 };
+const answerContext = { ...own, promptTokens: () => 11, recalled, seal: ownerSeal.seal };
 const usage = { prompt_tokens: 30, completion_tokens: 8, prompt_tokens_details: { cached_tokens: 10 } };
 
 const chatCall = { id: 'c0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } };
@@ -33,27 +27,16 @@ const run = (events: readonly (object | string)[]) => runStream(responsesToChat.
 
 describe('a Responses stream from a chat upstream', () => {
   it('seals the signatures of a command-line agent together with their thinking', () => {
-    const { text } = run([
-      chatChunk({ reasoning_content: 'h' }),
-      chatChunk({ reasoning_content: 'm' }),
-      chatChunk({ reasoning_signature: 'c2ln' }),
-      chatChunk({ reasoning_content: 'well' }),
-      chatChunk({ reasoning_signature: 'c2lnMg==' }),
-      chatChunk({ content: 'Hello' }),
-      chatChunk({}, 'stop'),
-      '[DONE]',
-    ]);
-    const { items } = assembleResponse(text);
+    const first = [{ reasoning_content: 'h' }, { reasoning_content: 'm' }, { reasoning_signature: 'c2ln' }];
+    const second = [{ reasoning_content: 'well' }, { reasoning_signature: 'c2lnMg==' }];
+    const deltas = [...first, ...second, { content: 'Hello' }].map((delta) => chatChunk({ ...delta }));
+    const { items } = assembleResponse(run([...deltas, chatChunk({}, 'stop'), '[DONE]']).text);
     const kept = items.slice(0, 2).map(({ encrypted_content: sealed }) => ownerSeal.unseal(sealed as string) ?? '');
     expect(kept.map((json) => JSON.parse(json) as JsonObject)).toEqual([
       { text: 'hm', sealed: { model: 'served', signature: 'c2ln' } },
       { text: 'well', sealed: { model: 'served', signature: 'c2lnMg==' } },
     ]);
-    expect(items).toMatchObject([
-      { content: [{ text: 'hm' }] },
-      { content: [{ text: 'well' }] },
-      { content: [{ text: 'Hello' }] },
-    ]);
+    expect(items).toMatchObject(['hm', 'well', 'Hello'].map((text) => ({ content: [{ text }] })));
   });
 
   it('has the input of a custom tool, piece by piece between those of another call', () => {

@@ -7,10 +7,9 @@ import { runStream } from '../run-stream.ts';
 
 const answerContext = { id: 'resp_1', model: 'served', created: 7 };
 const entry = (token: string): JsonObject => ({ token, logprob: -0.5, bytes: [...Buffer.from(token)] });
-const full = (token: string): JsonObject => ({
-  ...entry(token),
-  top_logprobs: [entry(token), { ...entry('x'), logprob: -3 }],
-});
+const full = (token: string): JsonObject => {
+  return { ...entry(token), top_logprobs: [entry(token), { ...entry('x'), logprob: -3 }] };
+};
 const chosen = (...tokens: string[]): JsonObject => ({ content: tokens.map(full) });
 
 describe('log probabilities for a Responses client, of a chat upstream', () => {
@@ -36,12 +35,9 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
     const { events: sent, items, response } = assembleResponse(text);
     const deltas = sent.filter(({ type }) => type === 'response.output_text.delta');
     expect(deltas.map(({ logprobs }) => logprobs)).toEqual([[full('Hel')], [full('lo')]]);
-    expect(sent.find(({ type }) => type === 'response.output_text.done')).toMatchObject({
-      text: 'Hello',
-      logprobs: [full('Hel'), full('lo')],
-    });
-    const part = { type: 'output_text', text: 'Hello', logprobs: [full('Hel'), full('lo')] };
-    for (const output of [items, response['output']]) expect(output).toMatchObject([{ content: [part] }]);
+    const whole = { text: 'Hello', logprobs: [full('Hel'), full('lo')] };
+    expect(sent.find(({ type }) => type === 'response.output_text.done')).toMatchObject(whole);
+    for (const output of [items, response['output']]) expect(output).toMatchObject([{ content: [whole] }]);
   });
 
   it('are in a whole answer, without those of thinking and calls', () => {
@@ -49,23 +45,14 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
     const logprobs = chosen('Hello', '?', 'Hel', 'lo', '<end>');
     const answer = { choices: [{ index: 0, message, logprobs, finish_reason: 'stop' }] };
     const { body } = responsesToChat.reply(answer, answerContext);
-    expect(body['output']).toMatchObject([
-      { type: 'reasoning' },
-      { content: [{ logprobs: [full('Hel'), full('lo')] }] },
-    ]);
+    const said = { content: [{ logprobs: [full('Hel'), full('lo')] }] };
+    expect(body['output']).toMatchObject([{ type: 'reasoning' }, said]);
   });
 
   it('are all kept if tokens are parts of a character, and left out if they belong to another text', () => {
-    const parts = {
-      content: [
-        { token: '', bytes: [240, 159], logprob: -1 },
-        { token: '', bytes: [166, 161], logprob: -1 },
-      ],
-    };
-    expect(textLogprobs(parts, '🦡').map(({ bytes }) => bytes)).toEqual([
-      [240, 159],
-      [166, 161],
-    ]);
+    const halves = [Buffer.from('🦡').subarray(0, 2), Buffer.from('🦡').subarray(2)].map((half) => [...half]);
+    const parts = { content: halves.map((bytes) => ({ token: '', bytes, logprob: -1 })) };
+    expect(textLogprobs(parts, '🦡').map(({ bytes }) => bytes)).toEqual(halves);
     expect(textLogprobs(chosen('Something ', 'else'), 'Hello')).toEqual([]);
     expect(textLogprobs(chosen('Hello'), '')).toEqual([]);
     expect(textLogprobs(null, 'Hello')).toEqual([]);

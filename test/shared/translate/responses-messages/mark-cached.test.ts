@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 
-const said = (role: string, text: string, mark?: JsonObject): JsonObject => ({
-  role,
-  content: [{ type: 'input_text', text, ...(mark && { prompt_cache_breakpoint: mark }) }],
-});
+const said = (role: string, text: string, mark?: JsonObject): JsonObject => {
+  return { role, content: [{ type: 'input_text', text, ...(mark && { prompt_cache_breakpoint: mark }) }] };
+};
 
 /** Returns the marked texts of the translated request in order, each with its mark. */
 function marks(fields: JsonObject): [Json | undefined, Json | undefined][] {
@@ -33,11 +32,7 @@ const conversation = [
 
 describe('the cache marks of a request to a messages upstream', () => {
   it("are at the ends of the system prompt and of the user's last two turns", () => {
-    expect(marks({ instructions: 'I', input: conversation })).toEqual([
-      ['I', mark],
-      ['three', mark],
-      ['a', mark],
-    ]);
+    expect(marks({ instructions: 'I', input: conversation })).toEqual(['I', 'three', 'a'].map((text) => [text, mark]));
   });
 
   it.each([

@@ -19,24 +19,16 @@ function turns(...input: JsonObject[]): JsonObject {
 }
 
 const said = (role: string, text: string): JsonObject => ({ type: 'message', role, content: text });
-const call = (id: string, given: JsonObject = {}): JsonObject => ({
-  type: 'function_call',
-  id: `fc_${id}`,
-  call_id: id,
-  name: 'f',
-  arguments: JSON.stringify(given),
-});
-const output = (id: string, text: Json = `result ${id}`): JsonObject => ({
-  type: 'function_call_output',
-  call_id: id,
-  output: text,
-});
-const use = (id: string, input: JsonObject = {}): JsonObject => ({ type: 'tool_use', id, name: 'f', input });
-const result = (id: string, content: Json = `result ${id}`): JsonObject => ({
-  type: 'tool_result',
-  tool_use_id: id,
-  content,
-});
+const call = (id: string): JsonObject => {
+  return { type: 'function_call', id: `fc_${id}`, call_id: id, name: 'f', arguments: '{}' };
+};
+const output = (id: string, text: Json = `result ${id}`): JsonObject => {
+  return { type: 'function_call_output', call_id: id, output: text };
+};
+const use = (id: string): JsonObject => ({ type: 'tool_use', id, name: 'f', input: {} });
+const result = (id: string, content: Json = `result ${id}`): JsonObject => {
+  return { type: 'tool_result', tool_use_id: id, content };
+};
 const user = { role: 'user', content: 'hi' };
 
 describe('the turns of a Responses request to a messages upstream', () => {
@@ -106,21 +98,19 @@ describe('the thinking of a Responses request to a messages upstream', () => {
     encrypted_content: typeof value === 'string' ? value : seal(writeReasoning({ text, sealed: value })),
   });
   const text = seal(writeReasoning({ text: 'hm', sealed: { model: 'up', signature: 'c2ln' } }));
+  const otherSeal = createSealer(randomBytes(32)).seal;
   const signed = reasoning(text);
   const redacted = reasoning({ model: 'up', data: 'opaque' });
   const block = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
 
   it('precedes the content after it, in order, as the upstream sent it', () => {
-    expect(turns(said('user', 'hi'), signed, redacted, call('a'), output('a'), signed, said('assistant', 'x'))).toEqual(
-      {
-        messages: [
-          user,
-          { role: 'assistant', content: [block, { type: 'redacted_thinking', data: 'opaque' }, use('a')] },
-          { role: 'user', content: [result('a')] },
-          { role: 'assistant', content: [block, { type: 'text', text: 'x' }] },
-        ],
-      },
-    );
+    const input = [said('user', 'hi'), signed, redacted, call('a'), output('a'), signed, said('assistant', 'x')];
+    expect(turns(...input)['messages']).toEqual([
+      user,
+      { role: 'assistant', content: [block, { type: 'redacted_thinking', data: 'opaque' }, use('a')] },
+      { role: 'user', content: [result('a')] },
+      { role: 'assistant', content: [block, { type: 'text', text: 'x' }] },
+    ]);
   });
 
   it('keeps a thinking text that is empty', () => {
@@ -130,29 +120,20 @@ describe('the thinking of a Responses request to a messages upstream', () => {
 
   it.each([
     ["is OpenAI's", reasoning('gAAAAABopaque')],
-    [
-      'was sealed for another owner',
-      reasoning(createSealer(randomBytes(32)).seal('{"text":"hm","sealed":{"model":"up"}}')),
-    ],
+    ['was sealed for another owner', reasoning(otherSeal('{"text":"hm","sealed":{"model":"up"}}'))],
     ['was changed', reasoning(`${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`)],
     ['comes from another model', reasoning({ model: 'other', signature: 'c2ln' }, 'hm')],
     ['comes from another upstream', reasoning({ model: 'up', origin: 'there', signature: 'c2ln' }, 'hm')],
     ['has no signature', reasoning({ model: 'up' }, 'hm')],
     ['was not sealed', { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }],
   ])('is omitted if it %s', (_, item) => {
-    expect(turns(said('user', 'hi'), item, said('assistant', 'x'), said('user', 'hi'))['messages']).toEqual([
-      user,
-      { role: 'assistant', content: 'x' },
-      user,
-    ]);
+    const { messages } = turns(said('user', 'hi'), item, said('assistant', 'x'), said('user', 'hi'));
+    expect(messages).toEqual([user, { role: 'assistant', content: 'x' }, user]);
   });
 
   it('is omitted at the end of a turn, where the format refuses it', () => {
-    expect(turns(said('user', 'hi'), said('assistant', 'x'), signed, said('user', 'hi'))['messages']).toEqual([
-      user,
-      { role: 'assistant', content: 'x' },
-      user,
-    ]);
+    const { messages } = turns(said('user', 'hi'), said('assistant', 'x'), signed, said('user', 'hi'));
+    expect(messages).toEqual([user, { role: 'assistant', content: 'x' }, user]);
     expect(turns(said('user', 'hi'), signed, said('user', 'hi'))['messages']).toEqual([user, user]);
   });
 });
@@ -166,34 +147,22 @@ describe('the tools of a Responses request to a messages upstream', () => {
   ];
 
   it('become functions with unique names', () => {
+    const description = expect.stringContaining('start: "x"') as string;
     expect(translate({ tools })['tools']).toEqual([
       { name: 'f', description: 'F', input_schema: { type: 'object' }, strict: true },
-      {
-        name: 'patch',
-        description: expect.stringContaining('start: "x"') as string,
-        input_schema: expect.objectContaining({ required: ['input'] }) as JsonObject,
-      },
+      { name: 'patch', description, input_schema: expect.objectContaining({ required: ['input'] }) as JsonObject },
       { name: 'mcp__x__f', input_schema: { type: 'object', properties: {} } },
     ]);
   });
 
   it('have in the history the names under which they are offered', () => {
-    const { messages } = translate({
-      tools,
-      input: [
-        { type: 'custom_tool_call', call_id: 'a', name: 'patch', input: 'x' },
-        { type: 'function_call', call_id: 'b', name: 'f', namespace: 'mcp__x', arguments: '{' },
-        { type: 'custom_tool_call_output', call_id: 'a', output: 'ok' },
-        output('b'),
-      ],
-    });
+    const patched = { type: 'custom_tool_call', call_id: 'a', name: 'patch', input: 'x' };
+    const called = { ...call('b'), namespace: 'mcp__x', arguments: '{' };
+    const outputs = [{ type: 'custom_tool_call_output', call_id: 'a', output: 'ok' }, output('b')];
+    const { messages } = translate({ tools, input: [patched, called, ...outputs] });
+    const patch = { name: 'patch', input: { input: 'x' } };
     expect(messages).toMatchObject([
-      {
-        content: [
-          { name: 'patch', input: { input: 'x' } },
-          { name: 'mcp__x__f', input: { _raw: '{' } },
-        ],
-      },
+      { content: [patch, { name: 'mcp__x__f', input: { _raw: '{' } }] },
       { content: [{ tool_use_id: 'a', content: 'ok' }, { tool_use_id: 'b' }] },
     ]);
   });
@@ -218,48 +187,32 @@ describe('the tools of a Responses request to a messages upstream', () => {
     ]);
   });
 
-  it.each<[Json, JsonObject | undefined]>([
-    [
-      { type: 'custom', name: 'patch' },
-      { type: 'tool', name: 'patch' },
-    ],
-    [
-      { type: 'function', name: 'f', namespace: 'mcp__x' },
-      { type: 'tool', name: 'mcp__x__f' },
-    ],
-    [null, undefined],
-  ])('have for the choice %j the choice %j', (choice, translated) => {
-    expect(translate({ tools, tool_choice: choice })['tool_choice']).toEqual(translated);
+  it('have the choice of one under the name by which it is offered', () => {
+    const chosen = (choice: Json) => translate({ tools, tool_choice: choice })['tool_choice'];
+    expect(chosen({ type: 'custom', name: 'patch' })).toEqual({ type: 'tool', name: 'patch' });
+    const grouped = { type: 'function', name: 'f', namespace: 'mcp__x' };
+    expect(chosen(grouped)).toEqual({ type: 'tool', name: 'mcp__x__f' });
+    expect(chosen(null)).toBeUndefined();
   });
 
   it('are limited to the allowed ones', () => {
     const choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'custom', name: 'patch' }] };
-    expect(translate({ tools, tool_choice: choice })).toMatchObject({
-      tools: [{ name: 'patch' }],
-      tool_choice: { type: 'any' },
-    });
+    const limited = { tools: [{ name: 'patch' }], tool_choice: { type: 'any' } };
+    expect(translate({ tools, tool_choice: choice })).toMatchObject(limited);
   });
 
   it('are called one at a time if the client requests that', () => {
-    expect(translate({ tools, parallel_tool_calls: false })['tool_choice']).toEqual({
-      type: 'auto',
-      disable_parallel_tool_use: true,
-    });
+    const serial = { type: 'auto', disable_parallel_tool_use: true };
+    expect(translate({ tools, parallel_tool_calls: false })['tool_choice']).toEqual(serial);
     expect(translate({ tool_choice: 'auto', parallel_tool_calls: false })).not.toHaveProperty('tool_choice');
   });
 
   it("have the upstream's search in place of the server's search", () => {
     const location = { type: 'approximate', city: 'Oslo', region: null };
     const search = { type: 'web_search', filters: { allowed_domains: ['example.com'] }, user_location: location };
+    const places = { allowed_domains: ['example.com'], user_location: { type: 'approximate', city: 'Oslo' } };
     expect(translate({ tools: [search], tool_choice: 'auto' }, { searches: true })).toMatchObject({
-      tools: [
-        {
-          type: 'web_search_20250305',
-          name: 'web_search',
-          allowed_domains: ['example.com'],
-          user_location: { type: 'approximate', city: 'Oslo' },
-        },
-      ],
+      tools: [{ type: 'web_search_20250305', name: 'web_search', ...places }],
       tool_choice: { type: 'auto' },
     });
     const beside = { tools: [...tools, { type: 'web_search' }] };
@@ -292,27 +245,20 @@ describe('the settings of a Responses request to a messages upstream', () => {
   });
 
   it.each([
-    [{ effort: 'minimal' }, { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }],
-    [{ effort: 'xhigh' }, { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } }],
-    [
-      { effort: 'high', summary: 'auto' },
-      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
-    ],
-    [{ effort: 'none', summary: 'auto' }, { thinking: { type: 'disabled' } }],
-    [{ summary: 'auto' }, {}],
-  ])('have for the reasoning %j the fields %j', (reasoning, fields) => {
-    const { thinking, output_config } = translate({ reasoning });
-    expect({
-      ...(thinking !== undefined && { thinking }),
-      ...(output_config !== undefined && { output_config }),
-    }).toEqual(fields);
+    [{ effort: 'minimal' }, { type: 'adaptive' }, { effort: 'low' }],
+    [{ effort: 'xhigh' }, { type: 'adaptive' }, { effort: 'xhigh' }],
+    [{ effort: 'high', summary: 'auto' }, { type: 'adaptive', display: 'summarized' }, { effort: 'high' }],
+    [{ effort: 'none', summary: 'auto' }, { type: 'disabled' }, undefined],
+    [{ summary: 'auto' }, undefined, undefined],
+  ])('have for the reasoning %j the thinking %j and the output configuration %j', (reasoning, thinking, config) => {
+    const request = translate({ reasoning });
+    expect([request['thinking'], request['output_config']]).toEqual([thinking, config]);
   });
 
   it('have the format of the answer', () => {
-    const schema = { type: 'object', properties: {} };
-    expect(translate({ text: { format: { type: 'json_schema', name: 'n', strict: true, schema } } })).toMatchObject({
-      output_config: { format: { type: 'json_schema', schema } },
-    });
+    const format = { type: 'json_schema', schema: { type: 'object', properties: {} } };
+    const given = { text: { format: { ...format, name: 'n', strict: true } } };
+    expect(translate(given)).toMatchObject({ output_config: { format } });
     expect(translate({ text: { format: { type: 'json_object' } } })['system']).toContain('JSON');
     expect(translate({ text: { format: { type: 'text' }, verbosity: 'low' } })).toEqual(translate({}));
   });

@@ -5,27 +5,20 @@ import { createSealer } from '#shared/core/seal.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import type { AnswerContext } from '#shared/translate/translation.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
-import { messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
+import { inputDeltas, messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 const { seal, unseal } = createSealer(randomBytes(32));
 const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_content'] };
 
-function mintedFor(request: JsonObject): AnswerContext {
+/** Returns the items that a client reads from a stream of these events. */
+function read(events: readonly object[], request: JsonObject = {}): JsonObject[] {
   const recalled = recallResponses({ model: 'up', input: 'hi', ...request });
-  return { id: 'resp_1', model: 'up', created: 7, promptTokens: () => 11, recalled, seal };
-}
-
-function run(events: readonly (object | string)[], request: JsonObject = {}) {
-  return runStream(new ResponsesToMessagesStream(mintedFor(request)), events);
-}
-
-/** Returns the response that a client reads from a stream of these events. */
-function read(events: readonly object[], request: JsonObject = {}): JsonObject & { output: JsonObject[] } {
-  return assembleResponse(run(events, request).text).response as JsonObject & { output: JsonObject[] };
+  const answerContext = { id: 'resp_1', model: 'up', created: 7, promptTokens: () => 11, recalled, seal };
+  const { text } = runStream(new ResponsesToMessagesStream(answerContext), events);
+  return assembleResponse(text).response['output'] as JsonObject[];
 }
 
 const tools = [
@@ -33,45 +26,33 @@ const tools = [
   { type: 'namespace', name: 'mcp__x', tools: [{ type: 'function', name: 'g' }] },
 ];
 
+const unsaid = { type: 'thinking', thinking: '', signature: '' };
+const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
+const patch = { type: 'tool_use', id: 'a', name: 'patch', input: {} };
+
 const everything = [
   messageStart,
   { type: 'ping' },
   ...messageBlock(
     0,
-    { type: 'thinking', thinking: '', signature: '' },
+    unsaid,
     ...['h', 'm'].map((thinking) => ({ type: 'thinking_delta', thinking })),
     ...['c2', 'ln'].map((signature) => ({ type: 'signature_delta', signature })),
   ),
   ...messageBlock(1, { type: 'redacted_thinking', data: 'opaque' }),
-  ...messageBlock(
-    2,
-    { type: 'thinking', thinking: '', signature: '' },
-    { type: 'signature_delta', signature: 'hidden' },
-  ),
+  ...messageBlock(2, unsaid, { type: 'signature_delta', signature: 'hidden' }),
   ...messageBlock(3, textBlock('He'), { type: 'text_delta', text: 'llo' }, { type: 'citations_delta', citation: {} }),
-  ...messageBlock(
-    4,
-    { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
-    ...inputDeltas('{"query":', '"q"}'),
-  ),
-  ...messageBlock(
-    5,
-    { type: 'tool_use', id: 'a', name: 'patch', input: {} },
-    ...inputDeltas('', '{"input": "*** \\u00', 'e9\\n"}'),
-  ),
+  ...messageBlock(4, search, ...inputDeltas('{"query":', '"q"}')),
+  ...messageBlock(5, patch, ...inputDeltas('', '{"input": "*** \\u00', 'e9\\n"}')),
   ...messageBlock(6, { type: 'tool_use', id: 'b', name: 'mcp__x__g', input: {} }),
   ...messageBlock(7, { type: 'tool_use', id: 'c', name: 'h', input: { y: 2 } }),
   { type: 'something_new' },
   ...messageEnd('tool_use'),
 ];
 
-function inputDeltas(...pieces: string[]): JsonObject[] {
-  return pieces.map((text) => ({ type: 'input_json_delta', partial_json: text }));
-}
-
 describe('a Responses stream from a messages upstream', () => {
   it('has an item for each block, in their order', () => {
-    expect(read(everything, { ...sealing, tools }).output).toMatchObject([
+    expect(read(everything, { ...sealing, tools })).toMatchObject([
       { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'hm' }], summary: [] },
       { type: 'reasoning', content: [], summary: [] },
       { type: 'reasoning', content: [], summary: [] },
@@ -89,32 +70,29 @@ describe('a Responses stream from a messages upstream', () => {
     ['neither', { store: false }, false],
     ['neither, with other includes', { store: false, include: ['web_search_call.results'] }, false],
   ])('seals thinking that is %s: %j', (_, request, sealed) => {
-    const { output } = read(everything, { ...request, tools });
+    const output = read(everything, { ...request, tools });
     const contents = output.flatMap(({ type, encrypted_content: text }) => (type === 'reasoning' ? [text] : []));
     expect(contents.map((text) => typeof text === 'string')).toEqual([sealed, sealed, sealed]);
     expect(JSON.stringify(contents)).not.toContain('opaque');
   });
 
   it('has the thinking as summary if the client requests one', () => {
-    const { output } = read(everything, { reasoning: { summary: 'auto' }, tools });
+    const output = read(everything, { reasoning: { summary: 'auto' }, tools });
     expect(output[0]).toMatchObject({ summary: [{ type: 'summary_text', text: 'hm' }] });
   });
 
   it('has thinking without a signature, for which nothing is sealed', () => {
-    const { output } = read(
-      [messageStart, ...messageBlock(0, { type: 'thinking', thinking: 'hm' }), ...messageEnd('end_turn')],
-      sealing,
-    );
+    const block = messageBlock(0, { type: 'thinking', thinking: 'hm' });
+    const output = read([messageStart, ...block, ...messageEnd('end_turn')], sealing);
     const input = [...output, said('user', 'hi')];
     expect(output).toMatchObject([{ type: 'reasoning', content: [{ text: 'hm' }] }]);
-    expect(responsesToMessagesRequest({ model: 'up', input }, { model: 'up', unseal })['messages']).toEqual([
-      said('user', 'hi'),
-    ]);
+    const { messages } = responsesToMessagesRequest({ model: 'up', input }, { model: 'up', unseal });
+    expect(messages).toEqual([said('user', 'hi')]);
   });
 
   it('has the explanation of a refusal as refusal', () => {
     const end = messageEnd('refusal', { stop_details: { type: 'refusal', explanation: 'no' } });
     const content = [{ type: 'refusal', refusal: 'no' }];
-    expect(read([messageStart, ...end]).output).toMatchObject([{ type: 'message', content }]);
+    expect(read([messageStart, ...end])).toMatchObject([{ type: 'message', content }]);
   });
 });

@@ -20,11 +20,8 @@ describe('a request that compacts its conversation, on a Responses upstream', ()
   it('passes to an upstream that compacts, and so does its item', () => {
     expect(responsesToResponses.request(body, { model: 'm', compacts: true, unseal })['input']).toEqual(body.input);
     const item = { id: 'cmp_up', type: 'compaction', encrypted_content: 'gAAAtheirs' };
-    const events = [
-      created,
-      { type: 'response.output_item.done', sequence_number: 1, output_index: 0, item },
-      ended([item]),
-    ];
+    const done = { type: 'response.output_item.done', sequence_number: 1, output_index: 0, item };
+    const events = [created, done, ended([item])];
     const { text } = runStream(responsesToResponses.stream(answerContext), events);
     expect(text).toBe(runStream(responsesToResponses.stream({ ...answerContext, recalled: undefined }), events).text);
     expect(text).toContain(JSON.stringify(item));
@@ -41,12 +38,10 @@ describe('a request that compacts its conversation, on a Responses upstream', ()
     const { text, ending } = runStream(responsesToResponses.stream(answerContext), events);
     expect(text).not.toContain('output_text');
     expect(ending.finishReason).toBe('stop');
-    const whole = responsesToResponses.reply(
-      { ...response, status: 'completed', output: [message] },
-      answerContext,
-    ).body;
-    expect(whole['output']).toMatchObject([{ type: 'compaction' }]);
-    const next = { model: 'm', input: [...(whole['output'] as object[] as never[]), asked] };
+    const answer = { ...response, status: 'completed', output: [message] };
+    const { output } = responsesToResponses.reply(answer, answerContext).body;
+    expect(output).toMatchObject([{ type: 'compaction' }]);
+    const next = { model: 'm', input: [...(output as object[] as never[]), asked] };
     expect(JSON.stringify(responsesToResponses.request(next, { model: 'm', unseal }))).toContain('So far.');
   });
 

@@ -49,11 +49,9 @@ describe("a Responses client's request, for a Responses upstream", () => {
     const kept = { store: false, include: ['reasoning.encrypted_content'] };
     const encrypts = { encrypts: true };
     expect(sent({ model: 'm', input: 'hi' }, encrypts)).toEqual({ model: 'target', input: 'hi', ...kept });
-    const logprobs = { model: 'm', input: 'hi', store: true, include: ['message.output_text.logprobs'] };
-    expect(sent(logprobs, encrypts)).toMatchObject({
-      store: false,
-      include: ['message.output_text.logprobs', 'reasoning.encrypted_content'],
-    });
+    const logprobs = ['message.output_text.logprobs'];
+    const asked = sent({ model: 'm', input: 'hi', store: true, include: logprobs }, encrypts);
+    expect(asked).toMatchObject({ store: false, include: [...logprobs, ...kept.include] });
     expect(sent({ model: 'm', input: 'hi', store: false }, encrypts)).not.toHaveProperty('include');
   });
 
@@ -72,39 +70,29 @@ describe("a Responses client's request, for a Responses upstream", () => {
 
   it('keeps what this upstream has encrypted, and not what another upstream has encrypted', () => {
     const marked = (of: string, type = 'reasoning', fields: JsonObject = {}): JsonObject => {
-      const encrypted = `rtr.${of}.gAAAA_-=`;
-      return { type, id: 'x_1', ...fields, encrypted_content: encrypted };
+      return { type, id: 'x_1', ...fields, encrypted_content: `rtr.${of}.gAAAA_-=` };
     };
     const own = { type: 'reasoning', id: 'x_1', encrypted_content: 'gAAAA_-=' };
     expect(input([marked('here'), marked('there'), own])).toEqual([own, own]);
     const content = [{ type: 'reasoning_text', text: 'Hm.' }];
-    expect(input([marked('there', 'reasoning', { summary: [], content })])).toEqual([
-      { type: 'reasoning', summary: [], content },
-    ]);
+    const plain = { type: 'reasoning', summary: [], content };
+    expect(input([marked('there', 'reasoning', plain)])).toEqual([plain]);
     const compacts = { compacts: true };
     const body = (of: string): JsonObject => ({ model: 'm', store: false, input: [marked(of, 'compaction')] });
     expect(sent(body('here'), compacts)['input']).toEqual([{ ...own, type: 'compaction' }]);
-    expect(() => sent(body('there'), compacts)).toThrow(
-      errorWith('invalid_request', { param: 'input[0].encrypted_content' }),
-    );
-    const said = (encrypted: string): JsonObject => ({
-      type: 'agent_message',
-      content: [{ type: 'encrypted_content', encrypted_content: encrypted }],
-    });
+    const refused = errorWith('invalid_request', { param: 'input[0].encrypted_content' });
+    expect(() => sent(body('there'), compacts)).toThrow(refused);
+    const said = (encrypted_content: string): JsonObject => {
+      return { type: 'agent_message', content: [{ type: 'encrypted_content', encrypted_content }] };
+    };
     expect(input([said('rtr.here.gAAA'), said('rtr.there.gAAA')])).toEqual([said('gAAA')]);
   });
 
   it('contains no references to responses or items that the router has resolved', () => {
-    const request = sent({
-      model: 'm',
-      previous_response_id: 'resp_1',
-      input: [
-        { type: 'item_reference', id: 'msg_1' },
-        { role: 'user', content: 'hi' },
-      ],
-    });
-    expect(request).not.toHaveProperty('previous_response_id');
-    expect(request['input']).toEqual([{ role: 'user', content: 'hi' }]);
+    const user = { role: 'user', content: 'hi' };
+    const items = [{ type: 'item_reference', id: 'msg_1' }, user];
+    const request = sent({ model: 'm', store: false, previous_response_id: 'resp_1', input: items });
+    expect(request).toEqual({ model: 'target', store: false, input: [user] });
   });
 
   it('has no ids of items that this router has written', () => {

@@ -13,9 +13,9 @@ const asked = { role: 'user', content: 'Rename the function.' };
 const trigger = { type: 'compaction_trigger' };
 const tool = { type: 'function', name: 'f', parameters: {} };
 
-function answerTo(body: object, seals: typeof seal | undefined = seal): ResponsesAnswerWriter {
-  const answerContext = { id: 'resp_0a1b', model: 'served', created: 7, seal: seals };
-  return new ResponsesAnswerWriter({ ...answerContext, recalled: recallResponses({ ...body }) });
+function answerTo(body: object, given: { seal: typeof seal } | null = { seal }): ResponsesAnswerWriter {
+  const recalled = recallResponses({ ...body });
+  return new ResponsesAnswerWriter({ id: 'resp_0a1b', model: 'served', created: 7, recalled, ...given });
 }
 
 describe('a request that ends in a compaction trigger', () => {
@@ -31,31 +31,21 @@ describe('a request that ends in a compaction trigger', () => {
 
   it('is answered with exactly one compaction item, whatever the model writes', () => {
     const answer = answerTo(body);
-    const stream = [
-      answer.begin(),
-      answer.reasoning('Hm.'),
-      answer.text('They want '),
-      answer.call({ index: 0, id: 'c', first: true, name: 'f', arguments: '{}' }),
-      answer.text('a new name.'),
-      answer.finish(ending),
-    ];
-    expect(stream.slice(1, -1)).toEqual(['', '', '', '']);
-    const types = responseEvents(stream.join('')).map(({ type }) => type.replace('response.', ''));
+    const begun = answer.begin();
+    const call = { index: 0, id: 'c', first: true, name: 'f', arguments: '{}' };
+    const said = [answer.reasoning('Hm.'), answer.text('They want '), answer.call(call), answer.text('a new name.')];
+    expect(said).toEqual(['', '', '', '']);
+    const stream = begun + answer.finish(ending);
+    const types = responseEvents(stream).map(({ type }) => type.replace('response.', ''));
     expect(types).toEqual(['created', 'in_progress', 'output_item.added', 'output_item.done', 'completed']);
-    expect(answer.response['output']).toEqual([
-      { id: 'cmp_0a1b', type: 'compaction', encrypted_content: expect.any(String) },
-    ]);
-    expect(stream.join('')).not.toContain('new name');
+    const item = { id: 'cmp_0a1b', type: 'compaction', encrypted_content: expect.any(String) as string };
+    expect(answer.response['output']).toEqual([item]);
+    expect(stream).not.toContain('new name');
   });
 
   it('fails if the model writes nothing, or while nothing can be sealed', () => {
     expect(() => answerTo(body).finish(ending)).toThrow(errorWith('upstream_failed'));
-    const unsealed = new ResponsesAnswerWriter({
-      id: 'resp_1',
-      model: 'm',
-      created: 7,
-      recalled: recallResponses(body),
-    });
+    const unsealed = answerTo(body, null);
     unsealed.text('A summary.');
     expect(() => unsealed.finish(ending)).toThrow(errorWith('store_unavailable'));
   });
@@ -72,9 +62,8 @@ describe('a request that continues after a compaction item', () => {
 
   it('is refused if the item was sealed for another owner, and passes to an upstream that may have made it', () => {
     const other = createSealer(Buffer.alloc(32, 8)).unseal;
-    expect(() => expandCompaction({ model: 'm', input: [asked, item] }, other)).toThrow(
-      errorWith('invalid_request', { param: 'input[1].encrypted_content' }),
-    );
+    const refused = errorWith('invalid_request', { param: 'input[1].encrypted_content' });
+    expect(() => expandCompaction({ model: 'm', input: [asked, item] }, other)).toThrow(refused);
     const body = { model: 'm', input: [item, trigger] };
     expect(expandSummaries(body, other)).toEqual(body);
     const own = expandSummaries(body, unseal);
@@ -82,7 +71,7 @@ describe('a request that continues after a compaction item', () => {
   });
 
   it("fails with a repeatable error while the owner's key is unknown", () => {
-    const unknown = expect.objectContaining({ code: 'store_unavailable', retryAfter: 2 });
+    const unknown = errorWith('store_unavailable', { retryAfter: 2 });
     expect(() => expandCompaction({ model: 'm', input: [item] }, undefined)).toThrow(unknown);
     expect(() => expandSummaries({ model: 'm', input: [item] }, undefined)).toThrow(unknown);
   });

@@ -52,24 +52,19 @@ describe('the tools of a Responses request', () => {
   });
 
   it('include those that items of the input add; the last definition of a tool counts', () => {
+    const added = [group('functions', { type: 'custom', name: 'exec' })];
+    const found = [group('mcp__tt', fn('echo')), fn('f', { description: 'new' })];
     const { tools, called } = flatten({
       tools: [fn('f', { description: 'old' }), { type: 'tool_search', execution: 'client', description: 'find' }],
       input: [
-        { type: 'additional_tools', role: 'developer', tools: [group('functions', { type: 'custom', name: 'exec' })] },
+        { type: 'additional_tools', role: 'developer', tools: added },
         { role: 'user', content: 'hi' },
-        {
-          type: 'tool_search_output',
-          call_id: 'c',
-          tools: [group('mcp__tt', fn('echo')), fn('f', { description: 'new' })],
-        },
+        { type: 'tool_search_output', call_id: 'c', tools: found },
       ],
     });
-    expect(tools.map(({ name, description }) => [name, description])).toEqual([
-      ['f', 'new'],
-      ['tool_search', 'find'],
-      ['functions__exec', undefined],
-      ['mcp__tt__echo', undefined],
-    ]);
+    const described = tools.map(({ name, description }) => `${name}: ${description}`);
+    expect(described.slice(0, 2)).toEqual(['f: new', 'tool_search: find']);
+    expect(described.slice(2)).toEqual(['functions__exec: undefined', 'mcp__tt__echo: undefined']);
     expect(called.get('functions__exec')).toEqual({ type: 'custom', name: 'exec', namespace: 'functions' });
     expect(called.get('tool_search')).toEqual({ type: 'tool_search', name: 'tool_search' });
   });

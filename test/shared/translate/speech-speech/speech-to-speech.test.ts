@@ -6,11 +6,8 @@ import { BytesListener } from '#shared/upstream/bytes-listener.ts';
 function listen() {
   const heads: object[] = [];
   const pieces: Uint8Array[] = [];
-  const listener = new BytesListener(
-    speechUpstream,
-    (head) => void heads.push(head),
-    (piece) => void pieces.push(piece),
-  );
+  const take = (piece: Uint8Array): void => void pieces.push(piece);
+  const listener = new BytesListener(speechUpstream, (head) => void heads.push(head), take);
   return { listener, heads, pieces };
 }
 
@@ -24,9 +21,8 @@ describe('a speech request', () => {
   it('is billed by its characters', () => {
     const recalled = speechToSpeech.recall?.(asked);
     const answerContext = { id: 'speech-1', model: 'm', created: 1, promptTokens: () => 3, recalled };
-    expect(speechToSpeech.bytes?.ending(answerContext)).toMatchObject({
-      usage: { promptTokens: 3, units: { characters: 4 } },
-    });
+    const usage = { promptTokens: 3, units: { characters: 4 } };
+    expect(speechToSpeech.bytes?.ending(answerContext)).toMatchObject({ usage });
   });
 });
 

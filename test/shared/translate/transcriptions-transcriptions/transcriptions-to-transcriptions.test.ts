@@ -4,14 +4,8 @@ import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
 import { transcriptionsToTranscriptions } from '#shared/translate/transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
 import { formBody } from '#shared/translate/upstreams/form-body.ts';
 
-const content = Buffer.from('sound');
-const file = {
-  name: 'a "b".mp3',
-  type: 'audio/mpeg',
-  bytes: content.length,
-  start: content.toString('base64'),
-  data: content.toString('base64'),
-};
+const data = Buffer.from('sound').toString('base64');
+const file = { name: 'a "b".mp3', type: 'audio/mpeg', bytes: 5, start: data, data };
 
 async function read(request: JsonObject): Promise<FormData> {
   const { body, contentType } = formBody(request, 'mark');
@@ -42,13 +36,14 @@ describe('a transcription request', () => {
 describe('a transcription', () => {
   const answerContext = { id: 'transcription-1', model: 'm', created: 1, recalled: { seconds: 4 } };
 
+  const tokens = { type: 'tokens', input_tokens: 14, output_tokens: 45 };
   it.each([
     [{ text: 'a', usage: { type: 'duration', seconds: 7 } }, { units: { seconds: 7 } }],
     [{ text: 'a', duration: '2.01' }, { units: { seconds: 3 } }],
     [{ text: 'a', duration: 2.9 }, { units: { seconds: 3 } }],
     [{ text: '' }, { units: { seconds: 4 } }],
     [
-      { text: 'a', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45 } },
+      { text: 'a', usage: tokens },
       { promptTokens: 14, completionTokens: 45, units: { seconds: 4 } },
     ],
   ])('passes and has its usage counted: %j', (body, usage) => {

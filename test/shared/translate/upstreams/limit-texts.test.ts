@@ -9,6 +9,7 @@ import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 
 const now = Date.parse('2026-11-29T16:58:30Z');
 const hour = 3600;
+const spent = 'You have reached your specified API usage limits. You will regain access';
 
 describe('the wait that a refusal names', () => {
   it.each([
@@ -28,10 +29,7 @@ describe('the wait that a refusal names', () => {
     ["You've hit your weekly limit · resets Dec 1 at 5pm (UTC)", 48 * hour + 90],
     ["You've hit your weekly limit · resets Jan 1, 12am (UTC)", Date.parse('2027-01-01') / 1000 - now / 1000],
     ['Claude AI usage limit reached|1796000000', 1_796_000_000 - now / 1000],
-    [
-      'You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.',
-      31 * hour + 90,
-    ],
+    [`${spent} on 2026-12-01 at 00:00 UTC.`, 31 * hour + 90],
   ])('is read from a message: %s', (text, seconds) => {
     expect(readWait(text, now)).toBeCloseTo(seconds, 3);
   });
@@ -64,9 +62,8 @@ describe('the refusal of an account whose allowance is used up', () => {
   });
 
   it('is one line, without a number or the name of an organization', () => {
-    expect(refused("You've hit your limit · resets 5pm\n/login to switch").message).toBe(
-      "You've hit your limit · resets 5pm",
-    );
+    const hit = "You've hit your limit · resets 5pm";
+    expect(refused(`${hit}\n/login to switch`).message).toBe(hit);
     expect(refused('Claude AI usage limit reached|1796000000').message).toBe('Claude AI usage limit reached');
     const rate = refused('Rate limit reached for gpt-5 in organization org-x. Please try again in 2s.');
     expect(rate).toMatchObject({ message: 'The upstream limits the rate of requests.', retryAfter: 2 });
@@ -98,11 +95,9 @@ describe('the refusal of an account whose allowance is used up', () => {
     const of = (message: string) =>
       upstreamErrorFromMessages(400, JSON.stringify({ error: { type: 'invalid_request_error', message } }), {});
     const day = new Date(Date.now() + 48 * hour * 1000).toISOString().slice(0, 10);
-    const spent = of(
-      `You have reached your specified API usage limits. You will regain access on ${day} at 00:00 UTC.`,
-    );
-    expect(spent).toMatchObject({ code: 'rate_limit_exceeded', movable: true });
-    expect(spent.retryAfter).toBeGreaterThan(23 * hour);
+    const refusal = of(`${spent} on ${day} at 00:00 UTC.`);
+    expect(refusal).toMatchObject({ code: 'rate_limit_exceeded', movable: true });
+    expect(refusal.retryAfter).toBeGreaterThan(23 * hour);
     const poor = of('Your credit balance is too low to access the Anthropic API.');
     expect(poor).toMatchObject({ code: 'upstream_failed', movable: true });
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
+import type { HostedAnswer } from '#shared/formats/hosted/hosted-request.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { answerOne, bodyOf, firstOf, found, openHosted } from '../../hosted/hosted-turns.ts';
-import { messageStart } from '../../../translate/upstream-streams.ts';
+import { messageBlock, messageStart } from '../../../translate/upstream-streams.ts';
 import { said, textBlock } from '../../../../helpers/formats/said.ts';
 
 const search = { type: 'web_search_20250305', name: 'web_search' };
@@ -10,28 +11,30 @@ const base = { model: 'm', max_tokens: 100, messages: [said('user', 'See https:/
 
 const open = (fields: object = {}) => openHosted(messagesFormat, { ...base, tools: [search], ...fields });
 
-const event = (data: JsonObject & { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-
-/** Returns the events of a turn with these blocks, each with its deltas. */
-function turn(blocks: [JsonObject, ...JsonObject[]][], stopReason: string, outputTokens = 10): string {
-  return [
-    event(messageStart),
-    ...blocks.flatMap(([block, ...deltas], index) => [
-      event({ type: 'content_block_start', index, content_block: block }),
-      ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
-      event({ type: 'content_block_stop', index }),
-    ]),
-    event({
-      type: 'message_delta',
-      delta: { stop_reason: stopReason, stop_sequence: null },
-      usage: { output_tokens: outputTokens },
-    }),
-    event({ type: 'message_stop' }),
-  ].join('');
+/** Returns an answer that has relayed the first turn of the model. */
+function openWith(turn: string, isLast = false): HostedAnswer {
+  const answer = open();
+  answer.next(isLast);
+  answer.relay(Buffer.from(turn));
+  return answer;
 }
 
-const call = (id: string, json: string, name = 'web_search'): [JsonObject, ...JsonObject[]] => [
-  { type: 'tool_use', id, name, input: {} },
+type Block = [block: JsonObject, ...deltas: JsonObject[]];
+
+/** Returns the events of a turn with these blocks, each with its deltas. */
+function turn(blocks: Block[], stop_reason: string, output_tokens = 10): string {
+  return [
+    messageStart,
+    ...blocks.flatMap(([block, ...deltas], index) => messageBlock(index, block, ...deltas)),
+    { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens } },
+    { type: 'message_stop' },
+  ]
+    .map((event) => `event: ${event['type'] as string}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join('');
+}
+
+const call = (id: string, json: string): Block => [
+  { type: 'tool_use', id, name: 'web_search', input: {} },
   { type: 'input_json_delta', partial_json: json.slice(0, 3) },
   { type: 'input_json_delta', partial_json: json.slice(3) },
 ];
@@ -42,7 +45,7 @@ describe('an answer with hosted tools in the messages format', () => {
     const first = bodyOf(answer.next(false));
     expect(first['stream']).toBe(true);
     expect(first['tools']).toEqual([expect.objectContaining({ name: 'web_search', input_schema: expect.anything() })]);
-    const thinking: [JsonObject, ...JsonObject[]] = [
+    const thinking: Block = [
       { type: 'thinking', thinking: '', signature: '' },
       { type: 'thinking_delta', thinking: 'hm' },
       { type: 'signature_delta', signature: 's' },
@@ -71,9 +74,8 @@ describe('an answer with hosted tools in the messages format', () => {
   });
 
   it('offers a deferred tool once the conversation refers to it', () => {
-    expect(bodyOf(open({ tools: [{ ...search, defer_loading: true }] }).next(false))['tools']).toEqual([
-      expect.objectContaining({ name: 'web_search', defer_loading: true }),
-    ]);
+    const { tools } = bodyOf(open({ tools: [{ ...search, defer_loading: true }] }).next(false));
+    expect(tools).toMatchObject([{ name: 'web_search', defer_loading: true }]);
   });
 
   it("has only the client's tools in the last turn, if there are any", () => {
@@ -85,21 +87,14 @@ describe('an answer with hosted tools in the messages format', () => {
   });
 
   it.each([
-    ['stays while it is below the limit', { used: 500 }, { type: 'enabled', budget_tokens: 2_000 }],
-    ['keeps its share of the limit', { used: 1_000 }, { type: 'enabled', budget_tokens: 1_333 }],
-    ['is none below the least budget', { used: 2_000 }, { type: 'disabled' }],
-    [
-      'stays if it was above the limit already',
-      { used: 2_000, budget: 3_000 },
-      { type: 'enabled', budget_tokens: 3_000 },
-    ],
-  ])('has in a later turn thinking %s', (_, { used, budget = 2_000 }: { used: number; budget?: number }, expected) => {
+    ['stays while it is below the limit', 500, 2_000, { type: 'enabled', budget_tokens: 2_000 }],
+    ['keeps its share of the limit', 1_000, 2_000, { type: 'enabled', budget_tokens: 1_333 }],
+    ['is none below the least budget', 2_000, 2_000, { type: 'disabled' }],
+    ['stays if it was above the limit already', 2_000, 3_000, { type: 'enabled', budget_tokens: 3_000 }],
+  ])('has in a later turn thinking that %s', (_, used, budget, expected) => {
     const edits = [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }];
-    const answer = open({
-      max_tokens: 3_000,
-      thinking: { type: 'enabled', budget_tokens: budget },
-      context_management: { edits },
-    });
+    const thinking = { type: 'enabled', budget_tokens: budget };
+    const answer = open({ max_tokens: 3_000, thinking, context_management: { edits } });
     expect(bodyOf(answer.next(false))).toMatchObject({ max_tokens: 3_000, thinking: { budget_tokens: budget } });
     answerOne(answer, Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', used)));
     const isOff = expected.type === 'disabled';
@@ -112,9 +107,7 @@ describe('an answer with hosted tools in the messages format', () => {
   });
 
   it('ends with max_tokens if a call comes with the output tokens used up', () => {
-    const answer = open();
-    answer.next(false);
-    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', 100)));
+    const answer = openWith(turn([call('c1', '{"query":"q"}')], 'tool_use', 100));
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     answer.finish();
@@ -125,9 +118,7 @@ describe('an answer with hosted tools in the messages format', () => {
   });
 
   it('runs no call that was cut off', () => {
-    const answer = open();
-    answer.next(false);
-    answer.relay(Buffer.from(turn([call('c1', '{"que')], 'max_tokens')));
+    const answer = openWith(turn([call('c1', '{"que')], 'max_tokens'));
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     expect(answer.finish()).toContain('web_search_tool_result_error');
@@ -135,16 +126,12 @@ describe('an answer with hosted tools in the messages format', () => {
   });
 
   it('has a call with an empty input if its arguments are not an object', () => {
-    const answer = open();
-    answer.next(false);
-    answer.relay(Buffer.from(turn([call('c1', '"badgers"')], 'tool_use')));
+    const answer = openWith(turn([call('c1', '"badgers"')], 'tool_use'));
     expect(firstOf(answer.endTurn()).input).toEqual({});
   });
 
   it('ends calls without an outcome as failed', () => {
-    const answer = open();
-    answer.next(true);
-    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
+    const answer = openWith(turn([call('c1', '{"query":"q"}')], 'tool_use'), true);
     answer.endTurn();
     expect(answer.finish()).toContain('web_search_tool_result_error');
     expect(answer.wholeAnswer()).toMatchObject({
@@ -156,15 +143,14 @@ describe('an answer with hosted tools in the messages format', () => {
   it('cites the search results that a text names, without showing the citations to the model', () => {
     const answer = open();
     const text = 'As [T](https://found.example/) and https://found.example/ say.';
-    const before: [JsonObject, ...JsonObject[]] = [textBlock(''), { type: 'text_delta', text }];
+    const before: Block = [textBlock(''), { type: 'text_delta', text }];
     answer.next(false);
     // No search has run yet.
-    expect(answer.relay(Buffer.from(turn([before, call('c1', '{"query":"q"}')], 'tool_use')))).not.toContain(
-      'citation',
-    );
+    const begun = answer.relay(Buffer.from(turn([before, call('c1', '{"query":"q"}')], 'tool_use')));
+    expect(begun).not.toContain('citation');
     answer.answerCall(firstOf(answer.endTurn()), found);
     answer.next(false);
-    const upstream: [JsonObject, ...JsonObject[]] = [...before, { type: 'citations_delta', citation: { type: 'own' } }];
+    const upstream: Block = [...before, { type: 'citations_delta', citation: { type: 'own' } }];
     const events = answer.relay(Buffer.from(turn([before, upstream, call('c2', '{"query":"q"}')], 'tool_use')));
     expect(events.match(/"citations_delta"/g)).toHaveLength(2);
     answer.answerCall(firstOf(answer.endTurn()), found);
@@ -176,13 +162,9 @@ describe('an answer with hosted tools in the messages format', () => {
       cited_text: '',
     };
     answer.finish();
-    expect(answer.wholeAnswer()).toMatchObject({
-      content: {
-        0: textBlock(text),
-        3: { text, citations: [citation] },
-        4: { text, citations: [{ type: 'own' }] },
-      },
-    });
+    const cited = { text, citations: [citation] };
+    const citedBefore = { text, citations: [{ type: 'own' }] };
+    expect(answer.wholeAnswer()).toMatchObject({ content: { 0: textBlock(text), 3: cited, 4: citedBefore } });
     expect(bodyOf(answer.next(false))).toMatchObject({ messages: { 3: { content: { 0: textBlock(text) } } } });
     expect(answer.next(false).toString()).not.toContain('web_search_result_location');
   });
@@ -200,8 +182,6 @@ describe('an answer with hosted tools in the messages format', () => {
     ['[]', 'not an object'],
     ['{', 'could not be read'],
   ])('refuses an invalid event: %s', (data, message) => {
-    const answer = open();
-    answer.next(false);
-    expect(() => answer.relay(Buffer.from(`event: x\ndata: ${data}\n\n`))).toThrow(message);
+    expect(() => openWith(`event: x\ndata: ${data}\n\n`)).toThrow(message);
   });
 });

@@ -17,15 +17,13 @@ import { responsesHostedRequest } from '#shared/formats/responses/hosted/respons
 import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
+import { bodyOf } from '../../hosted/hosted-turns.ts';
 
 const request = (...tools: JsonObject[]): ResponsesRequest => ({ model: 'm', input: 'hi', tools }) as ResponsesRequest;
 const mcp = (fields: JsonObject = {}): JsonObject => ({ type: 'mcp', server_label: 'wiki', ...fields });
-const served = (ownName: string): ServedTool => ({
-  name: ownName,
-  ownName,
-  description: 'd',
-  inputSchema: { type: 'object' },
-});
+const served = (ownName: string): ServedTool => {
+  return { name: ownName, ownName, description: 'd', inputSchema: { type: 'object' } };
+};
 
 function runnable(asked: ResponsesRequest, ...names: string[]): RunnableTool[] {
   return findHostedTools(asked).map((hosted) => ({
@@ -77,10 +75,8 @@ describe('the hosted tools of a Responses request', () => {
   it('have their turns request encrypted thinking only from upstreams that make it, unless the client asks for it', () => {
     const turnOf = (fields: JsonObject, traits: Partial<ModelTraits>): JsonObject => {
       const asked = { ...request({ type: 'web_search' }), store: false, ...fields };
-      const body = JSON.parse(
-        responsesHostedRequest(asked)?.createAnswer(asked, runnable(asked)).next(false).toString() ?? '{}',
-      );
-      return responsesToResponsesRequest(body as JsonObject, { model: 'm', ...traits });
+      const turn = responsesHostedRequest(asked)?.createAnswer(asked, runnable(asked)).next(false);
+      return responsesToResponsesRequest(bodyOf(turn ?? Buffer.from('{}')), { model: 'm', ...traits });
     };
     const include = ['reasoning.encrypted_content'];
     expect(turnOf({}, {})).toMatchObject({ store: false });
@@ -90,49 +86,25 @@ describe('the hosted tools of a Responses request', () => {
   });
 
   it('become functions with free and valid names', () => {
-    const asked = request(
-      { type: 'function', name: 'web_search' },
-      { type: 'web_search' },
-      mcp({ server_label: 'my wiki' }),
-    );
+    const own = { type: 'function', name: 'web_search' };
+    const asked = request(own, { type: 'web_search' }, mcp({ server_label: 'my wiki' }));
     const functions = hostedFunctions(asked, runnable(asked, 'get page', 'get_page'));
-    expect(functions.map(({ name }) => name)).toEqual([
-      'web_search_2',
-      'mcp_my_wiki_get_page',
-      'mcp_my_wiki_get_page_2',
-    ]);
-    expect(toolsWithFunctions(asked.tools ?? [], functions).map((tool) => (tool as JsonObject)['type'])).toEqual(
-      Array(4).fill('function'),
-    );
-    expect(toolsWithFunctions(asked.tools ?? [], [])).toEqual([
-      { type: 'function', name: 'web_search' },
-      { type: 'web_search' },
-    ]);
+    const names = functions.map(({ name }) => name);
+    expect(names).toEqual(['web_search_2', 'mcp_my_wiki_get_page', 'mcp_my_wiki_get_page_2']);
+    const kinds = toolsWithFunctions(asked.tools ?? [], functions).map((tool) => (tool as JsonObject)['type']);
+    expect(kinds).toEqual(Array(4).fill('function'));
+    expect(toolsWithFunctions(asked.tools ?? [], [])).toEqual([own, { type: 'web_search' }]);
   });
 
+  const fn = (name: string): JsonObject => ({ type: 'function', name });
+  const among = (...tools: JsonObject[]): JsonObject => ({ type: 'allowed_tools', mode: 'auto', tools });
   it.each<[JsonObject | string, unknown]>([
     ['auto', 'auto'],
-    [{ type: 'web_search_preview' }, { type: 'function', name: 'web_search' }],
-    [{ type: 'mcp', server_label: 'wiki' }, 'required'],
-    [
-      { type: 'mcp', server_label: 'wiki', name: 'b' },
-      { type: 'function', name: 'mcp_wiki_b' },
-    ],
-    [
-      { type: 'function', name: 'f' },
-      { type: 'function', name: 'f' },
-    ],
-    [
-      { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] },
-      {
-        type: 'allowed_tools',
-        mode: 'auto',
-        tools: [
-          { type: 'function', name: 'f' },
-          { type: 'function', name: 'web_search' },
-        ],
-      },
-    ],
+    [{ type: 'web_search_preview' }, fn('web_search')],
+    [mcp(), 'required'],
+    [mcp({ name: 'b' }), fn('mcp_wiki_b')],
+    [fn('f'), fn('f')],
+    [among(fn('f'), { type: 'web_search' }), among(fn('f'), fn('web_search'))],
   ])('are chosen by the names of their functions: %j', (choice, expected) => {
     const asked = request({ type: 'web_search' }, mcp());
     expect(choiceWithFunctions(choice, hostedFunctions(asked, runnable(asked, 'a', 'b')))).toEqual(expected);
@@ -142,13 +114,12 @@ describe('the hosted tools of a Responses request', () => {
 describe('the items of hosted calls, in a later request', () => {
   const plain = (...items: JsonObject[]): unknown[] =>
     withFunctionCalls(items as ResponsesItem[], new Map([['r3', 'done']]));
-  const approval = (id: string): JsonObject => ({
-    type: 'mcp_approval_request',
-    id,
-    server_label: 'w',
-    name: 'f',
-    arguments: '{"a":1}',
-  });
+  const approval = (id: string): JsonObject => {
+    return { type: 'mcp_approval_request', id, server_label: 'w', name: 'f', arguments: '{"a":1}' };
+  };
+  const answer = (id: string, approve = true, more: JsonObject = {}): JsonObject => {
+    return { type: 'mcp_approval_response', approval_request_id: id, approve, ...more };
+  };
   const outputs = (items: unknown[]): unknown[] => items.flatMap((item) => (item as JsonObject)['output'] ?? []);
 
   it('become function calls with their outputs', () => {
@@ -157,12 +128,8 @@ describe('the items of hosted calls, in a later request', () => {
       { type: 'function_call', call_id: 'ws', name: 'web_search', arguments: '{"query":"q"}' },
       { type: 'function_call_output', call_id: 'ws', output: '1. T\nhttps://x.example/\nx' },
     ]);
-    expect(
-      plain(
-        { type: 'mcp_list_tools', id: 'l' },
-        { type: 'mcp_call', id: 'c', server_label: 'w', name: 'f', arguments: '', output: 'o' },
-      ),
-    ).toEqual([
+    const called = { type: 'mcp_call', id: 'c', server_label: 'w', name: 'f', arguments: '', output: 'o' };
+    expect(plain({ type: 'mcp_list_tools', id: 'l' }, called)).toEqual([
       { type: 'function_call', call_id: 'c', name: 'mcp_w_f', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c', output: 'o' },
     ]);
@@ -178,10 +145,10 @@ describe('the items of hosted calls, in a later request', () => {
 
   it('stay if the upstream knows them, or if the next message contains the outcome', () => {
     const items = [
-      { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 'w', name: 'f', arguments: '{}' },
-      { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true },
+      approval('mcpr_1'),
+      answer('mcpr_1'),
       { type: 'web_search_call', id: 'ws_1', action: { query: 'q' } },
-      { type: 'mcp_approval_response', approval_request_id: 'mcpr_rtr_1_0', approve: true },
+      answer('mcpr_rtr_1_0'),
       { type: 'mcp_call', id: 'mcp_rtr_1_0', server_label: 'w', name: 'f', arguments: '{}', output: 'o' },
     ] as ResponsesItem[];
     const left = (takes: (item: ResponsesItem) => boolean): number[] =>
@@ -192,26 +159,10 @@ describe('the items of hosted calls, in a later request', () => {
   });
 
   it('report whether the client has approved the call', () => {
-    const answer = (id: string, approve: boolean, reason?: string): JsonObject => ({
-      type: 'mcp_approval_response',
-      approval_request_id: id,
-      approve,
-      ...(reason !== undefined && { reason }),
-    });
+    const refused = [approval('r2'), answer('r2', false, { reason: 'no!' })];
+    const approved = ['r3', 'r4'].flatMap((id) => [approval(id), answer(id)]);
     const ran = { ...approval('c'), type: 'mcp_call', output: 'ran', approval_request_id: 'r4' };
-    expect(
-      outputs(
-        plain(
-          approval('r1'),
-          approval('r2'),
-          answer('r2', false, 'no!'),
-          approval('r3'),
-          answer('r3', true),
-          approval('r4'),
-          answer('r4', true),
-          ran,
-        ),
-      ),
-    ).toEqual(['The user has not approved this call.', 'The user has refused this call: no!', 'done', 'ran']);
+    const all = outputs(plain(approval('r1'), ...refused, ...approved, ran));
+    expect(all).toEqual(['The user has not approved this call.', 'The user has refused this call: no!', 'done', 'ran']);
   });
 });

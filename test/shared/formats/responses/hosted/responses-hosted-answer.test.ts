@@ -22,16 +22,16 @@ function turn(items: JsonObject[], outputTokens = 10): Buffer {
     ]),
     { type: 'response.completed', response: { ...response, status: 'completed', output: items, usage } },
   ];
+  return written(events);
+}
+
+function written(events: (JsonObject & { type: string })[]): Buffer {
   return Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
 }
 
-const call = (name = 'web_search'): JsonObject => ({
-  id: 'fc_1',
-  type: 'function_call',
-  call_id: 'c1',
-  name,
-  arguments: '{"query":"q"}',
-});
+const call = (name = 'web_search'): JsonObject => {
+  return { id: 'fc_1', type: 'function_call', call_id: 'c1', name, arguments: '{"query":"q"}' };
+};
 
 /** Takes a turn in which the model searches. */
 function searchOnce(answer: HostedAnswer, outputTokens = 10): void {
@@ -40,11 +40,6 @@ function searchOnce(answer: HostedAnswer, outputTokens = 10): void {
 }
 
 describe('an answer with hosted tools in the Responses format', () => {
-  it('allows as many calls of all tools as the request sets', () => {
-    expect(open({ max_tool_calls: 3 }).maxCalls).toBe(3);
-    expect(open().maxCalls).toBeUndefined();
-  });
-
   it("has only the client's tools in the last turn, if there are any", () => {
     const allowed = { type: 'allowed_tools', mode: 'required', tools: [search, { type: 'function', name: 'f' }] };
     const answer = open({ tools: [search, own], tool_choice: allowed });
@@ -86,17 +81,16 @@ describe('an answer with hosted tools in the Responses format', () => {
     const text = 'See https://found.example/.';
     const own = { type: 'url_citation', url: 'https://other.example/', title: 'O', start_index: 0, end_index: 3 };
     const part = { type: 'output_text', text, annotations: [own] };
+    const item = { id: 'msg_1', type: 'message', content: [part] };
     const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
     const said = [
-      { type: 'response.output_item.added', output_index: 0, item: { id: 'msg_1', type: 'message', content: [] } },
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
       { type: 'response.output_text.annotation.added', ...place, annotation_index: 0, annotation: own },
       { type: 'response.output_text.done', ...place, text },
       { type: 'response.content_part.done', ...place, part },
-      { type: 'response.output_item.done', output_index: 0, item: { id: 'msg_1', type: 'message', content: [part] } },
+      { type: 'response.output_item.done', output_index: 0, item },
     ];
-    const events = answer.relay(
-      Buffer.from(said.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')),
-    );
+    const events = answer.relay(written(said));
     expect(events.match(/event: response.output_text.annotation.added/g)).toHaveLength(1);
     expect(answer.wholeAnswer()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
   });

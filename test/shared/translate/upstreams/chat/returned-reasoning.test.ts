@@ -43,22 +43,12 @@ describe('the reasoning that a chat upstream wants back', () => {
 
   it('is added to the message of its calls, in place of the thinking', () => {
     const call = { id: 'c0', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
-    const message = {
-      role: 'assistant' as const,
-      content: null,
-      reasoning_content: 'a',
-      tool_calls: [call, { ...call, id: 'c1' }],
-    };
-    const details = [{ type: 'reasoning.text', text: 'a', index: 0 }];
+    const plain = { role: 'assistant' as const, content: null };
+    const message = { ...plain, reasoning_content: 'a', tool_calls: [call, { ...call, id: 'c1' }] };
+    const first = { details: [{ type: 'reasoning.text', text: 'a', index: 0 }], calls: { c1: 'one' } };
     const end = [{ type: 'reasoning.text', text: '', index: 0, signature: 's' }];
-    expect(
-      withReturned(message, [
-        { details, calls: { c1: 'one' } },
-        { details: end, signature: 'two' },
-      ]),
-    ).toEqual({
-      role: 'assistant',
-      content: null,
+    expect(withReturned(message, [first, { details: end, signature: 'two' }])).toEqual({
+      ...plain,
       reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0, signature: 's' }],
       ...signed('two'),
       tool_calls: [call, { ...call, id: 'c1', ...signed('one') }],
@@ -83,10 +73,8 @@ describe('the reasoning that a chat upstream wants back', () => {
     ['an upstream without an account', { ...place, origin: undefined }],
   ])('does not go to %s; only the thinking does', (_, traits) => {
     const signature = writeReturnedSignature({ signature: 's' }, place, 'thought');
-    expect(readReturnedSignature(signature, place)).toEqual({
-      omitted: 'thought',
-      returned: { signature: 's', calls: {}, details: [] },
-    });
+    const returned = { signature: 's', calls: {}, details: [] };
+    expect(readReturnedSignature(signature, place)).toEqual({ omitted: 'thought', returned });
     expect(readReturnedSignature(signature, traits)).toEqual({ omitted: 'thought', returned: undefined });
   });
 

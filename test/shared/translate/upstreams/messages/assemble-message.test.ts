@@ -8,11 +8,8 @@ const start = {
 const open = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: { ...block } });
 const delta = (index: number, change: object) => ({ type: 'content_block_delta', index, delta: { ...change } });
 const input = (index: number, json: string) => delta(index, { type: 'input_json_delta', partial_json: json });
-const end = {
-  type: 'message_delta',
-  delta: { stop_reason: 'tool_use', stop_sequence: null },
-  usage: { input_tokens: null, output_tokens: 9 },
-};
+const stopped = { stop_reason: 'tool_use', stop_sequence: null };
+const end = { type: 'message_delta', delta: stopped, usage: { input_tokens: null, output_tokens: 9 } };
 
 describe('a message assembled from its events', () => {
   it('has all blocks, with the fields of the last events', () => {
@@ -40,8 +37,7 @@ describe('a message assembled from its events', () => {
         { type: 'tool_use', id: 't', name: 'f', input: { a: [1] } },
         { type: 'tool_use', id: 'u', name: 'g', input: {} },
       ],
-      stop_reason: 'tool_use',
-      stop_sequence: null,
+      ...stopped,
       usage: { input_tokens: 3, output_tokens: 9 },
     });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
 import { readFailure, upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
 
 describe('an error inside a Responses answer', () => {
@@ -33,11 +34,9 @@ describe('an error inside a Responses answer', () => {
 
   it('may be an event with its fields at the top or nested', () => {
     const fields = { code: 'server_is_overloaded', message: 'Busy.', param: null };
-    expect(upstreamErrorFromResponse({ type: 'error', ...fields }).code).toBe('overloaded');
-    expect(upstreamErrorFromResponse({ type: 'error', error: fields }).code).toBe('overloaded');
-    expect(upstreamErrorFromResponse({ type: 'error', error: { code: 400, message: 'No.' } }).code).toBe(
-      'invalid_request',
-    );
+    const codeOf = (event: JsonObject) => upstreamErrorFromResponse({ type: 'error', ...event }).code;
+    expect([codeOf(fields), codeOf({ error: fields })]).toEqual(['overloaded', 'overloaded']);
+    expect(codeOf({ error: { code: 400, message: 'No.' } })).toBe('invalid_request');
   });
 
   it('is not found in a response that continues or has ended well', () => {
