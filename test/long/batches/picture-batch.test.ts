@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
-import { batchClients, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { batchClients, resultsOf, submit } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
+import { until } from '../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 const lines = 100;
@@ -29,17 +29,12 @@ it('a batch of pictures that have more bytes than Redis may take is completed, w
     body: { model: 'painter', prompt: `Cat ${at}`, size: '640x640' },
   }));
   const { id } = await submit(openai, asked, '/v1/images/generations');
-  const watched = new AbortController();
   let most = 0;
-  const watch = async (): Promise<void> => {
-    while (!watched.signal.aborted) {
-      most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]));
-      await sleep(20);
-    }
-  };
-  const watching = watch();
-  const batch = await untilBatch(openai, id, undefined, 90_000).finally(() => watched.abort());
-  await watching;
+  await until(async () => {
+    most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]));
+    return (await openai.batches.retrieve(id)).status === 'completed';
+  }, 120_000);
+  const batch = await openai.batches.retrieve(id);
   await expectEachOnce(openai, batch, { lines, redisUrl: server.url, prefix: cluster.prefix });
   expect(most).toBeLessThan(maxInRedis / 2);
   const results = await resultsOf(openai, batch.output_file_id);

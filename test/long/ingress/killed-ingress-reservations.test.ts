@@ -1,6 +1,7 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { chat, post } from '../../helpers/clients/keyed-requests.ts';
 import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
@@ -21,17 +22,10 @@ it('reservations of an ingress that is killed in the middle are free after a min
   const lasting = async (): Promise<number[]> =>
     (await redis.zmscore(name, ...(await reservations()))).map((at) => Number(at) - Date.now());
 
-  const long = { role: 'user', content: 'Hi!\n[demo tokens=9000 rate=20]' };
+  const body = chat('tokens=9000 rate=20', { stream: true, max_tokens: 9_000 });
   // Kept, or their connections would be closed when the garbage is collected.
   const answers: Response[] = [];
-  for (let count = 0; count < 8; count++) {
-    const answer = await fetch(`${url}/api/openai/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify({ model: 'demo', stream: true, max_tokens: 9_000, messages: [long] }),
-      headers: { authorization: `Bearer ${raw}`, 'content-type': 'application/json' },
-    });
-    answers.push(answer);
-  }
+  for (let count = 0; count < 8; count++) answers.push(await post({ url, key: raw, body }));
   await until(async () => (await use())?.active === 8);
   // They are renewed every twenty seconds: after that they outlast the minute in which they were made.
   await until(async () => expect(Math.min(...(await lasting()))).toBeLessThan(45_000));

@@ -25,10 +25,10 @@ it('an ejected and lost worker, its model, which has one again, and a high error
   await add(receiver.url, { events: ['rtr.worker.*', 'rtr.model.*', 'rtr.errors.*'] });
   const events = () => receiver.messages.map(({ body }) => JSON.parse(body) as Event);
   const eventOf = (name: string) => events().find(({ type }) => type === name);
-  const askOften = async (fields: object): Promise<Set<number>> =>
-    new Set(
-      await Promise.all(Array.from({ length: 30 }, async () => (await askChat(cluster, 'Hello!', fields)).status)),
-    );
+  const askOften = async (fields: object): Promise<Set<number>> => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => askChat(cluster, 'Hello!', fields)));
+    return new Set(answers.map(({ status }) => status));
+  };
   expect(await askOften({})).toEqual(new Set([200]));
   // Mistakes of clients are no errors of the router.
   expect(await askOften({ messages: 'none' })).toEqual(new Set([400]));
@@ -36,12 +36,8 @@ it('an ejected and lost worker, its model, which has one again, and a high error
   await until(async () => (await states.readAll('workers')).size === 1);
   // Another ingress says that it has ejected the worker with some model, and then that it has not any more.
   const [worker = ''] = (await states.readAll('workers')).keys();
-  const broker = await connectBroker({
-    url: inject('natsUrl'),
-    name: 'test',
-    prefix: cluster.prefix,
-    log: silentLog,
-  });
+  const { prefix } = cluster;
+  const broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix, log: silentLog });
   onTestFinished(() => broker.close());
   const tellUntil = (ejected: IngressStats['ejected'], name: string): Promise<void> =>
     until(() => {
@@ -56,9 +52,8 @@ it('an ejected and lost worker, its model, which has one again, and a high error
   await cluster.addWorker();
   await until(() => eventOf('rtr.model.served') !== undefined);
   const types = events().map(({ type }) => type.replace('rtr.', ''));
-  expect(types.toSorted().join(' ')).toBe(
-    'errors.high model.served model.unserved worker.back worker.ejected worker.lost',
-  );
+  const reported = 'errors.high model.served model.unserved worker.back worker.ejected worker.lost';
+  expect(types.toSorted().join(' ')).toBe(reported);
   for (const name of ['rtr.model.unserved', 'rtr.model.served'])
     expect(eventOf(name)?.data).toEqual({ models: ['demo'], count: 1 });
   const { data } = eventOf('rtr.errors.high') ?? {};
