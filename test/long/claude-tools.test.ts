@@ -51,27 +51,21 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
 
     const [one, two] = first.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
     const source = { type: 'base64' as const, media_type: 'image/png' as const, data: pixelData };
-    messages.push({ role: 'assistant', content: first.content });
-    messages.push({
-      role: 'user',
-      content: [
-        { type: 'tool_result', tool_use_id: one ?? '', content: [{ type: 'image', source }], is_error: false },
-        { type: 'tool_result', tool_use_id: two ?? '', content: 'hail [fake calls=1]', is_error: true },
-      ],
-    });
+    const results: Anthropic.ToolResultBlockParam[] = [
+      { type: 'tool_result', tool_use_id: one ?? '', content: [{ type: 'image', source }], is_error: false },
+      { type: 'tool_result', tool_use_id: two ?? '', content: 'hail [fake calls=1]', is_error: true },
+    ];
+    messages.push({ role: 'assistant', content: first.content }, { role: 'user', content: results });
     const second = await ask({ system: 'Be exact.', messages, tools: tools.messages }, false);
     expect(second).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use' }] });
     expect(lastBody()['messages']).toEqual(asBlocks(messages));
 
     const [three] = second.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
-    messages.push({ role: 'assistant', content: second.content });
-    messages.push({
-      role: 'user',
-      content: [
-        { type: 'tool_result', tool_use_id: three ?? '', content: [{ type: 'text', text: 'sunny' }] },
-        { type: 'text', text: 'So?' },
-      ],
-    });
+    const last: Anthropic.ContentBlockParam[] = [
+      { type: 'tool_result', tool_use_id: three ?? '', content: [{ type: 'text', text: 'sunny' }] },
+      { type: 'text', text: 'So?' },
+    ];
+    messages.push({ role: 'assistant', content: second.content }, { role: 'user', content: last });
     const third = await ask({ system: 'Be exact.', messages, tools: tools.messages }, true);
     expect(third).toMatchObject({ stop_reason: 'end_turn', content: [{ text: 'You said: So?' }] });
     expect(third.usage).toMatchObject({ ...usage, output_tokens: 3 });
@@ -156,7 +150,7 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
   });
 
   it('shows the input of a call as it comes', async () => {
-    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=300]' }];
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=2000]' }];
     const pieces: { at: number; json: string }[] = [];
     const { anthropic, model } = opened;
     const stream = anthropic.messages.stream({ model, max_tokens: 500, messages, tools: tools.messages });
@@ -187,12 +181,9 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
     const answer = await opened.chat({ messages: [user('Hi')], response_format: format }, true);
     expect(answer.choices[0]?.message.content).toBe('{"said":"yes"}');
     expect(lastBody()['output_config']).toMatchObject({ format: { type: 'json_schema', schema: answerSchema } });
-    const response = await opened.openai.responses.create({
-      model: opened.model,
-      input: 'Hi',
-      store: false,
-      text: { format: { type: 'json_schema', name: 'answer', schema: answerSchema } },
-    });
+    const text = { format: { type: 'json_schema' as const, name: 'answer', schema: answerSchema } };
+    const asked = { model: opened.model, input: 'Hi', store: false, text };
+    const response = await opened.openai.responses.create(asked);
     expect(response.output_text).toBe('{"said":"yes"}');
   });
 

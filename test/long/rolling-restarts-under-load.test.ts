@@ -19,7 +19,8 @@ it('restarts of every ingress, worker, NATS server and Redis under load fail no 
   const natsUrl = Object.values(nats.ports)
     .map((port) => `nats://127.0.0.1:${port}`)
     .join(',');
-  const ingress = { LEAVE_MS: '1500' };
+  // Longer than a balancer that stands still for a moment needs to notice.
+  const ingress = { LEAVE_MS: '6000' };
   const cluster = await startCluster({ natsUrl, redisUrl: redis.url, ingress, workers: 2 });
   onTestFinished(() => cluster.stop());
   const { raw: limited } = await cluster.addKey({ limits: { requestsPerMinute: 100_000 } });

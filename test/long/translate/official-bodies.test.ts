@@ -6,15 +6,8 @@ import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-re
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
 import type { FieldRule } from '#shared/translate/field-rule.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
-import {
-  Cases,
-  placeOf,
-  valueOf,
-  type Change,
-  type Leaf,
-  type Place,
-  type Tree,
-} from '../../helpers/official-types/cases.ts';
+import { Cases, placeOf, valueOf } from '../../helpers/official-types/cases.ts';
+import type { Change, Leaf, Place, Tree } from '../../helpers/official-types/cases.ts';
 import { readSchemas, type BodySchema, type BodyType } from '../../helpers/official-types/schemas.ts';
 import { lackedFields } from '../../helpers/official-types/lacked-fields.ts';
 import { namedEvents } from '../../shared/translate/assemble-message.ts';
@@ -120,12 +113,9 @@ function wholeTo(client: string, upstream: keyof typeof answers): JsonObject[] {
   return [answers[upstream], wholeAnswer(upstream, {})].map((answer) => reply(answer, answerContext).body);
 }
 
-it.each(['chat', 'messages', 'responses'] as const)(
-  'the answer of a %s upstream has all fields that a chat client needs',
-  (upstream) => {
-    for (const body of wholeTo('chat', upstream)) expect(lackedFields(schemaOf('ChatAnswer'), body)).toEqual([]);
-  },
-);
+it.each(clients)('the answer of a %s upstream has all fields that a chat client needs', (upstream) => {
+  for (const body of wholeTo('chat', upstream)) expect(lackedFields(schemaOf('ChatAnswer'), body)).toEqual([]);
+});
 
 describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstream) => {
   it('has all fields that the types for a messages client require', () => {
@@ -134,10 +124,8 @@ describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstrea
   });
 
   it('has them as a stream, too', () => {
-    const { text } = runStream(
-      translationBetween('messages', upstream).stream(answerContext),
-      upstreamStreams[upstream],
-    );
+    const { stream } = translationBetween('messages', upstream);
+    const { text } = runStream(stream(answerContext), upstreamStreams[upstream]);
     const events = namedEvents(text).filter(({ type }) => type !== 'ping');
     expect(events.flatMap((event) => lackedFields(schemaOf('MessagesEvent'), event))).toEqual([]);
   });
@@ -153,12 +141,7 @@ function targetOf(upstream: string): ModelTraits {
 }
 
 /** Translates a body with a case in one of its fields; an error of the client's request is a result, too. */
-function translatorOf(
-  client: string,
-  upstream: string,
-  field: string,
-  traits: ModelTraits = targetOf(upstream),
-): Translate {
+function translatorOf(client: string, upstream: string, field: string): Translate {
   const translation = translationBetween(client, upstream);
   return (tree, changed) => {
     const value = (valueOf(tree, changed) as JsonObject)[field];
@@ -167,7 +150,7 @@ function translatorOf(
       const parsed = parsers[client]?.(body) ?? {};
       // What the answer repeats of the request is no effect of it.
       const { repeated: _, ...recalled } = translation.recall?.(parsed) ?? {};
-      return JSON.stringify([translation.request(parsed, traits), recalled]);
+      return JSON.stringify([translation.request(parsed, targetOf(upstream)), recalled]);
     } catch (error) {
       if (error instanceof RouterError && error.code !== 'internal') return error;
       throw error;

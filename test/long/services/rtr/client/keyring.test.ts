@@ -63,7 +63,8 @@ describe('the client where there is a keyring', () => {
     keyring.lock();
     const startedAt = performance.now();
     expect(await client.fail(['token'])).toEqual([1, expect.stringContaining('keyring')]);
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    // A question to the person would wait for an answer.
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
   it('keeps the tokens of a new sign-in in a file that only the person can read when the keyring is gone', async () => {
