@@ -1,7 +1,9 @@
 // @module-tag chromium
 import { describe, expect, it } from 'vitest';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { openConsolePage, seriousViolations, signInAt, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { pressAndConfirm, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { openPageAs } from '../../helpers/console/open-as.ts';
@@ -18,9 +20,8 @@ describe('the account page', () => {
     const own = page.getByRole('row', { name: /This one/ });
     await own.getByText('Chrome on Linux').waitFor();
     await waitUntilLoaded(page);
-    expect(await seriousViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'End the session of A browser' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+    await expectNoViolation(page);
+    await pressAndConfirm(page, 'End the session of A browser', 'End session');
     await until(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     expect((await client.get('/session')).status).toBe(401);
     await page.getByLabel('Your name').fill('Robert');
@@ -50,8 +51,7 @@ describe('the account page', () => {
     await page.getByLabel('Current password').fill(goodPassword);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('The password is changed').waitFor();
-    await page.getByRole('button', { name: /^Account of/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signOutAt(page);
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     await signInAt(page, person.email, 'walnut orbit 17 gravel');
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();

@@ -1,10 +1,13 @@
 // @module-tag chromium
 import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
-import { openConsolePage, phone, seriousViolations, signInAt, wide } from '../../helpers/console/console-page.ts';
+import { openConsolePage, phone, wide } from '../../helpers/console/console-page.ts';
+import { chooseAction, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs } from '../../helpers/console/open-as.ts';
 import { passProvider } from '../../helpers/console/pass-provider.ts';
@@ -63,7 +66,7 @@ describe('the sign-in page', () => {
     employ('grace', 'Grace Hopper');
     await page.goto('/usage?by=model');
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await signInAtProvider(page, 'grace');
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     await until(() => expect(new URL(page.url()).search).toBe('?by=model'));
@@ -71,8 +74,7 @@ describe('the sign-in page', () => {
     await page.getByText('Grace Hopper').first().waitFor();
     // There is no password to change.
     expect(await page.getByRole('heading', { name: 'Password' }).count()).toBe(0);
-    await page.getByRole('button', { name: /^Account of/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signOutAt(page);
     await page.waitForURL(`${provider.issuer}/**`);
   });
 
@@ -85,11 +87,11 @@ describe('the sign-in page', () => {
     await signInAtProvider(page, 'joan');
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     // The answer of the provider ends after a second, and is given again.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await sleep(1_500);
     await page.reload();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     provider.accounts.delete('joan');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await sleep(1_500);
     await page.goto('/keys');
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
     await until(async () => expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0));
@@ -110,7 +112,7 @@ describe('the sign-in page', () => {
     const alert = page.getByRole('alert').filter({ hasText: 'Your identity provider cannot be asked about you' });
     await alert.waitFor();
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     provider.break(false);
     await alert.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
@@ -120,7 +122,7 @@ describe('the sign-in page', () => {
     const { page } = await openConsolePage(far(), { look: phone });
     await page.goto('/');
     await page.getByRole('note').getByText('Your password can be read on the way.').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await signInAt(page, 'ada@example.com');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.goto('/account');
@@ -148,8 +150,7 @@ describe('the sign-in page', () => {
     await until(() => expect(new URL(page.url()).search).toBe(''));
     expect(await page.getByRole('alert').count()).toBe(0);
     // Nor is the failure shown to whoever comes next.
-    await page.getByRole('button', { name: /^Account of/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signOutAt(page);
     await page.waitForURL(`${provider.issuer}/**`);
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
@@ -167,11 +168,10 @@ describe('the sign-in page', () => {
     await signInAtProvider(again, 'grete-2');
     await again.getByRole('alert').getByText('ask an administrator to unlink it').waitFor();
     await ada.goto('/admin/people?search=grete');
-    await ada.getByRole('button', { name: 'Actions for Grete Hermann' }).click();
-    await ada.getByRole('menuitem', { name: 'Unlink from the provider' }).click();
+    await chooseAction(ada, 'Grete Hermann', 'Unlink from the provider');
     const dialog = ada.getByRole('dialog');
     await dialog.getByText('Unlink Grete Hermann from company?').waitFor();
-    expect(await seriousViolations(ada)).toEqual([]);
+    await expectNoViolation(ada);
     await dialog.getByRole('button', { name: 'Unlink from the provider' }).click();
     await dialog.waitFor({ state: 'hidden' });
     for (const name of ['Grete Hermann', 'Ada']) {
@@ -215,7 +215,7 @@ describe('the sign-in page', () => {
     await page.getByRole('alert').getByText('Your account may not come in here.').waitFor();
     await page.goto('/console/api/oidc/gone/start');
     await page.getByRole('alert').getByText('There is no such way in any more.').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await signInAt(page, 'ada@example.com');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
@@ -234,7 +234,7 @@ describe('the sign-in page', () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await sentence.waitFor();
     expect(await page.getByLabel('E-mail').count()).toBe(0);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await page.reload();
     await sentence.waitFor();
     await stranger.goto('/');
