@@ -34,10 +34,7 @@ export async function runPeers(args: readonly string[], releases: Releases): Pro
     if (values[name] !== undefined) plan[name] = positive(name, values[name]);
   }
   if (values.streams !== undefined) plan.heldStreams = positive('streams', values.streams);
-  const chosen = {
-    cells: choose('cell', cells, values.cells),
-    kinds: choose('system', systems, values.systems),
-  };
+  const chosen = { cells: choose('cell', cells, values.cells), kinds: choose('system', systems, values.systems) };
   const results = await comparePeers({ plan, quick: values.quick, ...chosen }, releases);
   for (const render of [renderRun, renderSystems, renderCells, renderRatios])
     process.stdout.write(`${render(results)}\n`);

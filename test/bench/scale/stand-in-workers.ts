@@ -4,6 +4,7 @@ import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noUsage } from '#shared/core/usage.ts';
+import { testWorker } from '../../helpers/broker/test-worker.ts';
 import { askedModel, takeOrders, type WorkersAnswer, type StartWorkers, type WorkersOrder } from './orders.ts';
 
 /*
@@ -35,8 +36,7 @@ async function obey(order: WorkersOrder): Promise<WorkersAnswer> {
   return { workers: workers.length };
 }
 
-async function start(order: StartWorkers): Promise<void> {
-  const { natsUrl, prefix, count, pools, models, slots, answerMs } = order;
+async function start({ natsUrl, prefix, count, pools, models, slots, answerMs }: StartWorkers): Promise<void> {
   const first = started;
   started += count;
   const handler = handlerAfter(answerMs);
@@ -45,18 +45,14 @@ async function start(order: StartWorkers): Promise<void> {
     const broker = await connectBroker({ url: natsUrl, name: id, prefix, log });
     const names = [askedModel, ...Array.from({ length: models - 1 }, (_, at) => `vendor/model-${at}`)];
     const worker = startWorker({
+      ...testWorker,
       broker,
       log,
       id,
-      tier: 'gpu',
       kind: `engine-${number % pools}`,
       formats: ['chat', 'messages', 'responses'],
-      version: '0',
       models: names.map((name) => ({ id: name, capabilities: ['stream', 'tools', 'json'], contextWindow: 131_072 })),
       slots,
-      accepting: true,
-      coalesceMs: 0,
-      meter: noMeter,
       handler,
     });
     workers.push({ worker, broker });
@@ -84,10 +80,3 @@ function handlerAfter(answerMs: number): JobHandler {
     return { usage: { ...noUsage, promptTokens: 1, completionTokens: 1 }, finishReason: 'stop' };
   };
 }
-
-const noMeter = {
-  claimed: () => undefined,
-  offered: () => undefined,
-  finished: () => undefined,
-  paused: () => undefined,
-};

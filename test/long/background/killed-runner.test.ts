@@ -71,7 +71,7 @@ it('a response whose runner is killed is made anew by another one, and no stream
 
 it('a response goes on while its runner stops', async () => {
   const { client, used, runner } = await start(shareCluster());
-  const { id, seen, ended } = await follow(client, 'rate=20 tokens=120');
+  const { id, seen, ended } = await follow(client, 'rate=50 tokens=80');
   await runner.stop();
   await ended;
   expect(seen.at(-1)?.type).toBe('response.completed');

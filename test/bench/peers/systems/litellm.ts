@@ -42,27 +42,21 @@ export const litellm: SystemKind = {
     const flags = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
     const workers = ['--num_workers', String(availableParallelism())];
     // The script itself names the folder in which it was installed, which has moved since.
-    const program = new Program(
-      'litellm',
-      join(home, 'bin/python'),
-      [join(home, 'bin/litellm'), ...flags, ...workers],
-      {
-        PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
-        LITELLM_LOG: 'ERROR',
-        LITELLM_MODE: 'PRODUCTION',
-        // Otherwise it uses OpenAI's Responses API for clients of the messages format.
-        LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
-        ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
-      },
-    );
+    const script = [join(home, 'bin/litellm'), ...flags, ...workers];
+    const program = new Program('litellm', join(home, 'bin/python'), script, {
+      PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
+      LITELLM_LOG: 'ERROR',
+      LITELLM_MODE: 'PRODUCTION',
+      // Otherwise it uses OpenAI's Responses API for clients of the messages format.
+      LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
+      ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
+    });
     await program.untilAnswers(`http://127.0.0.1:${port}/health/liveliness`, startSeconds);
     return {
-      target: ({ client }, access) =>
-        Promise.resolve(
-          access === 'unlimited'
-            ? { host: '127.0.0.1', port, path: paths[client], key, headers: headersOf(client) }
-            : undefined,
-        ),
+      target: async ({ client }, access) => {
+        const target = { host: '127.0.0.1', port, path: paths[client], key, headers: headersOf(client) };
+        return access === 'unlimited' ? target : undefined;
+      },
       roots: () => [program.pid],
       stop: () => program.stop(),
     };

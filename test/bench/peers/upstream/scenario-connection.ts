@@ -79,22 +79,17 @@ export class ScenarioConnection {
   #goOn(model: string, bytes: AnswerBytes, { texts, everyMs }: Scenario): void {
     const end = chunk(bytes.end(model, texts)) + lastChunk;
     if (everyMs === 0) {
-      const made = words.map((word) =>
-        once(`text ${bytes.format} ${model}${word}`, () => chunk(bytes.text(model, noTime + word))),
-      );
-      for (let written = 1; written < texts; written += 1) {
+      const make = (word: string) => () => chunk(bytes.text(model, noTime + word));
+      const made = words.map((word) => once(`text ${bytes.format} ${model}${word}`, make(word)));
+      for (let written = 1; written < texts; written += 1)
         this.#socket.write(made[written % made.length] ?? '', 'latin1');
-      }
       this.#socket.write(end);
       return;
     }
     let written = 1;
     const beganAt = performance.now();
     const next = (): void => {
-      if (written === texts) {
-        this.#socket.write(end);
-        return;
-      }
+      if (written === texts) return void this.#socket.write(end);
       this.#socket.write(chunk(bytes.text(model, stampedText(clockUs()))));
       written += 1;
       // Counted from the beginning: otherwise streams whose texts are late together would run in step ever after.
