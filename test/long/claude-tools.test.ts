@@ -3,6 +3,7 @@ import type OpenAI from 'openai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { clientTool, openRealCli, pixelData, user } from '../helpers/clis/open-real-cli.ts';
+import { chatThreeTurns } from '../helpers/clis/three-turns.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
 const schema = {
@@ -73,44 +74,22 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
     expect(JSON.stringify(lastBody()['system'])).toContain('Be exact.');
   });
 
-  it('makes three turns with a chat client, whole and streamed', async () => {
-    const messages: OpenAI.ChatCompletionMessageParam[] = [user('How is it? [fake calls=2]')];
-    const first = await opened.chat({ messages, tools: tools.chat }, false);
-    expect(first.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: {
-        tool_calls: [
-          { function: { name, arguments: '{"n":0,"city":"city 0"}' } },
-          { function: { name, arguments: '{"n":1,"city":"city 1"}' } },
-        ],
-      },
-    });
-    expect(first.usage).toMatchObject({ prompt_tokens: 16, completion_tokens: 7 });
-    const calls = first.choices[0]?.message.tool_calls ?? [];
-    const [one = '', two = ''] = calls.map(({ id }) => id);
-    expect(one).not.toBe(two);
-    messages.push({ role: 'assistant', content: null, tool_calls: calls });
-    messages.push({ role: 'tool', tool_call_id: one, content: 'rain' });
-    messages.push({ role: 'tool', tool_call_id: two, content: 'hail [fake calls=1]' });
-    const second = await opened.chat({ messages, tools: tools.chat }, true);
-    expect(second.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{}] } });
+  it('makes three turns with a chat client, streamed and whole', async () => {
+    const asked = 'How is it? [fake calls=2]';
+    const argumentsOf = (n: number): string => `{"n":${n},"city":"city ${n}"}`;
+    const turns = await chatThreeTurns(opened, { tools, name, asked, argumentsOf, crossed: false });
+    const [one, two] = turns.ids;
+    expect(turns.usages[0]).toMatchObject({ prompt_tokens: 16, completion_tokens: 7 });
     const use = (id: string, at: number) => ({ type: 'tool_use', id, name, input: { n: at, city: `city ${at}` } });
-    expect(lastBody()['messages']).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'How is it? [fake calls=2]' }] },
-      { role: 'assistant', content: [use(one, 0), use(two, 1)] },
-      {
-        role: 'user',
-        content: [
-          { type: 'tool_result', tool_use_id: one, content: 'rain' },
-          { type: 'tool_result', tool_use_id: two, content: 'hail [fake calls=1]' },
-        ],
-      },
+    const results = [
+      { type: 'tool_result', tool_use_id: one, content: 'rain' },
+      { type: 'tool_result', tool_use_id: two, content: 'hail [fake calls=1]' },
+    ];
+    expect((withoutHints(turns.bodies[1]) as JsonObject)['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: asked }] },
+      { role: 'assistant', content: [{ type: 'text', text: `You said: ${asked}` }, use(one, 0), use(two, 1)] },
+      { role: 'user', content: results },
     ]);
-    const further = second.choices[0]?.message.tool_calls ?? [];
-    messages.push({ role: 'assistant', content: null, tool_calls: further });
-    messages.push({ role: 'tool', tool_call_id: further[0]?.id ?? '', content: 'sunny' });
-    const third = await opened.chat({ messages, tools: tools.chat }, false);
-    expect(third.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'You said: sunny' } });
   });
 
   it('calls tools of a Responses client, and goes on with thinking, streamed and whole', async () => {

@@ -1,16 +1,16 @@
 import OpenAI from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 
 async function start(starting: Promise<Cluster>) {
-  const cluster = await starting;
-  onTestFinished(() => cluster.stop());
+  const cluster = stopAfterTest(await starting);
   const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   /** What the ledger has of its key. */
   const used = async () => (await readUsage(cluster.prefix)).filter(({ key }) => key.id === cluster.keyId);
@@ -81,8 +81,7 @@ it('a response goes on while its runner stops', async () => {
 });
 
 it('a response and its stream go on after a restart of Redis', async () => {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
+  const redis = stopAfterTest(await startRedis());
   const { client } = await start(startCluster({ redisUrl: redis.url }));
   const { id, seen, ended } = await follow(client, 'rate=20 tokens=160');
   await redis.restart();

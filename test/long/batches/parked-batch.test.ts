@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   batchClients,
   chatLine,
@@ -11,6 +11,7 @@ import {
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { useStarted } from '../../helpers/use-started.ts';
 
@@ -30,11 +31,9 @@ const many = (model: string, more: object = {}) =>
 
 async function startAbsent(): Promise<void> {
   const settings = { PORT: '0', DEMO_MODELS: 'absent-8b', DEMO_TOKENS_PER_SECOND: '0' };
-  const engine = startProcess('services/demo-engine/main.ts', settings);
-  onTestFinished(async () => void (await engine.stop()));
+  const engine = stopAfterTest(startProcess('services/demo-engine/main.ts', settings));
   const { url } = await engine.line('demo engine is ready');
-  const worker = await cluster.addWorker({ ENGINE_URL: String(url), SLOTS: '16' });
-  onTestFinished(async () => void (await worker.stop()));
+  stopAfterTest(await cluster.addWorker({ ENGINE_URL: String(url), SLOTS: '16' }));
 }
 
 describe('a batch without a worker', () => {
@@ -80,8 +79,7 @@ describe('a batch whose key has used up its rate', () => {
 });
 
 it('lines that wait for a worker leave the memory that all batches share to those of other batches', async () => {
-  const own = await startCluster();
-  onTestFinished(() => own.stop());
+  const own = stopAfterTest(await startCluster());
   // Four times as many bytes are shared: lines of four slices fill them.
   await own.addBatchRunner({ ...registry, MAX_BODY_BYTES: '100000' });
   const { openai: client } = batchClients(own);

@@ -4,6 +4,7 @@ import { batchClients, resultsOf, submit } from '../../helpers/batches/batch-cli
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
@@ -12,14 +13,12 @@ const lines = 100;
 const maxInRedis = 32 * mebibyte;
 
 it('a batch of pictures that have more bytes than Redis may take is completed, with every line once', async () => {
-  const server = await startRedis();
-  onTestFinished(() => server.stop());
+  const server = stopAfterTest(await startRedis());
   const redis = new Redis(server.url);
   onTestFinished(() => redis.disconnect());
   await redis.config('SET', 'maxmemory', String(maxInRedis));
   const engine = { DEMO_MODELS: 'painter', DEMO_OPERATIONS: 'painter=draw' };
-  const cluster = await startCluster({ engine, worker: { SLOTS: '16' }, redisUrl: server.url });
-  onTestFinished(() => cluster.stop());
+  const cluster = stopAfterTest(await startCluster({ engine, worker: { SLOTS: '16' }, redisUrl: server.url }));
   await cluster.addBatchRunner();
   const { openai } = batchClients(cluster);
   const asked = Array.from({ length: lines }, (_, at) => ({

@@ -1,6 +1,5 @@
 // @module-tag chromium
 import { describe, expect, it } from 'vitest';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { pressAndConfirm, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
 import { expectNoViolation } from '../../helpers/console/page-checks.ts';
@@ -56,20 +55,5 @@ describe('the account page', () => {
     await signInAt(page, person.email, 'walnut orbit 17 gravel');
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     await until(() => expect(new URL(page.url()).pathname).toBe('/account'));
-  });
-
-  it('deletes the account with the password', async () => {
-    const person = await here.invite('Dave');
-    const { page } = await openPageAs(person, '/account');
-    await page.getByRole('button', { name: 'Delete my account' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
-    await dialog.getByRole('textbox', { name: 'Your password' }).fill('wrong');
-    await dialog.getByRole('button', { name: 'Delete my account' }).click();
-    await dialog.getByText('This is not your password.').waitFor();
-    await dialog.getByRole('textbox', { name: 'Your password' }).fill(goodPassword);
-    await dialog.getByRole('button', { name: 'Delete my account' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-    const gone = await new ConsoleClient(here.cluster.url).signIn(person.email, goodPassword);
-    expect(gone.status).toBe(401);
   });
 });

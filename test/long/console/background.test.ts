@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import type { Locator, Page } from 'playwright-core';
-import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
@@ -17,6 +17,7 @@ import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
@@ -44,8 +45,7 @@ describe('the console', () => {
     };
 
     it('are created from a file, watched, cancelled, and their answers and errors downloaded', async () => {
-      const runner = await here.cluster.addBatchRunner();
-      onTestFinished(async () => void (await runner.stop()));
+      stopAfterTest(await here.cluster.addBatchRunner());
       ({ page } = await openPageAs(await here.invite('Joe'), '/batches'));
       await page.getByText('No batches yet').waitFor();
       await page.getByRole('button', { name: 'New batch' }).click();
@@ -145,10 +145,8 @@ describe('the console', () => {
       const handle = async (): Promise<void> => {
         if (isBroken) throw new Error('The storage for files is away.');
       };
-      const worker = new BackgroundWorker({ access, queue: 'batch-endings', concurrency: 1, handle });
-      onTestFinished(() => worker.close());
-      const jobs = new BackgroundJobs(access);
-      onTestFinished(() => jobs.close());
+      const worker = stopAfterTest(new BackgroundWorker({ access, queue: 'batch-endings', concurrency: 1, handle }));
+      const jobs = stopAfterTest(new BackgroundJobs(access));
       const id = uniqueName('batch_1');
       await jobs.add(endingJob(id));
       // A later attempt waits for long enough to be looked at.

@@ -5,6 +5,7 @@ import { type WatchedPage } from '../../helpers/console/console-page.ts';
 import { pressAndConfirm, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
 import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { openAs, type KnownPerson } from '../../helpers/console/open-as.ts';
 import { answersOn, askAndWaitOn, askOn, chooseTool, say } from '../../helpers/console/playground-page.ts';
@@ -182,9 +183,16 @@ describe('conversations in the playground', () => {
     await isSaved();
     await page.goto('/account');
     await page.getByRole('button', { name: 'Delete my account' }).click();
-    await page.getByRole('dialog').getByLabel('Your password').fill(goodPassword);
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete my account' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
+    const deleteWith = async (password: string): Promise<void> => {
+      await dialog.getByRole('textbox', { name: 'Your password' }).fill(password);
+      await dialog.getByRole('button', { name: 'Delete my account' }).click();
+    };
+    await deleteWith('wrong');
+    await dialog.getByText('This is not your password.').waitFor();
+    await deleteWith(goodPassword);
     await expectGone();
+    expect((await new ConsoleClient(here.cluster.url).signIn(person.email, goodPassword)).status).toBe(401);
   });
 });
 

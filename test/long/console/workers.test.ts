@@ -23,6 +23,7 @@ import { folderCommand } from '#services/console/web/pages/workers/join-command.
 import { least } from '../../helpers/least.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 
 const rtr = resolve(import.meta.dirname, '../../../services/rtr/main.ts');
@@ -112,8 +113,7 @@ describe('workers and models in the console', () => {
     for (let count = 0; count < 8; count += 1)
       expect((await askChat(here.cluster)).headers.get('x-rtr-worker')).not.toBe(other);
     await workerRow(page, last).getByText('the last for a model').waitFor();
-    const tools = await here.cluster.addToolsWorker();
-    onTestFinished(async () => void (await tools.stop()));
+    const tools = stopAfterTest(await here.cluster.addToolsWorker());
     const toolsId = String((await tools.line('tools-worker is ready'))['worker']);
     const isLast = workerRow(page, toolsId).getByText(/the last for \d+ tools/);
     await isLast.waitFor();
@@ -247,8 +247,7 @@ describe('workers and models in the console', () => {
 
   it('serve models that are found by what they can, with price, speed, and a way to try them', async () => {
     const settings = { ...customProvider(here.cluster.engineUrl, 'chat'), PROVIDER_MODELS: 'dear', ADMIN_PORT: '0' };
-    const cloud = await here.cluster.addCloudWorker(settings);
-    onTestFinished(async () => void (await cloud.stop()));
+    stopAfterTest(await here.cluster.addCloudWorker(settings));
     for (const answer of await Promise.all([ask('tokens=20 rate=20'), ask('tokens=20 rate=20')])) await answer.text();
     const page = await open('/models');
     const rows = page.getByRole('table', { name: 'Models' }).getByRole('row');

@@ -1,10 +1,11 @@
-import { expect, inject, it, onTestFinished } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { noStats } from '../../helpers/broker/no-stats.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { askChat } from '../../helpers/console/ask-chat.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
@@ -15,8 +16,7 @@ interface Event {
 }
 
 it('an ejected and lost worker, its model, which has one again, and a high error rate are reported once by two runners', async () => {
-  const cluster = await startCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '100' } });
-  onTestFinished(() => cluster.stop());
+  const cluster = stopAfterTest(await startCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '100' } }));
   await Promise.all(
     [1, 2].map(() => cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1', NO_WORKER_TIMEOUT_MS: '1000' })),
   );
@@ -37,8 +37,7 @@ it('an ejected and lost worker, its model, which has one again, and a high error
   // Another ingress says that it has ejected the worker with some model, and then that it has not any more.
   const [worker = ''] = (await states.readAll('workers')).keys();
   const { prefix } = cluster;
-  const broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix, log: silentLog });
-  onTestFinished(() => broker.close());
+  const broker = stopAfterTest(await connectBroker({ url: inject('natsUrl'), name: 'test', prefix, log: silentLog }));
   const tellUntil = (ejected: IngressStats['ejected'], name: string): Promise<void> =>
     until(() => {
       publishIngressStats(broker, 'another', { ...noStats, at: Date.now(), ejected });

@@ -328,12 +328,4 @@ describe('the endpoint', () => {
     expect(body).toMatchObject({ jsonrpc: '2.0', error: { code: -32_700 } });
     expect(body).not.toHaveProperty('id');
   });
-
-  it('refuses DELETE, and GET of anything but a stream: there are no sessions to open or to end', async () => {
-    for (const method of ['GET', 'DELETE']) {
-      const answer = await fetch(endpoint(), { method, headers: { authorization: `Bearer ${cluster.key}` } });
-      expect(answer.status).toBe(405);
-      expect(await answer.json()).not.toHaveProperty('id');
-    }
-  });
 });

@@ -22,16 +22,6 @@ beforeAll(() => {
   schemaOf = readSchemas();
 });
 
-/** What became of the leaves of all bodies. */
-interface Account {
-  bodies: number;
-  carried: number;
-  refused: number;
-  dropped: number;
-  /** What nothing accounts for. */
-  lost: string[];
-}
-
 const clients = ['chat', 'messages', 'responses'] as const;
 const parsers: Readonly<Record<string, (body: JsonObject) => JsonObject>> = {
   chat: parseChatRequest,
@@ -50,17 +40,11 @@ const sentAsHeaders = new Set(['user_profile_id', 'workspace_id']);
 
 describe.each(clients)('bodies of the official types of %s requests', (client) => {
   it.each(clients)('reach a %s upstream whole, or are refused by name, or the docs say what is dropped', (upstream) => {
-    const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
     const { requestRules } = translationBetween(client, upstream);
-    for (const [field, cases] of new Cases(schemaOf(requestTypes[client])).byField()) {
-      for (const { tree, focus } of cases) {
-        account.bodies += 1;
-        const translate = translatorOf(client, upstream, field);
-        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, requestRules);
-      }
-    }
-    expect(account.lost).toEqual([]);
-    expect(account.bodies).toBeGreaterThan(100);
+    const fields = new Cases(schemaOf(requestTypes[client])).byField();
+    const { bodies, lost } = lossesOf(fields, (field) => translatorOf(client, upstream, field), requestRules);
+    expect(lost).toEqual([]);
+    expect(bodies).toBeGreaterThan(100);
   });
 });
 
@@ -76,22 +60,14 @@ describe.each(clients)('the rules for requests of a %s client', (client) => {
 
 describe.each(clients)('bodies of the official types of %s answers', (upstream) => {
   it.each(clients)('reach a %s client whole, or the docs say what is dropped', (client) => {
-    const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
     const { answerRules } = translationBetween(client, upstream);
     // A response repeats the settings of its request, which clients of other formats have not sent.
-    const repeated = new Set(
-      upstream === 'responses' && client !== upstream ? new Cases(schemaOf('ResponsesRequest')).fields() : [],
-    );
-    for (const [field, cases] of new Cases(schemaOf(answerTypes[upstream])).byField()) {
-      if (repeated.has(field)) continue;
-      for (const { tree, focus } of cases) {
-        account.bodies += 1;
-        const translate = replierOf(client, upstream, field);
-        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, answerRules);
-      }
-    }
-    expect(account.lost).toEqual([]);
-    expect(account.bodies).toBeGreaterThan(30);
+    const repeats = upstream === 'responses' && client !== upstream;
+    const repeated = new Set(repeats ? new Cases(schemaOf('ResponsesRequest')).fields() : []);
+    const fields = [...new Cases(schemaOf(answerTypes[upstream])).byField()].filter(([field]) => !repeated.has(field));
+    const { bodies, lost } = lossesOf(fields, (field) => replierOf(client, upstream, field), answerRules);
+    expect(lost).toEqual([]);
+    expect(bodies).toBeGreaterThan(30);
   });
 });
 
@@ -213,34 +189,36 @@ function replierOf(client: string, upstream: string, field: string): Translate {
   };
 }
 
-function accountFor(
-  account: Account,
-  translate: Translate,
-  tree: Tree,
-  leaf: Leaf,
+/** Counts bodies, and returns what nothing accounts for of their leaves. */
+function lossesOf(
+  fields: Iterable<[string, { tree: Tree; focus: readonly Leaf[] }[]]>,
+  translateOf: (field: string) => Translate,
   rules: readonly FieldRule[] = [],
-): void {
+): { bodies: number; lost: string[] } {
+  const all = Array.from(fields, ([field, cases]) => cases.map(({ tree, focus }) => ({ field, tree, focus }))).flat();
+  const lost = all.flatMap(({ field, tree, focus }) =>
+    focus.flatMap((leaf) => lossOf(translateOf(field), { [field]: tree }, leaf, rules) ?? []),
+  );
+  return { bodies: all.length, lost };
+}
+
+/** Why a leaf is lost; undefined if the translation carries it, refuses it by name, or the rules say that it is dropped. */
+function lossOf(translate: Translate, tree: Tree, leaf: Leaf, rules: readonly FieldRule[]): string | undefined {
   const place = placeOf(tree, leaf) ?? { path: '?', types: [] };
   // What an upstream says of its own failures is only logged.
-  if (/^error\b/.test(place.path)) return;
-  if (exempt.has(place.path) || exempt.has(place.path.replace(/\.m\d+v0$/, ''))) return;
+  if (/^error\b/.test(place.path)) return undefined;
+  if (exempt.has(place.path) || exempt.has(place.path.replace(/\.m\d+v0$/, ''))) return undefined;
   const was = translate(tree);
-  if (was instanceof RouterError) {
-    account.refused += 1;
-    if (!namesField(was, place.path)) account.lost.push(`${place.path}: refused as ${was.param}: ${was.message}`);
-    return;
-  }
+  if (was instanceof RouterError)
+    return namesField(was, place.path) ? undefined : `${place.path}: refused as ${was.param}: ${was.message}`;
   const changes = ofPresence.test(place.path) ? [1, 2, 'absent' as const] : [1, 2];
   const variants = changes.map((variant) => translate(tree, { leaf, variant }));
-  if (variants.every((is) => is === was)) {
-    account.dropped += 1;
-    if (!isAnnounced(rules, place)) account.lost.push(`${place.path} (${place.types.join(' ')}): dropped`);
-    return;
-  }
+  const name = `${place.path} (${place.types.join(' ')})`;
+  if (variants.every((is) => is === was)) return isAnnounced(rules, place) ? undefined : `${name}: dropped`;
   const marker = leaf.marker?.(0);
   if (marker === undefined || was.includes(marker) || hashed.has(place.path) || ofPresence.test(place.path))
-    account.carried += 1;
-  else account.lost.push(`${place.path} (${place.types.join(' ')}): changed beyond recognition`);
+    return undefined;
+  return `${name}: changed beyond recognition`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { CircuitBreaker } from '#shared/worker/circuit-breaker.ts';
@@ -12,6 +12,7 @@ import { it } from '../../helpers/broker/it-with-parties.ts';
 import { testWorker } from '../../helpers/broker/test-worker.ts';
 import { chat } from '../../helpers/clients/keyed-requests.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
 
@@ -32,10 +33,8 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
     }
     response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
   };
-  const engine = await startScriptedEngine((response) => void stream(response));
-  onTestFinished(() => engine.stop());
-  const http = new EngineHttp({ url: engine.url, connections: 1, connectTimeoutMs: 20_000 });
-  onTestFinished(() => http.close());
+  const engine = stopAfterTest(await startScriptedEngine((response) => void stream(response)));
+  const http = stopAfterTest(new EngineHttp({ url: engine.url, connections: 1, connectTimeoutMs: 20_000 }));
   const handler = createHandleJob({
     http,
     engine: openai,
@@ -45,8 +44,7 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
     translations,
     timeouts: { firstTokenMs: 60_000, idleMs: 60_000, answerMs: 60_000 },
   });
-  const breaker = new CircuitBreaker({ log: silentLog, onChange: () => undefined });
-  onTestFinished(() => breaker.close());
+  const breaker = stopAfterTest(new CircuitBreaker({ log: silentLog, onChange: () => undefined }));
 
   const { addFarIngress, addWorker } = await start();
   const { far, proxy } = await addFarIngress();
