@@ -10,7 +10,6 @@ export interface CompareOptions {
   /** Seconds of load in each round, on each side. */
   seconds: number;
   rampSeconds: number;
-  /** How often both sides are measured. */
   rounds: number;
 }
 

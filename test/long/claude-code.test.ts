@@ -19,11 +19,8 @@ import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { customProvider } from '../helpers/cluster/worker-settings.ts';
 import { stopAfterTest } from '../helpers/stop-after-test.ts';
 import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
-import {
-  startMessagesUpstream,
-  type MessagesAnswer,
-  type MessagesCall,
-} from '../helpers/upstreams/start-messages-upstream.ts';
+import type { MessagesAnswer, MessagesCall } from '../helpers/upstreams/start-messages-upstream.ts';
+import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { useStarted } from '../helpers/use-started.ts';
 import { useFolder } from '../helpers/files/temporary-folder.ts';
 
@@ -96,24 +93,23 @@ describe.concurrent('Claude Code on a chat engine', () => {
       CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS: '10000',
       CLAUDE_CODE_MAX_RETRIES: '0',
     };
-    const nodes = ['2000', '60000'].map((KEEP_ALIVE_MS) => cluster.addIngress({ KEEP_ALIVE_MS }));
-    const [pinging, silent] = (await Promise.all(nodes)).map(({ url }) => ask(url));
-    const ask = (url: string) => {
+    const answers = ['2000', '60000'].map(async (KEEP_ALIVE_MS) => {
+      const { url } = await cluster.addIngress({ KEEP_ALIVE_MS });
       const settings = { ...watchdog, ANTHROPIC_BASE_URL: `${url}/api/anthropic` };
-      return converse('demo', ['[demo delay=14000]\n[demo say "Here I am."]'], settings);
-    };
-    expect((await pinging)?.results).toMatchObject([{ is_error: false, result: 'Here I am.' }]);
-    expect((await silent)?.results).toMatchObject([{ is_error: true }]);
+      const { results } = await converse('demo', ['[demo delay=14000]\n[demo say "Here I am."]'], settings);
+      return results;
+    });
+    const [pinged, silent] = await Promise.all(answers);
+    expect(pinged).toMatchObject([{ is_error: false, result: 'Here I am.' }]);
+    expect(silent).toMatchObject([{ is_error: true }]);
   });
 
   it('takes the window that its settings name', async ({ expect }) => {
     const window = { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(engineWindow) };
-    const [{ results: named }, { results: unnamed }] = await Promise.all([
-      converse('demo', ['hi'], window),
-      converse('demo', ['hi']),
-    ]);
-    expect(named).toMatchObject([{ modelUsage: { demo: { contextWindow: engineWindow } } }]);
-    expect(unnamed).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
+    const named = await converse('demo', ['hi'], window);
+    expect(named.results).toMatchObject([{ modelUsage: { demo: { contextWindow: engineWindow } } }]);
+    const unnamed = await converse('demo', ['hi']);
+    expect(unnamed.results).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
   });
 
   it('reports a model that does not exist', async ({ expect }) => {
@@ -191,11 +187,7 @@ describe('Claude Code on a native upstream', () => {
   const noEffort = { details: rejectionDetails('effort_unsupported') };
 
   it.each<[what: string, refusal: MessagesAnswer, isWith: (call: MessagesCall) => boolean]>([
-    [
-      'a tag that the upstream does not know',
-      refused(unknownTag),
-      ({ body }) => body['context_management'] !== undefined,
-    ],
+    ['a tag that the upstream does not know', refused(unknownTag), ({ body }) => 'context_management' in body],
     [
       'a beta that the upstream does not know',
       refused(unknownBeta),
@@ -295,9 +287,8 @@ describe('Claude Code on a native upstream', () => {
       ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
       ANTHROPIC_AUTH_TOKEN: `${token}.${base64url('signature')}`,
     });
-    expect(messages.filter(({ type }) => type === 'rate_limit_event')).toMatchObject([
-      { rate_limit_info: { status: 'allowed_warning', rateLimitType: 'five_hour', utilization: 0.93 } },
-    ]);
+    const rate_limit_info = { status: 'allowed_warning', rateLimitType: 'five_hour', utilization: 0.93 };
+    expect(messages.filter(({ type }) => type === 'rate_limit_event')).toMatchObject([{ rate_limit_info }]);
   });
 
   it('greets the router before it asks', async () => {
@@ -319,9 +310,8 @@ describe('Claude Code on a native upstream', () => {
       error: { type: 'rate_limit_error', message: 'The weekly limit of badgers is reached.' },
     });
     const { results } = await converse('claude-native', ['hi']);
-    expect(results).toMatchObject([
-      { is_error: true, api_error_status: 429, result: expect.stringContaining('weekly limit of badgers') },
-    ]);
+    const result = expect.stringContaining('weekly limit of badgers');
+    expect(results).toMatchObject([{ is_error: true, api_error_status: 429, result }]);
     expect(upstream.calls.length - first).toBe(1);
   });
 });

@@ -17,7 +17,6 @@ const name = 'Bash';
 const tools = clientTool(name, schema);
 const { description } = tools;
 
-/** What the fake upstream counts. */
 const usage = { input_tokens: 11, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
 
 describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {

@@ -300,7 +300,6 @@ function toolNames(offered: unknown): string[] {
   );
 }
 
-/** The arguments of the calls of an answer. */
 function callsOf({ choices }: OpenAI.ChatCompletion): unknown[] {
   const calls = choices[0]?.message.tool_calls ?? [];
   return calls.map((call) => JSON.parse(call.type === 'function' ? call.function.arguments : '') as unknown);

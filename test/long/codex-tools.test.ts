@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import {
-  answerFormat,
-  answerSchema,
-  asksAbout,
-  clientTool,
-  openRealCli,
-  pixelData,
-  user,
-} from '../helpers/clis/open-real-cli.ts';
+import { answerFormat, answerSchema, asksAbout, pixelData, user } from '../helpers/clis/open-real-cli.ts';
+import { clientTool, openRealCli } from '../helpers/clis/open-real-cli.ts';
 import { chatThreeTurns, responsesThreeTurns } from '../helpers/clis/three-turns.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
@@ -48,9 +41,8 @@ describe('tools of clients on Codex', { tags: ['codex'] }, () => {
     const counted = { prompt_tokens: 11, prompt_tokens_details: { cached_tokens: 3 } };
     expect(usages).toMatchObject([{ ...counted, completion_tokens: 7 }, counted]);
     const { description } = tools;
-    expect(toolsIn(bodies[0])).toEqual([
-      { type: 'function', name: expect.any(String), description, parameters: schema, strict: false },
-    ]);
+    const offers = { type: 'function', name: expect.any(String), description, parameters: schema, strict: false };
+    expect(toolsIn(bodies[0])).toEqual([offers]);
     const offered = toolsIn(bodies[0])[0]?.['name'] ?? null;
     const call = (at: number, n: number) => {
       return { type: 'function_call', call_id: ids[at] ?? '', name: offered, arguments: argumentsOf(n) };
@@ -106,9 +98,8 @@ describe('tools of clients on Codex', { tags: ['codex'] }, () => {
   it('answers in the schema that the client gives', async () => {
     const answer = await opened.chat({ messages: [user('Hi')], response_format: answerFormat(true) });
     expect(answer.choices[0]?.message.content).toBe('{"said":"yes"}');
-    expect(opened.lastBody()['text']).toMatchObject({
-      format: { type: 'json_schema', schema: answerSchema, strict: true },
-    });
+    const format = { type: 'json_schema', schema: answerSchema, strict: true };
+    expect(opened.lastBody()['text']).toMatchObject({ format });
     const loose = opened.chat({ messages: [user('Hi')], response_format: answerFormat(false) });
     await expect(loose).rejects.toMatchObject({ status: 400, param: 'response_format.json_schema.strict' });
     const object = opened.chat({ messages: [user('Hi')], response_format: { type: 'json_object' } });
@@ -118,9 +109,8 @@ describe('tools of clients on Codex', { tags: ['codex'] }, () => {
   it('passes on images, and refuses their addresses by name', async () => {
     const answer = await opened.chat({ messages: [asksAbout(png, 'low')] });
     expect(answer.choices[0]?.message.content).toBe('You said: What is it?');
-    expect(inputIn(opened.lastBody()).at(-1)).toMatchObject({
-      content: [{ type: 'input_text' }, { type: 'input_image', image_url: png }],
-    });
+    const content = [{ type: 'input_text' }, { type: 'input_image', image_url: png }];
+    expect(inputIn(opened.lastBody()).at(-1)).toMatchObject({ content });
     const remote = opened.chat({ messages: [asksAbout('https://example.com/a.png')] });
     await expect(remote).rejects.toMatchObject({ status: 400, param: 'messages' });
   });
@@ -135,12 +125,10 @@ function inputIn(body: JsonObject | undefined): Json[] {
   });
 }
 
-/** The client's tools in a request to the upstream. */
 function toolsIn(body: JsonObject | undefined): JsonObject[] {
   const given = body?.['tools'];
-  return (Array.isArray(given) ? given : [])
-    .filter(isJsonObject)
-    .filter((tool) => tool['name'] !== 'request_user_input');
+  const tools = (Array.isArray(given) ? given : []).filter(isJsonObject);
+  return tools.filter(({ name }) => name !== 'request_user_input');
 }
 
 /** A message in the Responses format, as Codex sends it. */

@@ -12,7 +12,6 @@ import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Bytes of the largest file that is allowed. */
 const largest = 192 * mebibyte;
 
 /** Random bytes that are cheap to make: one block again and again, each time with its number. */
@@ -146,7 +145,6 @@ describe('objects on three NATS servers', () => {
     const { store } = await openObjects({ natsUrl: servers.url, maxBytes: 4 * 1024 * mebibyte });
     const bytes = randomBytes(10 * mebibyte);
     await store.put('one', inPieces(bytes));
-    // All three have it.
     await servers.whole();
     servers.kill('two');
     expect((await allOf(await store.get('one')))?.equals(bytes)).toBe(true);

@@ -10,7 +10,6 @@ import { useStarted } from '../helpers/use-started.ts';
 const cluster = useStarted(() => startScriptedCluster());
 beforeAll(() => cluster.addScripted());
 
-/** Sends a request through an agent. */
 async function ask(agent: Agent, url: string, steps: Step[]) {
   const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
   const sent = send(`${url}/api/openai/chat/completions`, { agent, method: 'POST', headers });

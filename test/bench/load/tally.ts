@@ -1,7 +1,6 @@
 import type { LoadResult } from './load.ts';
 import type { Timing } from './load-connection.ts';
 
-/** Adds up the results of an order's requests. */
 export class Tally {
   readonly #startedAt = performance.now();
   readonly #ms = { first: [] as number[], total: [] as number[] };

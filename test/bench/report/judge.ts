@@ -25,7 +25,6 @@ export function judge({ busy, single, streams, flatness, openStreams }: Results,
   ];
 }
 
-/** Returns the CPU milliseconds of one request over all components of the cluster. */
 export function totalCpuMs({ cpuMsPerRequest }: Comparison): number {
   return total(Object.values(cpuMsPerRequest));
 }

@@ -10,7 +10,6 @@ const backMs = 60_000;
 
 export interface PhaseLimits {
   seconds: number;
-  /** Maximum requests a second that this machine carries. */
   maxRate: number;
   /** Requests that wait in the last phase; computed from the rate if left out. */
   queued: number | undefined;

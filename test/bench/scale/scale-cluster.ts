@@ -26,7 +26,6 @@ export interface ScaleSize {
   pools: number;
   models: number;
   slots: number;
-  /** Milliseconds until a stand-in answers. */
   answerMs: number;
   natsServers: 1 | 3;
 }

@@ -146,7 +146,6 @@ async function send(answer: IngressesAnswer): Promise<void> {
   if (claimedAt !== undefined) answer.routeMs.push(claimedAt - queuedAt);
 }
 
-/** Returns all pools with a worker that takes jobs. */
 function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[] {
   const placements: Placement[] = [];
   for (const pool of workers.pools()) {

@@ -16,7 +16,6 @@ const log = createLog({ service: 'stand-in-workers', level: 'warn', format: 'jso
 const workers: { worker: Worker; broker: Broker }[] = [];
 let started = 0;
 
-/** Starts of workers at once. */
 const startsAtOnce = 20;
 
 const answer = JSON.stringify({

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import OpenAI, { toFile } from 'openai';
-import {
-  batchClients,
-  completedOf,
-  resultsOf,
-  slowLines,
-  submit,
-  untilBatch,
-} from '../../helpers/batches/batch-clients.ts';
+import { batchClients, completedOf, resultsOf, slowLines } from '../../helpers/batches/batch-clients.ts';
+import { submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';

@@ -1,13 +1,7 @@
 import type OpenAI from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  batchClients,
-  chatLine,
-  completedOf,
-  resultsOf,
-  submit,
-  untilBatch,
-} from '../../helpers/batches/batch-clients.ts';
+import { batchClients, chatLine, completedOf, resultsOf } from '../../helpers/batches/batch-clients.ts';
+import { submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';

@@ -80,7 +80,6 @@ describe('the page of agent sessions', () => {
     await row.getByText('Idle').waitFor();
     const leaving = new AbortController();
     const running = ask(own, agent, 'Hello!\n[demo delay=60000]', leaving.signal);
-    // Without a reload.
     await row.getByText('Running').waitFor();
     await row.getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'Agent session' }).waitFor();

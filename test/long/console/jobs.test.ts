@@ -200,13 +200,11 @@ async function makeKey(page: Page, name: string, fill?: (dialog: Locator) => Pro
   return raw;
 }
 
-/** The names of the tools that a key sees. */
 async function toolsOf({ url }: Cluster, key: string): Promise<string[]> {
   const answer = await fetch(`${url}/api/tools/v1/list`, { headers: { authorization: `Bearer ${key}` } });
   return ((await answer.json()) as { data: { name: string }[] }).data.map(({ name }) => name);
 }
 
-/** Runs a tool with a key, and returns the status. */
 async function useTool({ url }: Cluster, key: string, tool: string, input: object = {}): Promise<number> {
   const answer = await post({ url, key, path: '/tools/v1/execute', body: { tool, input } });
   await answer.text();

@@ -9,7 +9,6 @@ import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
 
-/** Every page, by its path and its title. */
 const pages = [
   ['/', 'Overview'],
   ['/workers', 'Workers'],

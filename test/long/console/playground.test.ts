@@ -167,7 +167,6 @@ describe('the playground', () => {
     await page.getByLabel('Your message', { exact: true }).fill('Slowly.\n[demo rate=20 tokens=160]');
     await page.keyboard.press('Enter');
     const sides = ['demo', 'other'].map((model) => page.getByRole('log', { name: `Conversation with ${model}` }));
-    // Both stream at the same time.
     await until(async () => expect(await page.locator('article[aria-busy=true] .prose').count()).toBe(2));
     for (const side of sides) {
       await side.getByText(/first token .* tokens\/s · cost \$0\.\d+/).waitFor();

@@ -39,7 +39,6 @@ describe('recordings in the console', () => {
     return { id, told: answer.headers.get('x-rtr-recorded') };
   }
 
-  /** Sends a request once its key is recorded. */
   async function send(text: string): Promise<string> {
     const { id, told } = await ask(text, key);
     expect(told).toBe('true');

@@ -8,7 +8,6 @@ import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 
-/** A registry that nobody has stored yet. */
 const newText = (): string => `# ${uniqueName('Mine')}\nmodels:\n  fast: { targets: [{ model: demo }] }\n`;
 
 describe('the page of the registry', () => {

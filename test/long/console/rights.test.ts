@@ -20,7 +20,6 @@ describe('people are offered what they may do alone', () => {
     await addTeam();
   });
 
-  /** A team that Bob owns and Eve is in, with a key. */
   async function addTeam() {
     const name = uniqueName('Engines');
     const id = String((await here.ada.client.post('/teams', { name })).body.id);

@@ -61,6 +61,12 @@ describe('the sign-in page', () => {
     await passProvider(page, name);
   }
 
+  async function reachUsage(page: Page, name: string): Promise<void> {
+    await page.goto('/usage');
+    await signInAtProvider(page, name);
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  }
+
   it('lets a colleague in by group, shows the page that they asked for, and signs them out there too', async () => {
     const page = await openPage(phone);
     employ('grace', 'Grace Hopper');
@@ -83,9 +89,7 @@ describe('the sign-in page', () => {
     employ('joan', 'Joan Clarke');
     provider.setLifetime(1);
     onTestFinished(() => provider.setLifetime(3_600));
-    await page.goto('/usage');
-    await signInAtProvider(page, 'joan');
-    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(page, 'joan');
     // The answer of the provider ends after a second, and is given again.
     await sleep(1_500);
     await page.reload();
@@ -100,9 +104,7 @@ describe('the sign-in page', () => {
   it('is shown, with the reason, to somebody whose provider has not answered for too long, until it answers', async () => {
     const page = await openPage();
     const mary = employ('mary', 'Mary Shaw');
-    await page.goto('/usage');
-    await signInAtProvider(page, 'mary');
-    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(page, 'mary');
     const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${here.cluster.prefix}:`);
     const { id = '' } = (await accounts.users.findByEmail(mary.email)) ?? {};
     await connection.redis.hset(`${here.cluster.prefix}:external-account:${id}`, 'goodUntil', Date.now() - 3_600_001);
@@ -141,9 +143,7 @@ describe('the sign-in page', () => {
     page.on('request', (request) => {
       if (request.url().includes('/oidc/company/callback?')) answers.push(request.url());
     });
-    await page.goto('/usage');
-    await signInAtProvider(page, 'hedy');
-    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(page, 'hedy');
     expect(answers).toHaveLength(1);
     await page.goto(answers[0] ?? '');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -161,9 +161,7 @@ describe('the sign-in page', () => {
     const [grete, again] = [await openPage(), await openPage()];
     const { page: ada } = await openAs(here.ada, { origin });
     provider.accounts.set('grete-2', employ('grete', 'Grete Hermann'));
-    await grete.goto('/usage');
-    await signInAtProvider(grete, 'grete');
-    await grete.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(grete, 'grete');
     await again.goto('/usage');
     await signInAtProvider(again, 'grete-2');
     await again.getByRole('alert').getByText('ask an administrator to unlink it').waitFor();

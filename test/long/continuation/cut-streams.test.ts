@@ -27,7 +27,6 @@ afterEach(async () => {
   for (const stop of stopping.splice(0).reverse()) await stop();
 });
 
-/** A question, and what of it is the same for all formats. */
 interface Question {
   format: TextFormat;
   prompt: string;

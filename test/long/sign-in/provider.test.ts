@@ -160,7 +160,6 @@ describe('a colleague', () => {
     const client = new AdminClient(cluster.url, String(token.raw));
     expect((await client.get('/keys')).status).toBe(200);
     await sleep(1_000);
-    // Confirmed again.
     expect((await personIn(browser)).answer.status).toBe(200);
     provider.accounts.delete('joan');
     await until(async () => (await personIn(browser)).answer.status === 401);

@@ -32,7 +32,6 @@ const sentTo: ModelTraits = { model: 'target', origin: 'here', takesFiles: true 
 const answerTypes = { chat: 'ChatAnswer', messages: 'MessagesAnswer', responses: 'ResponsesAnswer' } as const;
 const requestTypes = { chat: 'ChatRequest', messages: 'MessagesRequest', responses: 'ResponsesRequest' } as const;
 
-/** What is made for an answer. */
 const answerContext = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
 
 /** Fields that Anthropic's SDK sends as headers. */
@@ -182,7 +181,6 @@ function replierOf(client: string, upstream: string, field: string): Translate {
     try {
       return JSON.stringify(translation.reply(body, answerContext).body);
     } catch (error) {
-      // An answer may be an error.
       if (error instanceof RouterError && error.code === 'upstream_failed') return error.message;
       throw error;
     }

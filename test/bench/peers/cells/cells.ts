@@ -43,7 +43,6 @@ export const cells: readonly Cell[] = [
   hungUpstream,
 ];
 
-/** One request at a time, with this content. */
 function wholeAlone(content: Content, what: string): Cell {
   const title = `${what}, one request at a time`;
   return loadCell({ name: content, title, scenario: 'bench-whole', connections: 1, content });

@@ -5,7 +5,6 @@ export interface Ratio {
   what: string;
   /** Undefined when one of the two was not measured. */
   value: number | undefined;
-  /** The project's goal. */
   aim: { atMost: number } | { atLeast: number };
 }
 

@@ -37,7 +37,6 @@ export const litellm: SystemKind = {
     const port = await freePort();
     mkdirSync(options.folder, { recursive: true });
     const file = join(options.folder, 'litellm.yaml');
-    // JSON is YAML.
     writeFileSync(file, JSON.stringify(configuration(options)));
     const flags = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
     const workers = ['--num_workers', String(availableParallelism())];

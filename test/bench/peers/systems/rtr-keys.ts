@@ -34,7 +34,6 @@ export class RtrKeys {
     return new RtrKeys(connection, prefix);
   }
 
-  /** Creates a key without limits in a cluster. */
   static async makeOne(redisUrl: string, prefix: string): Promise<string> {
     const keys = await RtrKeys.open(redisUrl, prefix);
     try {

@@ -95,7 +95,6 @@ function writePrices(folder: string): string {
   const price = { input: 1, output: 2 };
   const models = [...modelsOf('chat'), ...modelsOf('messages')];
   const file = join(folder, 'router.yaml');
-  // JSON is YAML.
   writeFileSync(file, JSON.stringify({ prices: Object.fromEntries(models.map((model) => [model, price])) }));
   return file;
 }

@@ -4,13 +4,9 @@ import { stamp } from './stamp.ts';
 /** The bytes of one format's answers. Texts of streams begin with stamps, passed as one text. */
 export interface AnswerBytes {
   format: BenchFormat;
-  /** Returns the whole answer of a model, as JSON. */
   whole: (model: string) => string;
-  /** Returns the events before the first text. */
   begin: (model: string) => string;
-  /** Returns the event of one text. */
   text: (model: string, text: string) => string;
-  /** Returns the events after the last text. */
   end: (model: string, texts: number) => string;
 }
 
@@ -50,7 +46,6 @@ export const messagesBytes: AnswerBytes = {
     messagesEvent('message_stop', {}),
 };
 
-/** Returns a text of a stream: its stamps, and a word. */
 export function stampedText(...times: readonly number[]): string {
   return `${times.map(stamp).join('')} bow`;
 }

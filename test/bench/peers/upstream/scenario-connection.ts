@@ -4,7 +4,6 @@ import { RequestReader, type ReadRequest } from './request-reader.ts';
 import { modelsOf, scenarioOf, type BenchFormat, type Scenario } from './scenarios.ts';
 import { clockUs, noTime } from './stamp.ts';
 
-/** The beginning of a streamed answer. */
 export const streamHead =
   'HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n';
 export const lastChunk = '0\r\n\r\n';
@@ -116,7 +115,6 @@ function once(name: string, make: () => string): string {
   return text;
 }
 
-/** Returns the whole answer of a request that does not stream. */
 export function jsonAnswer(text: string): string {
   const head = `HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: application/json`;
   return `${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;

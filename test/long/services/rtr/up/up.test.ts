@@ -146,7 +146,6 @@ function children(): { name: string; pid: number }[] {
 
 const childPids = (): number[] => children().map(({ pid }) => pid);
 
-/** Whether every part runs. */
 function isWhole(): boolean {
   const parts = ['batch-runner', 'demo-engine', 'gpu-worker', 'ingress', 'nats', 'redis', 'tools-worker'];
   const names = children().map(({ name }) => name.split(' ')[0]);
