@@ -30,12 +30,8 @@ describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
     const messages = [{ role: 'system' as const, content: 'Be exact.' }, user('Hi')];
     const asked = { messages, max_tokens: 50, temperature: 0.5, top_p: 0.9, reasoning_effort: 'low' as const };
     await opened.chat(asked);
-    expect(opened.lastBody()).toEqual({
-      ...asked,
-      model: 'one',
-      stream: true,
-      stream_options: { include_usage: true },
-    });
+    const streamed = { model: 'one', stream: true, stream_options: { include_usage: true } };
+    expect(opened.lastBody()).toEqual({ ...asked, ...streamed });
     await opened.chat({ messages: [user('Hi')] });
     expect(opened.lastBody()).toMatchObject({ messages: [user('Hi')] });
     expect(opened.lastBody()).not.toHaveProperty('tools');
@@ -49,9 +45,8 @@ describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
     expect(usages).toMatchObject([{ ...counted, completion_tokens: 8 }, counted]);
     const offered = expect.stringMatching(/^client_weather_get_[0-9a-f]{8}$/) as string;
     const { description } = tools;
-    expect(bodies[0]['tools']).toEqual([
-      { type: 'function', function: { name: offered, description, parameters: schema } },
-    ]);
+    const offer = { name: offered, description, parameters: schema };
+    expect(bodies[0]['tools']).toEqual([{ type: 'function', function: offer }]);
     const call = (at: number, n: number) => {
       return { id: ids[at], type: 'function', function: { name: offered, arguments: argumentsOf(n) } };
     };
@@ -114,9 +109,8 @@ describe('tools of clients on opencode', { tags: ['opencode'] }, () => {
     ];
     const asked = { model: opened.model, max_tokens: 50, messages: [{ role: 'user' as const, content }] };
     await opened.anthropic.messages.create(asked);
-    expect(opened.lastBody()['messages']).toMatchObject([
-      { content: [{ type: 'file', file: { file_data: `data:application/pdf;base64,${data}` } }, { text: 'Read it.' }] },
-    ]);
+    const file = { type: 'file', file: { file_data: `data:application/pdf;base64,${data}` } };
+    expect(opened.lastBody()['messages']).toMatchObject([{ content: [file, { text: 'Read it.' }] }]);
   });
 
   it('keeps what a client makes look like turns, settings or files what it is: text', async () => {

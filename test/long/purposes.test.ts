@@ -106,9 +106,9 @@ describe.concurrent('Claude Code', { tags: ['claude'] }, () => {
       await ask(name, search, '--allowedTools', 'WebSearch');
       const { session_id: session } = JSON.parse(agent.stdout) as { session_id: string };
       await ask(name, '/compact', '--resume', session);
-      const searched = (found: readonly UsageRecord[]) =>
-        found.filter(({ purpose }) => purpose === 'auxiliary').length > 1;
-      const served = await servedFor(name, (found) => searched(found) && allOf('compaction')(found));
+      const isWhole = (found: readonly UsageRecord[]) =>
+        found.filter(({ purpose }) => purpose === 'auxiliary').length > 1 && allOf('compaction')(found);
+      const served = await servedFor(name, isWhole);
       expect(served).toEqual([...early, 'compaction: small', 'workflow: small'].toSorted());
     },
   );
