@@ -11,7 +11,8 @@ const collector = useStarted(() => startCollector());
 const cluster = useStarted(() => {
   // A worker of one slot gets its jobs by ticket: one that has claimed has begun, while an offered one need not have.
   const worker = { ...collector.environment, SLOTS: '1' };
-  return startCluster({ ingress: collector.environment, worker });
+  // The head of an answer, which counts the attempts, is sent before the first keep-alive.
+  return startCluster({ ingress: { ...collector.environment, KEEP_ALIVE_MS: '60000' }, worker });
 });
 
 it('the trace of a request whose worker is killed before its first token shows the lost attempt and the one that served', async () => {
