@@ -84,7 +84,12 @@ function statsOf(jobs: ReadonlySet<Job>) {
     firstToken: firstTokenBoundsMs.map(() => 0),
     activeStreams: 0,
     servedByTier: {},
-    lanes: countWaitingByLane(jobs).map(({ tier, pool, class: of, waiting }) => ({ tier, pool, class: of, waiting })),
+    lanes: countWaitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({
+      tier,
+      pool,
+      class: name,
+      waiting,
+    })),
     waitingByTier: countWaitingByTier(jobs),
     refused: [],
     failures: [],
