@@ -67,16 +67,12 @@ export function phasesOf(
       name: 'half of the workers are lost',
       run: (cluster) => changeWorkers(cluster, -half, () => cluster.askWorkers({ kind: 'end', count: half })),
     },
-    {
-      name: 'as many come',
-      run: (cluster) => changeWorkers(cluster, half, () => cluster.addWorkers(half)),
-    },
+    { name: 'as many come', run: (cluster) => changeWorkers(cluster, half, () => cluster.addWorkers(half)) },
     {
       name: 'many wait',
       run: async (cluster) => {
         const count = queued ?? Math.min(100_000, Math.round(capacity * seconds * 2), maxRate * seconds * 4);
-        const answer = await cluster.askIngresses({ kind: 'queue', count, seconds });
-        return { notes: describe(answer) };
+        return { notes: describe(await cluster.askIngresses({ kind: 'queue', count, seconds })) };
       },
     },
   ];

@@ -65,15 +65,13 @@ export const litellm: SystemKind = {
 function configuration({ upstreams }: StartOptions): object {
   const several = upstreams.length > 1;
   const avoid = several ? { timeout: hungAfterMs / 1000, stream_timeout: hungAfterMs / 1000 } : { timeout: 3_600 };
+  const deployment = (model: string, provider: string, api_base: string): object => ({
+    model_name: model,
+    litellm_params: { model: `${provider}/${model}`, api_base, api_key: 'bench', ...avoid },
+  });
   const deployments = upstreams.flatMap((port) => [
-    ...modelsOf('chat').map((model) => ({
-      model_name: model,
-      litellm_params: { model: `openai/${model}`, api_base: `http://127.0.0.1:${port}/v1`, api_key: 'bench', ...avoid },
-    })),
-    ...modelsOf('messages').map((model) => ({
-      model_name: model,
-      litellm_params: { model: `anthropic/${model}`, api_base: `http://127.0.0.1:${port}`, api_key: 'bench', ...avoid },
-    })),
+    ...modelsOf('chat').map((model) => deployment(model, 'openai', `http://127.0.0.1:${port}/v1`)),
+    ...modelsOf('messages').map((model) => deployment(model, 'anthropic', `http://127.0.0.1:${port}`)),
   ]);
   return {
     model_list: deployments,
