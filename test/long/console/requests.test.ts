@@ -220,6 +220,7 @@ describe('requests in the console', () => {
     await choose(page, 'Time', 'Today');
     await recent.getByText('old key').waitFor({ state: 'detached' });
     await recent.getByText('laptop').first().waitFor();
+    expect(await recent.getByText('old key').count()).toBe(0);
   });
 
   it('have room on a phone', async () => {
