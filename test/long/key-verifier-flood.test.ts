@@ -4,6 +4,7 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
+import type { RouterError } from '#shared/core/errors.ts';
 import { quantile } from '../bench/report/quantile.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { least } from '../helpers/least.ts';
@@ -73,8 +74,10 @@ it.each(['garbage', 'unknown ids', 'wrong secrets for one id', 'wrong secrets fo
       for (const { raw, record } of cold) {
         await sleep(floodMs / cold.length);
         const began = performance.now();
-        expect(await verifier.verify(raw)).toMatchObject({ id: record.id });
-        coldMs.push(performance.now() - began);
+        const verified = await (async () => verifier.verify(raw))().catch(({ code }: RouterError) => code);
+        // After a stall the flood comes in a burst, whose computations leave no room for another one: not a good round.
+        if (verified !== 'overloaded') expect(verified).toMatchObject({ id: record.id });
+        coldMs.push(verified === 'overloaded' ? Number.POSITIVE_INFINITY : performance.now() - began);
         const asked = performance.now();
         expect(verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
         knownUs.push((performance.now() - asked) * 1_000);
