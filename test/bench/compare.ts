@@ -10,7 +10,6 @@ export interface CompareOptions {
   /** Seconds of load in each round, on each side. */
   seconds: number;
   rampSeconds: number;
-  /** How often both sides are measured. */
   rounds: number;
 }
 
@@ -58,18 +57,13 @@ export async function compare(cluster: BenchCluster, options: CompareOptions): P
     const after = cpuByPart(cluster);
     for (const part of clusterParts) spent[part] += after[part] - before[part];
   }
-  const through = summarize(results.through);
-  const bare = summarize(results.bare);
+  const [direct, bare, through] = [results.direct, results.bare, results.through].map(summarize) as [Side, Side, Side];
+  const perRequest = clusterParts.map((part) => [part, spent[part] / through.requests]);
   return {
-    direct: summarize(results.direct),
+    direct,
     bare,
     through,
-    cpuMsPerRequest: {
-      ingress: spent.ingress / through.requests,
-      nats: spent.nats / through.requests,
-      worker: spent.worker / through.requests,
-      redis: spent.redis / through.requests,
-    },
+    cpuMsPerRequest: Object.fromEntries(perRequest) as Comparison['cpuMsPerRequest'],
     bareCpuMsPerRequest: spentBare / bare.requests,
     takenByOthers: others(),
   };
@@ -92,9 +86,8 @@ function summarize(results: readonly LoadResult[]): Side {
   const requests = results.reduce((sum, result) => sum + result.requests, 0);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const failures: Record<string, number> = {};
-  for (const result of results) {
-    for (const [reason, count] of Object.entries(result.failures)) failures[reason] = (failures[reason] ?? 0) + count;
-  }
+  for (const [reason, count] of results.flatMap((result) => Object.entries(result.failures)))
+    failures[reason] = (failures[reason] ?? 0) + count;
   const first = sorted(results.map(({ firstMs }) => firstMs));
   const total = sorted(results.map(({ totalMs }) => totalMs));
   return {

@@ -13,6 +13,7 @@ import type { Results } from './report/results.ts';
 import { report } from './report/report.ts';
 import { sendMixed } from './load/send-mixed.ts';
 import { startBenchCluster } from './cluster/start-bench-cluster.ts';
+import { releaseAtSignals, releaseEverything } from './cluster/release-at-end.ts';
 
 /*
  * `npm run bench`: measures the cost of the cluster, on real processes. `--quick` for a short run with wide limits, `--json <file>` for the
@@ -20,14 +21,8 @@ import { startBenchCluster } from './cluster/start-bench-cluster.ts';
  */
 
 const args = process.argv.slice(2);
-if (process.platform !== 'linux') {
-  process.stderr.write('The bench reads CPU time and memory from /proc: it runs on Linux only.\n');
-  process.exit(1);
-}
 const releases = new Releases();
-for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
-  process.once(signal, () => void releases.releaseAll().then(() => process.exit(1)));
-}
+releaseAtSignals(releases);
 
 let passed = false;
 try {
@@ -38,8 +33,7 @@ try {
     passed = await runBench();
   }
 } finally {
-  for (const failure of await releases.releaseAll())
-    process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
+  await releaseEverything(releases);
 }
 process.exit(passed ? 0 : 1);
 
@@ -63,13 +57,8 @@ async function measure(plan: Plan): Promise<Results> {
   for (const target of [cluster.bare, cluster.through]) await sendMixed(cluster, target, plan.warmUpRequests);
   say('one request at a time');
   const whole = everydayRequest('bench-whole');
-  const single = await compare(cluster, {
-    body: whole,
-    connections: 1,
-    seconds: Math.min(seconds, 2),
-    rampSeconds: 0,
-    rounds,
-  });
+  const alone = { connections: 1, seconds: Math.min(seconds, 2) };
+  const single = await compare(cluster, { body: whole, ...alone, rampSeconds: 0, rounds });
   say('32 requests at a time');
   const busy = await compare(cluster, { body: whole, connections: 32, seconds, rampSeconds: 0, rounds });
   say(`${plan.streams} streams`);
@@ -79,14 +68,8 @@ async function measure(plan: Plan): Promise<Results> {
   const flatness = await measureFlatness(cluster, plan.flatRequests);
   say(`${plan.openStreams} open streams`);
   const openStreams = await measureOpenStreams(cluster, plan.openStreams);
-  return {
-    machine: { cores: availableParallelism(), node: process.version },
-    single,
-    busy,
-    streams,
-    flatness,
-    openStreams,
-  };
+  const machine = { cores: availableParallelism(), node: process.version };
+  return { machine, single, busy, streams, flatness, openStreams };
 }
 
 function say(what: string): void {

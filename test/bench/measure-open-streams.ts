@@ -29,13 +29,10 @@ export async function measureOpenStreams(cluster: BenchCluster, streams: number)
   await sleep(settleMs);
   const after = await memoryByPart(cluster);
   await generator.ask<LoadResult>({ kind: 'close' });
-  const bytesPerStream = {
-    ingress: perStream(before.ingress, after.ingress, streams),
-    nats: perStream(before.nats, after.nats, streams),
-    worker: perStream(before.worker, after.worker, streams),
-  };
-  const { ingress, nats, worker } = bytesPerStream;
-  return { streams, failures: opened.failures, bytesPerStream, total: ingress.rss + nats.rss + worker.rss };
+  const of = (part: keyof MemoryByPart): PartMemory => perStream(before[part], after[part], streams);
+  const [ingress, nats, worker] = [of('ingress'), of('nats'), of('worker')];
+  const total = ingress.rss + nats.rss + worker.rss;
+  return { streams, failures: opened.failures, bytesPerStream: { ingress, nats, worker }, total };
 }
 
 /** Makes every worker do its everyday work for a moment, so that code is compiled and first buffers are no stream's cost. */

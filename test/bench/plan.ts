@@ -6,14 +6,11 @@ export interface Plan {
   seconds: number;
   /** Streams at once while added time to first token is measured. */
   streams: number;
-  /** Streams held open while memory is measured. */
   openStreams: number;
-  /** Requests while memory is measured. */
   flatRequests: number;
   budget: Budget;
 }
 
-/** The most that is accepted. */
 export interface Budget {
   /** CPU milliseconds of ingress, NATS, worker and Redis together, for a request that does not stream. */
   cpuMs: number;

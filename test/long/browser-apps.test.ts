@@ -1,7 +1,4 @@
 // @module-tag chromium
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
@@ -10,6 +7,7 @@ import { Releases } from '#shared/core/release.ts';
 import type { Seen } from '../helpers/clients/browser-app.ts';
 import { shareConsole } from '../helpers/console/console-with-ada.ts';
 import { shareBrowser } from '../helpers/console/open-browser.ts';
+import { serveHttp } from '../helpers/servers/serve-http.ts';
 
 describe('a web page of another origin, in Chromium', () => {
   const releases = new Releases();
@@ -24,7 +22,7 @@ describe('a web page of another origin, in Chromium', () => {
   beforeAll(async () => {
     const script = await bundleApp();
     const [allowedOrigin, otherOrigin] = [await servePage(script, releases), await servePage(script, releases)];
-    const settings = { CORS_ORIGINS: allowedOrigin, IDEMPOTENCY_GRACE_MS: '5000' };
+    const settings = { CORS_ORIGINS: allowedOrigin, IDEMPOTENCY_GRACE_MS: '20000' };
     const nodes = await Promise.all([here.cluster.addIngress(settings), here.cluster.addIngress(settings)]);
     [url = '', otherUrl = ''] = nodes.map((node) => node.url);
     const browser = await shareBrowser();
@@ -113,16 +111,11 @@ async function bundleApp(): Promise<string> {
 
 /** Serves a page with a script. Returns its origin, which is another site than the cluster's. */
 async function servePage(script: string, releases: Releases): Promise<string> {
-  const server = createServer((request, response) => {
+  const { port, stop } = await serveHttp((request, response) => {
     const isScript = request.url === '/app.js';
     response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' });
     response.end(isScript ? script : '<!doctype html><script src="/app.js"></script>');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  releases.add('page', () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://localhost:${(server.address() as AddressInfo).port}`;
+  releases.add('page', stop);
+  return `http://localhost:${port}`;
 }

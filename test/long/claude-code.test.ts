@@ -13,18 +13,17 @@ import { rejectionDetails } from '#shared/formats/rejected-capability.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
+import { pixelData } from '../helpers/clis/open-real-cli.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster } from '../helpers/cluster/start-cluster.ts';
+import { customProvider } from '../helpers/cluster/worker-settings.ts';
+import { stopAfterTest } from '../helpers/stop-after-test.ts';
 import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
-import {
-  startMessagesUpstream,
-  type MessagesAnswer,
-  type MessagesCall,
-} from '../helpers/upstreams/start-messages-upstream.ts';
+import type { MessagesAnswer, MessagesCall } from '../helpers/upstreams/start-messages-upstream.ts';
+import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
 import { useStarted } from '../helpers/use-started.ts';
 import { useFolder } from '../helpers/files/temporary-folder.ts';
 
-const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const claude = findCli('claude') ?? '';
 const engineWindow = 40_000;
 
@@ -35,15 +34,14 @@ let answer: (call: MessagesCall, at: number) => MessagesAnswer;
 const upstream = useStarted(() => startMessagesUpstream(['claude-native'], (call, at) => answer(call, at)));
 const cluster = useStarted(() => startCluster({ engine: { DEMO_CONTEXT_WINDOW: String(engineWindow) } }));
 beforeAll(async () => {
-  await cluster.addCloudWorker({
-    PROVIDER: 'custom',
-    PROVIDER_FORMAT: 'messages',
-    PROVIDER_URL: `${upstream.url}/v1`,
-    PROVIDER_KEY: 'sk-native',
-  });
+  await cluster.addCloudWorker({ ...customProvider(upstream.url, 'messages'), PROVIDER_KEY: 'sk-native' });
 });
 
 const text = (words: string): JsonObject[] => [{ type: 'text', text: words }];
+/** A block that is signed as by an upstream. */
+const thinking = (words: string): JsonObject => {
+  return { type: 'thinking', thinking: words, signature: randomBytes(600).toString('base64') };
+};
 
 /** A home that has no settings. */
 function newHome(): string {
@@ -61,24 +59,14 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
   };
 }
 
-function converse(
-  model: string,
-  prompts: readonly (string | JsonObject[] | JsonObject)[],
-  more: Record<string, string> = {},
-) {
+function converse(model: string, prompts: Parameters<typeof converseWithClaude>[1], more?: Record<string, string>) {
   return converseWithClaude(claude, prompts, { home: newHome(), model, environment: environment(more) });
 }
 
 describe.concurrent('Claude Code on a chat engine', () => {
   it('finds a deferred tool and calls it', async ({ expect }) => {
-    const { results } = await converse('demo', [
-      [
-        'List the jobs.',
-        '[demo call ToolSearch {"query":"select:CronList","max_results":5}]',
-        '[demo call CronList {}]',
-        '[demo say "There are no jobs."]',
-      ].join('\n'),
-    ]);
+    const calls = '[demo call ToolSearch {"query":"select:CronList","max_results":5}]\n[demo call CronList {}]';
+    const { results } = await converse('demo', [`List the jobs.\n${calls}\n[demo say "There are no jobs."]`]);
     expect(results).toMatchObject([{ is_error: false, num_turns: 3, result: 'There are no jobs.' }]);
   });
 
@@ -93,9 +81,8 @@ describe.concurrent('Claude Code on a chat engine', () => {
 
   it('leaves out a document that the engine does not take, and goes on', async ({ expect }) => {
     const pdf = { type: 'base64', media_type: 'application/pdf', data: Buffer.from('%PDF-1.4 no').toString('base64') };
-    const { results } = await converse('demo', [
-      [{ type: 'document', source: pdf }, ...text('What does it say?\n[demo say "I see no document."]')],
-    ]);
+    const asked = [{ type: 'document', source: pdf }, ...text('What does it say?\n[demo say "I see no document."]')];
+    const { results } = await converse('demo', [asked]);
     expect(results).toMatchObject([{ is_error: false, result: 'I see no document.' }]);
   });
 
@@ -106,28 +93,23 @@ describe.concurrent('Claude Code on a chat engine', () => {
       CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS: '10000',
       CLAUDE_CODE_MAX_RETRIES: '0',
     };
-    const [pinging, silent] = await Promise.all([
-      cluster.addIngress({ KEEP_ALIVE_MS: '2000' }),
-      cluster.addIngress({ KEEP_ALIVE_MS: '60000' }),
-    ]);
-    const ask = (url: string) =>
-      converse('demo', ['[demo delay=14000]\n[demo say "Here I am."]'], {
-        ...watchdog,
-        ANTHROPIC_BASE_URL: `${url}/api/anthropic`,
-      });
-    const [{ results: alive }, { results: given }] = await Promise.all([ask(pinging.url), ask(silent.url)]);
-    expect(alive).toMatchObject([{ is_error: false, result: 'Here I am.' }]);
-    expect(given).toMatchObject([{ is_error: true }]);
+    const answers = ['2000', '60000'].map(async (KEEP_ALIVE_MS) => {
+      const { url } = await cluster.addIngress({ KEEP_ALIVE_MS });
+      const settings = { ...watchdog, ANTHROPIC_BASE_URL: `${url}/api/anthropic` };
+      const { results } = await converse('demo', ['[demo delay=14000]\n[demo say "Here I am."]'], settings);
+      return results;
+    });
+    const [pinged, silent] = await Promise.all(answers);
+    expect(pinged).toMatchObject([{ is_error: false, result: 'Here I am.' }]);
+    expect(silent).toMatchObject([{ is_error: true }]);
   });
 
   it('takes the window that its settings name', async ({ expect }) => {
     const window = { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(engineWindow) };
-    const [{ results: named }, { results: unnamed }] = await Promise.all([
-      converse('demo', ['hi'], window),
-      converse('demo', ['hi']),
-    ]);
-    expect(named).toMatchObject([{ modelUsage: { demo: { contextWindow: engineWindow } } }]);
-    expect(unnamed).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
+    const named = await converse('demo', ['hi'], window);
+    expect(named.results).toMatchObject([{ modelUsage: { demo: { contextWindow: engineWindow } } }]);
+    const unnamed = await converse('demo', ['hi']);
+    expect(unnamed.results).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
   });
 
   it('reports a model that does not exist', async ({ expect }) => {
@@ -142,33 +124,23 @@ describe.concurrent('Claude Code on a chat engine', () => {
     const { stdout } = await runAgent(claude, asked, home, discovers);
     expect(JSON.parse(stdout)).toMatchObject({ is_error: false, result: expect.stringContaining('Say hello.') });
     const cached = readdirSync(join(home, '.claude/cache')).find((name) => name.startsWith('gateway-models'));
-    const { models } = JSON.parse(readFileSync(join(home, '.claude/cache', cached ?? ''), 'utf8')) as {
-      models: object[];
-    };
+    const { models } = JSON.parse(readFileSync(join(home, '.claude/cache', cached ?? ''), 'utf8')) as JsonObject;
+    const description = expect.stringMatching(/^tier gpu, 40,000 tokens of context/);
     expect(models).toEqual([
       { id: 'anthropic/auto', display_name: 'auto', description: expect.any(String) },
       { id: 'claude-native', display_name: 'claude-native (cloud)', description: expect.any(String) },
-      {
-        id: 'anthropic/demo',
-        display_name: 'demo (gpu)',
-        description: expect.stringMatching(/^tier gpu, 40,000 tokens of context/),
-      },
+      { id: 'anthropic/demo', display_name: 'demo (gpu)', description },
     ]);
   });
 });
 
 describe('Claude Code on a native upstream', () => {
   it('has its turns arrive byte for byte, with every thinking block as it was signed, and its headers', async () => {
-    const proxy = await startRecordingProxy(cluster.url);
+    const proxy = stopAfterTest(await startRecordingProxy(cluster.url));
     const first = upstream.calls.length;
     const written: JsonObject[][] = [];
     answer = (_, at) => {
-      const thinking = {
-        type: 'thinking',
-        thinking: `Turn ${at} “ä” 🦡`,
-        signature: randomBytes(600).toString('base64'),
-      };
-      written.push([thinking, ...text(`Answer ${at}.`)]);
+      written.push([thinking(`Turn ${at} “ä” 🦡`), ...text(`Answer ${at}.`)]);
       return written.at(-1) ?? [];
     };
     const prompts = Array.from({ length: 8 }, (_, turn) => `Question ${turn}`);
@@ -179,13 +151,10 @@ describe('Claude Code on a native upstream', () => {
     const unmarked = proxy.bodies.map((body) => body.replaceAll(/(?<="signature":")rtr\.[\w-]{12}\./g, ''));
     expect(calls.map(({ raw }) => raw)).toEqual(unmarked);
     expect(unmarked.at(-1)).not.toBe(proxy.bodies.at(-1));
-    await proxy.stop();
     const last = calls.at(-1);
     const replayed = last?.body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
     expect(replayed).toEqual(written.slice(0, 7));
-    for (const block of written.slice(0, 7).flat()) {
-      if (block['type'] === 'thinking') expect(last?.raw).toContain(JSON.stringify(block));
-    }
+    for (const [block] of written.slice(0, 7)) expect(last?.raw).toContain(JSON.stringify(block));
     for (const { body, headers } of calls) {
       expect(body['system']).toMatchObject([
         { type: 'text', text: expect.stringMatching(/^x-anthropic-billing-header: /) },
@@ -210,22 +179,18 @@ describe('Claude Code on a native upstream', () => {
     return { status, error: { ...body.error } };
   };
   const has = (part: string) => (call: MessagesCall) => JSON.stringify(call.body.messages).includes(part);
-  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } };
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixelData } };
   const beta = 'advanced-tool-use-2025-11-20';
+  const unknownBeta = `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`;
+  const unknownTag =
+    "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'";
+  const noEffort = { details: rejectionDetails('effort_unsupported') };
 
   it.each<[what: string, refusal: MessagesAnswer, isWith: (call: MessagesCall) => boolean]>([
-    [
-      'a tag that the upstream does not know',
-      refused(
-        "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'",
-      ),
-      ({ body }) => body['context_management'] !== undefined,
-    ],
+    ['a tag that the upstream does not know', refused(unknownTag), ({ body }) => 'context_management' in body],
     [
       'a beta that the upstream does not know',
-      refused(
-        `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`,
-      ),
+      refused(unknownBeta),
       ({ headers }) => String(headers['anthropic-beta']).includes(beta),
     ],
     [
@@ -235,9 +200,7 @@ describe('Claude Code on a native upstream', () => {
     ],
     [
       'an effort, by an error of the router',
-      refusedBy(
-        new RouterError('invalid_request', 'Not known here.', { details: rejectionDetails('effort_unsupported') }),
-      ),
+      refusedBy(new RouterError('invalid_request', 'Not known here.', noEffort)),
       ({ body }) => body['output_config'] !== undefined,
     ],
     [
@@ -248,25 +211,22 @@ describe('Claude Code on a native upstream', () => {
   ])('asks again without what is refused: %s', async (_, refusal, isWith) => {
     const first = upstream.calls.length;
     answer = (call) => (isWith(call) ? refusal : text('Without it.'));
-    const { results } = await converse('claude-native', [[image, ...text('What is it?')]], {
-      CLAUDE_CODE_MAX_OUTPUT_TOKENS: '32000',
-    });
+    const settings = { CLAUDE_CODE_MAX_OUTPUT_TOKENS: '32000' };
+    const { results } = await converse('claude-native', [[image, ...text('What is it?')]], settings);
     expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
     expect(upstream.calls.length - first).toBe(2);
   });
 
   it.each([
-    ['of another key', 'Invalid `signature` in `thinking` block'],
-    [
-      'of another conversation',
-      '`thinking` block is bound to a different conversation. Invalid `signature` in `thinking` block',
-    ],
-  ])('asks again without thinking %s, which the upstream refuses in its own words', async (_, message) => {
+    ['of another key', ''],
+    ['of another conversation', '`thinking` block is bound to a different conversation. '],
+  ])('asks again without thinking %s, which the upstream refuses in its own words', async (_, reason) => {
     const first = upstream.calls.length;
+    const message = `messages.1.content.0: ${reason}Invalid \`signature\` in \`thinking\` block`;
     answer = (call) => {
       if (call.body.messages.filter(({ role }) => role === 'user').length < 2)
         return [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }, ...text('One.')];
-      return has('"thinking":"Hm."')(call) ? refused(`messages.1.content.0: ${message}`) : text('Two.');
+      return has('"thinking":"Hm."')(call) ? refused(message) : text('Two.');
     };
     const { results } = await converse('claude-native', ['First', 'Second']);
     expect(results).toMatchObject([{ result: 'One.' }, { is_error: false, result: 'Two.' }]);
@@ -316,35 +276,30 @@ describe('Claude Code on a native upstream', () => {
       '5h-utilization': '0.93',
       '5h-surpassed-threshold': '0.9',
     };
-    const headers = Object.fromEntries(
-      Object.entries(used).map(([name, value]) => [`anthropic-ratelimit-unified-${name}`, value]),
-    );
+    const named = Object.entries(used).map(([name, value]) => [`anthropic-ratelimit-unified-${name}`, value]);
+    const headers = Object.fromEntries(named) as Record<string, string>;
     answer = () => ({ content: text('Hi.'), headers });
-    const proxy = await startRecordingProxy(cluster.url, { authorization: `Bearer ${cluster.key}` });
+    const given = { authorization: `Bearer ${cluster.key}` };
+    const proxy = stopAfterTest(await startRecordingProxy(cluster.url, given));
     const claims = { aud: 'claude-gateway', sub: 'somebody', session_id: 's', exp: 1_995_000_000 };
     const token = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) => base64url(JSON.stringify(part))).join('.');
     const { messages } = await converse('claude-native', ['hi'], {
       ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
       ANTHROPIC_AUTH_TOKEN: `${token}.${base64url('signature')}`,
     });
-    await proxy.stop();
-    expect(messages.filter(({ type }) => type === 'rate_limit_event')).toMatchObject([
-      { rate_limit_info: { status: 'allowed_warning', rateLimitType: 'five_hour', utilization: 0.93 } },
-    ]);
+    const rate_limit_info = { status: 'allowed_warning', rateLimitType: 'five_hour', utilization: 0.93 };
+    expect(messages.filter(({ type }) => type === 'rate_limit_event')).toMatchObject([{ rate_limit_info }]);
   });
 
   it('greets the router before it asks', async () => {
-    const proxy = await startRecordingProxy(cluster.url);
+    const proxy = stopAfterTest(await startRecordingProxy(cluster.url));
     answer = () => text('Hi.');
     const asked = ['-p', 'hi', '--output-format', 'json', '--model', 'claude-native'];
-    const { stdout } = await runAgent(claude, asked, newHome(), {
-      ...environment(),
-      ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
-    });
+    const settings = environment({ ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic` });
+    const { stdout } = await runAgent(claude, asked, newHome(), settings);
     expect(JSON.parse(stdout)).toMatchObject({ is_error: false, result: 'Hi.' });
     expect(proxy.answered).toContain('HEAD /api/anthropic/api/hello 200');
     expect(proxy.answered).toContain('POST /api/anthropic/v1/messages?beta=true 200');
-    await proxy.stop();
   });
 
   it('shows the wording of a limit at once, if the upstream says to wait for more than a minute', async () => {
@@ -355,9 +310,8 @@ describe('Claude Code on a native upstream', () => {
       error: { type: 'rate_limit_error', message: 'The weekly limit of badgers is reached.' },
     });
     const { results } = await converse('claude-native', ['hi']);
-    expect(results).toMatchObject([
-      { is_error: true, api_error_status: 429, result: expect.stringContaining('weekly limit of badgers') },
-    ]);
+    const result = expect.stringContaining('weekly limit of badgers');
+    expect(results).toMatchObject([{ is_error: true, api_error_status: 429, result }]);
     expect(upstream.calls.length - first).toBe(1);
   });
 });
@@ -379,8 +333,7 @@ describe('Claude Code as a worker', () => {
   it('passes thinking with its signature to clients, and back to its upstream', async () => {
     const written: JsonObject[] = [];
     answer = () => {
-      const thinking = `Hm “ä” ${written.length}`;
-      written.push({ type: 'thinking', thinking, signature: randomBytes(600).toString('base64') });
+      written.push(thinking(`Hm “ä” ${written.length}`));
       return [...written.slice(-1), ...text(`Answer ${written.length}.`)];
     };
     const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
@@ -401,11 +354,7 @@ describe('Claude Code as a worker', () => {
   it('passes thinking to Responses clients, sealed with its signature, and back to its upstream', async () => {
     const written: JsonObject[] = [];
     answer = () => {
-      written.push({
-        type: 'thinking',
-        thinking: `Hm ${written.length}`,
-        signature: randomBytes(600).toString('base64'),
-      });
+      written.push(thinking(`Hm ${written.length}`));
       return [...written.slice(-1), ...text(`Answer ${written.length}.`)];
     };
     const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai`, apiKey: cluster.key, maxRetries: 0 });
@@ -423,15 +372,8 @@ describe('Claude Code as a worker', () => {
         ? await openai.responses.stream(asked).finalResponse()
         : await openai.responses.create(asked);
       const text = written.at(-1)?.['thinking'];
-      expect(output).toMatchObject([
-        {
-          type: 'reasoning',
-          summary: [{ text }],
-          content: [{ text }],
-          encrypted_content: expect.any(String),
-        },
-        { type: 'message' },
-      ]);
+      const reasoning = { summary: [{ text }], content: [{ text }], encrypted_content: expect.any(String) };
+      expect(output).toMatchObject([{ type: 'reasoning', ...reasoning }, { type: 'message' }]);
       expect(said).toBe(`Answer ${written.length}.`);
       input.push(...(output as OpenAI.Responses.ResponseInputItem[]));
     }
@@ -443,14 +385,11 @@ describe('Claude Code as a worker', () => {
     const first = upstream.calls.length;
     answer = () => text('{"title": "Badgers"}');
     const request = { subtype: 'generate_session_title', description: 'Find the badgers.', persist: false };
-    const proxy = await startRecordingProxy(cluster.url);
-    const { results } = await converse('claude-sonnet-5', [request], {
-      ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
-    });
+    const proxy = stopAfterTest(await startRecordingProxy(cluster.url));
+    const settings = { ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic` };
+    const { results } = await converse('claude-sonnet-5', [request], settings);
     expect(results).toMatchObject([{ response: { subtype: 'success', response: { title: 'Badgers' } } }]);
     expect(upstream.calls.length - first).toBe(1);
-    await proxy.stop();
-    const path = 'POST /api/anthropic/v1/messages?beta=true';
-    expect(proxy.answered).toEqual([`${path} 200`]);
+    expect(proxy.answered).toEqual(['POST /api/anthropic/v1/messages?beta=true 200']);
   });
 });

@@ -3,6 +3,7 @@ import type OpenAI from 'openai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { clientTool, openRealCli, pixelData, user } from '../helpers/clis/open-real-cli.ts';
+import { chatThreeTurns } from '../helpers/clis/three-turns.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
 const schema = {
@@ -16,7 +17,6 @@ const name = 'Bash';
 const tools = clientTool(name, schema);
 const { description } = tools;
 
-/** What the fake upstream counts. */
 const usage = { input_tokens: 11, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
 
 describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
@@ -51,27 +51,21 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
 
     const [one, two] = first.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
     const source = { type: 'base64' as const, media_type: 'image/png' as const, data: pixelData };
-    messages.push({ role: 'assistant', content: first.content });
-    messages.push({
-      role: 'user',
-      content: [
-        { type: 'tool_result', tool_use_id: one ?? '', content: [{ type: 'image', source }], is_error: false },
-        { type: 'tool_result', tool_use_id: two ?? '', content: 'hail [fake calls=1]', is_error: true },
-      ],
-    });
+    const results: Anthropic.ToolResultBlockParam[] = [
+      { type: 'tool_result', tool_use_id: one ?? '', content: [{ type: 'image', source }], is_error: false },
+      { type: 'tool_result', tool_use_id: two ?? '', content: 'hail [fake calls=1]', is_error: true },
+    ];
+    messages.push({ role: 'assistant', content: first.content }, { role: 'user', content: results });
     const second = await ask({ system: 'Be exact.', messages, tools: tools.messages }, false);
     expect(second).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use' }] });
     expect(lastBody()['messages']).toEqual(asBlocks(messages));
 
     const [three] = second.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
-    messages.push({ role: 'assistant', content: second.content });
-    messages.push({
-      role: 'user',
-      content: [
-        { type: 'tool_result', tool_use_id: three ?? '', content: [{ type: 'text', text: 'sunny' }] },
-        { type: 'text', text: 'So?' },
-      ],
-    });
+    const last: Anthropic.ContentBlockParam[] = [
+      { type: 'tool_result', tool_use_id: three ?? '', content: [{ type: 'text', text: 'sunny' }] },
+      { type: 'text', text: 'So?' },
+    ];
+    messages.push({ role: 'assistant', content: second.content }, { role: 'user', content: last });
     const third = await ask({ system: 'Be exact.', messages, tools: tools.messages }, true);
     expect(third).toMatchObject({ stop_reason: 'end_turn', content: [{ text: 'You said: So?' }] });
     expect(third.usage).toMatchObject({ ...usage, output_tokens: 3 });
@@ -79,44 +73,22 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
     expect(JSON.stringify(lastBody()['system'])).toContain('Be exact.');
   });
 
-  it('makes three turns with a chat client, whole and streamed', async () => {
-    const messages: OpenAI.ChatCompletionMessageParam[] = [user('How is it? [fake calls=2]')];
-    const first = await opened.chat({ messages, tools: tools.chat }, false);
-    expect(first.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: {
-        tool_calls: [
-          { function: { name, arguments: '{"n":0,"city":"city 0"}' } },
-          { function: { name, arguments: '{"n":1,"city":"city 1"}' } },
-        ],
-      },
-    });
-    expect(first.usage).toMatchObject({ prompt_tokens: 16, completion_tokens: 7 });
-    const calls = first.choices[0]?.message.tool_calls ?? [];
-    const [one = '', two = ''] = calls.map(({ id }) => id);
-    expect(one).not.toBe(two);
-    messages.push({ role: 'assistant', content: null, tool_calls: calls });
-    messages.push({ role: 'tool', tool_call_id: one, content: 'rain' });
-    messages.push({ role: 'tool', tool_call_id: two, content: 'hail [fake calls=1]' });
-    const second = await opened.chat({ messages, tools: tools.chat }, true);
-    expect(second.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{}] } });
+  it('makes three turns with a chat client, streamed and whole', async () => {
+    const asked = 'How is it? [fake calls=2]';
+    const argumentsOf = (n: number): string => `{"n":${n},"city":"city ${n}"}`;
+    const turns = await chatThreeTurns(opened, { tools, name, asked, argumentsOf, crossed: false });
+    const [one, two] = turns.ids;
+    expect(turns.usages[0]).toMatchObject({ prompt_tokens: 16, completion_tokens: 7 });
     const use = (id: string, at: number) => ({ type: 'tool_use', id, name, input: { n: at, city: `city ${at}` } });
-    expect(lastBody()['messages']).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'How is it? [fake calls=2]' }] },
-      { role: 'assistant', content: [use(one, 0), use(two, 1)] },
-      {
-        role: 'user',
-        content: [
-          { type: 'tool_result', tool_use_id: one, content: 'rain' },
-          { type: 'tool_result', tool_use_id: two, content: 'hail [fake calls=1]' },
-        ],
-      },
+    const results = [
+      { type: 'tool_result', tool_use_id: one, content: 'rain' },
+      { type: 'tool_result', tool_use_id: two, content: 'hail [fake calls=1]' },
+    ];
+    expect((withoutHints(turns.bodies[1]) as JsonObject)['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: asked }] },
+      { role: 'assistant', content: [{ type: 'text', text: `You said: ${asked}` }, use(one, 0), use(two, 1)] },
+      { role: 'user', content: results },
     ]);
-    const further = second.choices[0]?.message.tool_calls ?? [];
-    messages.push({ role: 'assistant', content: null, tool_calls: further });
-    messages.push({ role: 'tool', tool_call_id: further[0]?.id ?? '', content: 'sunny' });
-    const third = await opened.chat({ messages, tools: tools.chat }, false);
-    expect(third.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'You said: sunny' } });
   });
 
   it('calls tools of a Responses client, and goes on with thinking, streamed and whole', async () => {
@@ -156,7 +128,7 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
   });
 
   it('shows the input of a call as it comes', async () => {
-    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=300]' }];
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: '[fake calls=1 delay=2000]' }];
     const pieces: { at: number; json: string }[] = [];
     const { anthropic, model } = opened;
     const stream = anthropic.messages.stream({ model, max_tokens: 500, messages, tools: tools.messages });
@@ -187,12 +159,9 @@ describe('tools of clients on Claude Code', { tags: ['claude'] }, () => {
     const answer = await opened.chat({ messages: [user('Hi')], response_format: format }, true);
     expect(answer.choices[0]?.message.content).toBe('{"said":"yes"}');
     expect(lastBody()['output_config']).toMatchObject({ format: { type: 'json_schema', schema: answerSchema } });
-    const response = await opened.openai.responses.create({
-      model: opened.model,
-      input: 'Hi',
-      store: false,
-      text: { format: { type: 'json_schema', name: 'answer', schema: answerSchema } },
-    });
+    const text = { format: { type: 'json_schema' as const, name: 'answer', schema: answerSchema } };
+    const asked = { model: opened.model, input: 'Hi', store: false, text };
+    const response = await opened.openai.responses.create(asked);
     expect(response.output_text).toBe('{"said":"yes"}');
   });
 

@@ -67,9 +67,8 @@ function socketsOf(pid: number): string[] {
 function asAlive(pid: number): string[] {
   try {
     const state = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')[0];
-    return state === 'Z'
-      ? []
-      : [`${pid} ${state}: ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`];
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return state === 'Z' ? [] : [`${pid} ${state}: ${command}`];
   } catch {
     return [];
   }
@@ -78,35 +77,33 @@ function asAlive(pid: number): string[] {
 describe.concurrent('a worker that holds conversations and is killed', { tags: ['linux'] }, () => {
   const cluster = useStarted(() => shareCliCluster());
 
-  for (const { name, models } of allClis)
-    it(
-      `leaves no process, no file and no listener of ${name}`,
-      { tags: [name] },
-      async ({ expect, onTestFinished }) => {
-        const [model] = models;
-        const temporary = mkdtempSync(join(tmpdir(), `rtr-clean-${name}-`));
-        onTestFinished(() => rmSync(temporary, { recursive: true, force: true }));
-        const { worker, openai, stop } = await openRealCli(name, { TMPDIR: temporary }, cluster);
-        onTestFinished(stop);
-        const said = Object.values(conversations).map((content) => converse(streamed(openai, model, content)));
-        const ended = await Promise.allSettled(said);
-        expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
-        await begin(streamed(openai, model, 'Hello [fake pieces=1000 delay=100]'));
-        const pid = worker.service.child.pid ?? 0;
-        const processes = descendants(pid);
-        expect(processes.length).toBeGreaterThan(0);
-        const listeners = listenersOf([pid, ...processes]);
-        expect(readdirSync(temporary)).not.toEqual([]);
-        await worker.service.kill();
-        const left = (): unknown[] => [
-          ...processes.flatMap(asAlive),
-          ...readdirSync(temporary, { recursive: true }),
-          ...listeners.filter((number) => listeningSockets().has(number)),
-        ];
-        await until(() => expect(left()).toEqual([]));
-        // Nothing that still runs writes its files again.
-        await sleep(500);
-        expect(left()).toEqual([]);
-      },
-    );
+  for (const { name, models } of allClis) {
+    const title = `leaves no process, no file and no listener of ${name}`;
+    it(title, { tags: [name] }, async ({ expect, onTestFinished }) => {
+      const [model] = models;
+      const temporary = mkdtempSync(join(tmpdir(), `rtr-clean-${name}-`));
+      onTestFinished(() => rmSync(temporary, { recursive: true, force: true }));
+      const { worker, openai, stop } = await openRealCli(name, { TMPDIR: temporary }, cluster);
+      onTestFinished(stop);
+      const said = Object.values(conversations).map((content) => converse(streamed(openai, model, content)));
+      const ended = await Promise.allSettled(said);
+      expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+      await begin(streamed(openai, model, 'Hello [fake pieces=1000 delay=100]'));
+      const pid = worker.service.child.pid ?? 0;
+      const processes = descendants(pid);
+      expect(processes.length).toBeGreaterThan(0);
+      const listeners = listenersOf([pid, ...processes]);
+      expect(readdirSync(temporary)).not.toEqual([]);
+      await worker.service.kill();
+      const left = (): unknown[] => [
+        ...processes.flatMap(asAlive),
+        ...readdirSync(temporary, { recursive: true }),
+        ...listeners.filter((number) => listeningSockets().has(number)),
+      ];
+      await until(() => expect(left()).toEqual([]));
+      // Nothing that still runs writes its files again.
+      await sleep(500);
+      expect(left()).toEqual([]);
+    });
+  }
 });

@@ -1,13 +1,15 @@
 import { APIError, type OpenAI } from 'openai';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { recordedRequests } from '../helpers/clients/recorded-requests.ts';
 import type { UpstreamCall } from '../helpers/upstreams/fake-model-apis.ts';
 import { clientTool, openRealCli, user, type ChatParams, type OpenedCli } from '../helpers/clis/open-real-cli.ts';
 import { allClis } from '../helpers/clis/real-clis.ts';
 import { environmentOf, isAlive } from '../helpers/cluster/start-cli-worker.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 import { least } from '../helpers/least.ts';
 import { until } from '../helpers/until.ts';
 
@@ -17,13 +19,12 @@ const tools = clientTool('weather', schema);
 for (const cli of allClis)
   describe(`${cli.name} as a worker`, { tags: [cli.name] }, () => {
     const [model, otherModel] = cli.models;
+    const folder = useFolder();
     let opened: OpenedCli;
-    let folder: string;
     /** Number of processes without a request. */
     let idle = 0;
 
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'rtr-cli-host-'));
       writeFileSync(join(folder, 'host.txt'), 'the badger is in the fridge');
       const environment = { CLI_MODELS: cli.models.join(), SECRET_OF_THE_HOST: 'must not leak', HOME: folder };
       opened = await openRealCli(cli.name, environment);
@@ -33,10 +34,7 @@ for (const cli of allClis)
       idle = processes().length;
     }, 300_000);
 
-    afterAll(async () => {
-      await opened?.stop();
-      rmSync(folder, { recursive: true, force: true });
-    });
+    afterAll(() => opened?.stop());
 
     const processes = (): number[] => opened.worker.processes();
 
@@ -136,13 +134,13 @@ for (const cli of allClis)
           expect(environment).not.toHaveProperty('NATS_URL');
           expect(environment['HOME']).toContain('/rtr-cli-');
         }
-      }, 10_000);
+      });
     });
 
     it('stops the upstream when the client goes', async () => {
       for await (const { choices } of await stream('[fake delay=100 pieces=300]')) if (choices[0]?.delta.content) break;
       const call = lastCall();
-      await until(() => expect(call.aborted).toBe(true), 5_000);
+      await until(() => expect(call.aborted).toBe(true));
     });
 
     it('reports a CLI that is killed in the middle of an answer, and serves the next request', async () => {
@@ -179,6 +177,12 @@ for (const cli of allClis)
       expect(processes().length).toBe(idle);
     });
 
+    if (cli.name !== 'claude')
+      it('offers no tools if the choice is none', async () => {
+        await ask('hello', { tools: tools.chat, tool_choice: 'none' });
+        expect(toolNames(lastCall().body['tools'])).toEqual(cli.tools);
+      });
+
     it('leaves tools that are only offered alone, and names what it cannot serve', async () => {
       expect((await ask('hello', { tools: tools.chat })).choices[0]?.finish_reason).toBe('stop');
       await expect(ask('hello', { logprobs: true })).rejects.toMatchObject({ status: 400, param: 'logprobs' });
@@ -187,23 +191,17 @@ for (const cli of allClis)
     it('is announced with its tools, so that auto and the models list have it', async () => {
       expect(textOf(await ask('Hi', { model: 'auto', tools: tools.chat }))).toBe('You said: Hi');
       const { data } = await opened.openai.models.list();
-      const parameters = [
-        'tools',
-        'tool_choice',
-        'reasoning',
-        ...(cli.name === 'gemini' ? [] : ['structured_outputs']),
-      ];
+      const formats = cli.name === 'gemini' ? [] : ['structured_outputs'];
       expect(data.find(({ id }) => id === model)).toMatchObject({
         owned_by: 'cli',
         architecture: { input_modalities: ['text', 'image'] },
-        supported_parameters: expect.arrayContaining(parameters) as string[],
+        supported_parameters: expect.arrayContaining(['tools', 'tool_choice', 'reasoning', ...formats]) as string[],
       });
     });
 
     it('serves a request after turns that ended with calls, and leaves no process of them', async () => {
-      const loops = Array.from({ length: 4 }, () =>
-        opened.chat({ messages: [user('[fake calls=2]')], tools: tools.chat }),
-      );
+      const asked = { messages: [user('[fake calls=2]')], tools: tools.chat };
+      const loops = Array.from({ length: 4 }, () => opened.chat(asked));
       for (const { choices } of await Promise.all(loops)) expect(choices[0]?.finish_reason).toBe('tool_calls');
       await until(() => processes().length <= idle, 60_000);
       const before = opened.api.calls.length;
@@ -224,9 +222,9 @@ for (const cli of allClis)
       });
 
     it('makes two turns with a messages client', async () => {
-      const first = await opened.anthropic.messages
-        .stream({ model, max_tokens: 500, messages: [user('How? [fake calls=2]')], tools: tools.messages })
-        .finalMessage();
+      const { messages: api } = opened.anthropic;
+      const common = { model, max_tokens: 500, tools: tools.messages };
+      const first = await api.stream({ ...common, messages: [user('How? [fake calls=2]')] }).finalMessage();
       expect(first).toMatchObject({ stop_reason: 'tool_use', usage: { output_tokens: 5 } });
       expect(first.content).toMatchObject([
         { type: 'text' },
@@ -236,12 +234,9 @@ for (const cli of allClis)
       const results = first.content.flatMap((block) =>
         block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'sunny' }] : [],
       );
-      const second = await opened.anthropic.messages.create({
-        model,
-        max_tokens: 500,
-        messages: [user('How?'), { role: 'assistant', content: first.content }, { role: 'user', content: results }],
-        tools: tools.messages,
-      });
+      const said = { role: 'assistant' as const, content: first.content };
+      const messages = [user('How?'), said, { role: 'user' as const, content: results }];
+      const second = await api.create({ ...common, messages });
       expect(second).toMatchObject({ stop_reason: 'end_turn', content: [{ text: 'You said: sunny' }] });
     });
 
@@ -258,16 +253,9 @@ for (const cli of allClis)
       const field = 'input' in recorded.body ? 'input' : 'messages';
       const api = field === 'input' || recorded.path.endsWith('/chat/completions') ? 'openai' : 'anthropic';
       const body = { ...recorded.body, model, [field]: [user('How? [fake calls=1]')] };
-      const answer = await fetch(`${opened.cluster.url}/api/${api}${recorded.path}`, {
-        method: 'POST',
-        headers: {
-          ...recorded.headers,
-          authorization: `Bearer ${opened.cluster.key}`,
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify(body),
-      });
-      const text = await answer.text();
+      const { url, key } = opened.cluster;
+      const headers = { ...recorded.headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const text = await (await post({ url, key, path: `/${api}${recorded.path}`, body, headers })).text();
       expect(toolNames((recorded.body as { tools?: unknown }).tools)).toContain(calledName.exec(text)?.[1] ?? text);
     });
 
@@ -295,7 +283,8 @@ for (const cli of allClis)
       await until(async () => (await failure('Hello?')).status === 503, 60_000);
       const askedAt = performance.now();
       expect((await failure('Hello?')).message).toContain('failing: login');
-      expect(performance.now() - askedAt).toBeLessThan(5_000);
+      // A request that waits for a worker does so for fifteen seconds.
+      expect(performance.now() - askedAt).toBeLessThan(10_000);
       await until(() => opened.worker.service.lines.some(({ msg }) => String(msg).includes('refuses the login')));
     });
   });
@@ -311,7 +300,6 @@ function toolNames(offered: unknown): string[] {
   );
 }
 
-/** The arguments of the calls of an answer. */
 function callsOf({ choices }: OpenAI.ChatCompletion): unknown[] {
   const calls = choices[0]?.message.tool_calls ?? [];
   return calls.map((call) => JSON.parse(call.type === 'function' ? call.function.arguments : '') as unknown);

@@ -1,8 +1,9 @@
 // @module-tag codex
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { commandOf } from '../helpers/clis/real-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { shareCluster } from '../helpers/cluster/share-cluster.ts';
+import { stopAfterTest } from '../helpers/stop-after-test.ts';
 import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
 import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 
@@ -21,17 +22,12 @@ function ended(body: string): string {
 }
 
 it('Codex with its own provider compacts a long turn by a trigger, and goes on with the item that it got', async () => {
-  const cluster = await shareCluster();
-  onTestFinished(() => cluster.stop());
-  const proxy = await startRecordingProxy(cluster.url, {}, ended);
-  onTestFinished(() => proxy.stop());
+  const cluster = stopAfterTest(await shareCluster());
+  const proxy = stopAfterTest(await startRecordingProxy(cluster.url, {}, ended));
   const folder = temporaryFolder();
-  const settings = [
-    `openai_base_url="${proxy.url}/api/openai/v1"`,
-    'model_auto_compact_token_limit=1000',
-    'analytics.enabled=false',
-  ];
-  const args = ['exec', '--json', '--skip-git-repo-check', '-m', 'demo', ...settings.flatMap((each) => ['-c', each])];
+  const address = `openai_base_url="${proxy.url}/api/openai/v1"`;
+  const settings = ['-c', address, '-c', 'model_auto_compact_token_limit=1000', '-c', 'analytics.enabled=false'];
+  const args = ['exec', '--json', '--skip-git-repo-check', '-m', 'demo', ...settings];
   const prompt = '[demo call exec_command {"cmd":"echo hi"}]';
   const run = await runAgent(commandOf('codex'), [...args, prompt], folder, { CODEX_API_KEY: cluster.key });
   expect(run.stdout.slice(-2_000), run.stderr.slice(-2_000)).toContain('"turn.completed"');

@@ -1,7 +1,7 @@
-import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { clientTool, openRealCli, pixelData, user } from '../helpers/clis/open-real-cli.ts';
+import { answerFormat, answerSchema, asksAbout, pixelData, user } from '../helpers/clis/open-real-cli.ts';
+import { clientTool, openRealCli } from '../helpers/clis/open-real-cli.ts';
 import { chatThreeTurns, responsesThreeTurns } from '../helpers/clis/three-turns.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
@@ -14,12 +14,6 @@ const schema = {
 /** A name that Codex keeps for itself. */
 const name = 'mcp__weather__get';
 const tools = clientTool(name, schema);
-const answerSchema = {
-  type: 'object',
-  properties: { said: { type: 'string', minLength: 1 } },
-  required: ['said'],
-  additionalProperties: false,
-};
 const png = `data:image/png;base64,${pixelData}`;
 
 /** Arguments as the fake upstream writes them. */
@@ -42,19 +36,13 @@ describe('tools of clients on Codex', { tags: ['codex'] }, () => {
 
   it('makes three turns with a chat client, streamed and whole', async () => {
     const asked = 'How is it? [fake calls=2]';
-    const { ids, usages, bodies, long } = await chatThreeTurns(opened, {
-      tools,
-      name,
-      asked,
-      argumentsOf,
-      crossed: true,
-    });
+    const turns = await chatThreeTurns(opened, { tools, name, asked, argumentsOf, crossed: true });
+    const { ids, usages, bodies, long } = turns;
     const counted = { prompt_tokens: 11, prompt_tokens_details: { cached_tokens: 3 } };
     expect(usages).toMatchObject([{ ...counted, completion_tokens: 7 }, counted]);
     const { description } = tools;
-    expect(toolsIn(bodies[0])).toEqual([
-      { type: 'function', name: expect.any(String), description, parameters: schema, strict: false },
-    ]);
+    const offers = { type: 'function', name: expect.any(String), description, parameters: schema, strict: false };
+    expect(toolsIn(bodies[0])).toEqual([offers]);
     const offered = toolsIn(bodies[0])[0]?.['name'] ?? null;
     const call = (at: number, n: number) => {
       return { type: 'function_call', call_id: ids[at] ?? '', name: offered, arguments: argumentsOf(n) };
@@ -91,22 +79,13 @@ describe('tools of clients on Codex', { tags: ['codex'] }, () => {
   });
 
   it('offers long and narrow schemas whole, in the description', async () => {
-    const long = Object.fromEntries(
-      Array.from({ length: 100 }, (_, at) => [
-        `p${at}`,
-        { type: 'integer', description: `The property ${at}`, minimum: at },
-      ]),
-    );
-    const parameters = { type: 'object', properties: long, required: ['p1'] };
+    const property = (at: number) => ({ type: 'integer', description: `The property ${at}`, minimum: at });
+    const long = Array.from({ length: 100 }, (_, at) => [`p${at}`, property(at)]);
+    const parameters = { type: 'object', properties: Object.fromEntries(long) as object, required: ['p1'] };
     await opened.chat({ messages: [user('Hi')], tools: [{ type: 'function', function: { name: 'f', parameters } }] });
     const [offered] = toolsIn(opened.lastBody());
     expect(offered).toMatchObject({ name: 'f', description: expect.stringContaining(JSON.stringify(parameters)) });
     expect(JSON.stringify(offered?.['parameters'])).toContain('"p99"');
-  });
-
-  it('offers no tools if the choice is none', async () => {
-    await opened.chat({ messages: [user('Hi')], tools: tools.chat, tool_choice: 'none' });
-    expect(toolsIn(opened.lastBody())).toEqual([]);
   });
 
   it('refuses tools that Codex does not take with its own words', async () => {
@@ -117,35 +96,22 @@ describe('tools of clients on Codex', { tags: ['codex'] }, () => {
   });
 
   it('answers in the schema that the client gives', async () => {
-    const format = (strict: boolean) => ({
-      type: 'json_schema' as const,
-      json_schema: { name: 'answer', schema: answerSchema, strict },
-    });
-    const answer = await opened.chat({ messages: [user('Hi')], response_format: format(true) });
+    const answer = await opened.chat({ messages: [user('Hi')], response_format: answerFormat(true) });
     expect(answer.choices[0]?.message.content).toBe('{"said":"yes"}');
-    expect(opened.lastBody()['text']).toMatchObject({
-      format: { type: 'json_schema', schema: answerSchema, strict: true },
-    });
-    const loose = opened.chat({ messages: [user('Hi')], response_format: format(false) });
+    const format = { type: 'json_schema', schema: answerSchema, strict: true };
+    expect(opened.lastBody()['text']).toMatchObject({ format });
+    const loose = opened.chat({ messages: [user('Hi')], response_format: answerFormat(false) });
     await expect(loose).rejects.toMatchObject({ status: 400, param: 'response_format.json_schema.strict' });
     const object = opened.chat({ messages: [user('Hi')], response_format: { type: 'json_object' } });
     await expect(object).rejects.toMatchObject({ status: 400, param: 'response_format' });
   });
 
   it('passes on images, and refuses their addresses by name', async () => {
-    const says = (url: string): OpenAI.ChatCompletionMessageParam => ({
-      role: 'user',
-      content: [
-        { type: 'text', text: 'What is it?' },
-        { type: 'image_url', image_url: { url, detail: 'low' } },
-      ],
-    });
-    const answer = await opened.chat({ messages: [says(png)] });
+    const answer = await opened.chat({ messages: [asksAbout(png, 'low')] });
     expect(answer.choices[0]?.message.content).toBe('You said: What is it?');
-    expect(inputIn(opened.lastBody()).at(-1)).toMatchObject({
-      content: [{ type: 'input_text' }, { type: 'input_image', image_url: png }],
-    });
-    const remote = opened.chat({ messages: [says('https://example.com/a.png')] });
+    const content = [{ type: 'input_text' }, { type: 'input_image', image_url: png }];
+    expect(inputIn(opened.lastBody()).at(-1)).toMatchObject({ content });
+    const remote = opened.chat({ messages: [asksAbout('https://example.com/a.png')] });
     await expect(remote).rejects.toMatchObject({ status: 400, param: 'messages' });
   });
 });
@@ -159,12 +125,10 @@ function inputIn(body: JsonObject | undefined): Json[] {
   });
 }
 
-/** The client's tools in a request to the upstream. */
 function toolsIn(body: JsonObject | undefined): JsonObject[] {
   const given = body?.['tools'];
-  return (Array.isArray(given) ? given : [])
-    .filter(isJsonObject)
-    .filter((tool) => tool['name'] !== 'request_user_input');
+  const tools = (Array.isArray(given) ? given : []).filter(isJsonObject);
+  return tools.filter(({ name }) => name !== 'request_user_input');
 }
 
 /** A message in the Responses format, as Codex sends it. */

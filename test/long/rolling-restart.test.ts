@@ -10,14 +10,10 @@ import { useStarted } from '../helpers/use-started.ts';
 const cluster = useStarted(() => startScriptedCluster());
 beforeAll(() => cluster.addScripted());
 
-const path = '/api/openai/chat/completions';
-const body = (steps: Step[]): string => JSON.stringify(chatRequest(steps));
-
-/** Sends a request through an agent. */
 async function ask(agent: Agent, url: string, steps: Step[]) {
   const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
-  const sent = send(`${url}${path}`, { agent, method: 'POST', headers });
-  sent.end(body(steps));
+  const sent = send(`${url}/api/openai/chat/completions`, { agent, method: 'POST', headers });
+  sent.end(JSON.stringify(chatRequest(steps)));
   const [answer] = (await once(sent, 'response').catch((error: object) => {
     throw Object.assign(error, { reused: sent.reusedSocket });
   })) as [IncomingMessage];
@@ -26,7 +22,7 @@ async function ask(agent: Agent, url: string, steps: Step[]) {
 
 describe('an ingress that stops', () => {
   it('fails no request of a client that keeps its connections', async () => {
-    const { process, url } = await cluster.addIngress({ LEAVE_MS: '700' });
+    const { process, url } = await cluster.addIngress({ LEAVE_MS: '3000' });
     const closed: (string | undefined)[] = [];
     const failed: unknown[] = [];
     /** Sends one request after the other until the port is closed. Each client has one connection. */
@@ -47,7 +43,7 @@ describe('an ingress that stops', () => {
     // Answers of the second kind begin before the signal and end when the port is closed: the next request uses their connection.
     const clients = [
       ...Array.from({ length: 4 }, () => client([{ write: 'x' }])),
-      client([{ waitMs: 1_000 }, { write: 'x' }]),
+      client([{ waitMs: 5_000 }, { write: 'x' }]),
     ];
     await until(() => closed.length > 20);
     const stopped = process.stop();

@@ -1,32 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { askText } from '../helpers/clients/streamed-text.ts';
 import { startBalancer } from '../helpers/cluster/start-balancer.ts';
 import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { startNatsCluster } from '../helpers/servers/start-nats-cluster.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
+import { stopAfterTest } from '../helpers/stop-after-test.ts';
 import { until } from '../helpers/until.ts';
 
 /** One whose answer takes a second, and one that is answered at once, so that a request begins in every moment. */
 const prompts = ['Tell me something.\n[demo tokens=40 rate=40]', 'Tell me something.\n[demo tokens=2]'];
 
 it('restarts of every ingress, worker, NATS server and Redis under load fail no request', async () => {
-  const nats = await startNatsCluster();
-  onTestFinished(() => nats.stop());
+  const nats = stopAfterTest(await startNatsCluster());
   await nats.whole();
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
+  const redis = stopAfterTest(await startRedis());
   const natsUrl = Object.values(nats.ports)
     .map((port) => `nats://127.0.0.1:${port}`)
     .join(',');
-  const ingress = { LEAVE_MS: '1500' };
-  const cluster = await startCluster({ natsUrl, redisUrl: redis.url, ingress, workers: 2 });
-  onTestFinished(() => cluster.stop());
+  // Longer than a balancer that stands still for a moment needs to notice.
+  const ingress = { LEAVE_MS: '6000' };
+  const cluster = stopAfterTest(await startCluster({ natsUrl, redisUrl: redis.url, ingress, workers: 2 }));
   const { raw: limited } = await cluster.addKey({ limits: { requestsPerMinute: 100_000 } });
   const old = [await cluster.addIngress(), await cluster.addIngress()];
   const nodes = new Set(old.map(({ url }) => url));
-  const balancer = await startBalancer(nodes);
-  onTestFinished(() => balancer.stop());
+  const balancer = stopAfterTest(await startBalancer(nodes));
   /** The text of a whole answer, or what went wrong. */
   const ask = async (url: string, key: string, prompt = ''): Promise<string> => {
     const { text, error, finish } = await askText({ url, key, prompt, format: 'chat' });

@@ -16,9 +16,8 @@ const diary = join(folder, 'diary');
 
 let withoutSearch: { url: string };
 
-const cluster = useStarted(() =>
-  startCluster({ ingress: withRegistry('hosted_tools: { web_search: { tool: find_pages } }') }),
-);
+const ingress = withRegistry('hosted_tools: { web_search: { tool: find_pages } }');
+const cluster = useStarted(() => startCluster({ ingress }));
 beforeAll(async () => {
   writeFileSync(diary, '');
   const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];

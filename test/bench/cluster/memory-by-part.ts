@@ -14,10 +14,9 @@ export type MemoryByPart = Record<'ingress' | 'nats' | 'worker', PartMemory>;
 /** Makes every service collect its garbage and reads the memory that is left; workers are added up. NATS reports only resident memory. */
 export async function memoryByPart({ ingress, workers, nats }: BenchCluster): Promise<MemoryByPart> {
   const [own, ...others] = await Promise.all([ingress, ...workers].map((part) => part.ask<ProbedMemory>({})));
-  const sum = (parts: (ProbedMemory | undefined)[]): PartMemory => ({
-    rss: parts.reduce((total, part) => total + (part?.rss ?? 0), 0),
-    heap: parts.reduce((total, part) => total + (part?.heapUsed ?? 0), 0),
-    external: parts.reduce((total, part) => total + (part?.external ?? 0), 0),
-  });
+  const sum = (parts: (ProbedMemory | undefined)[]): PartMemory => {
+    const of = (kind: keyof ProbedMemory) => parts.reduce((total, part) => total + (part?.[kind] ?? 0), 0);
+    return { rss: of('rss'), heap: of('heapUsed'), external: of('external') };
+  };
   return { ingress: sum([own]), worker: sum(others), nats: { rss: rssBytes(nats), heap: 0, external: 0 } };
 }

@@ -23,12 +23,8 @@ export async function startBenchCluster(releases: Releases) {
   const bareIngress = start('bare-ingress', 'test/bench/bare/bare-ingress.ts', bareEnv);
   const barePort = (await bareIngress.ask<{ port: number }>()).port;
   const key = await RtrKeys.makeOne(redis.url, prefix);
-  const { port, ingress, startWorker, untilWorkers } = await startCore(start, {
-    nats,
-    redis,
-    prefix,
-    preload: memoryProbe,
-  });
+  const place = { nats, redis, prefix, preload: memoryProbe };
+  const { port, ingress, startWorker, untilWorkers } = await startCore(start, place);
   const workers: Part[] = [];
   const scaleTo = async (count: number): Promise<void> => {
     while (workers.length < count) workers.push(startWorker(`worker-${workers.length}`, upstreamPort));

@@ -37,7 +37,6 @@ export interface CorePlace {
   prefix: string;
   ingress?: Record<string, string>;
   logLevel?: 'info' | 'warn';
-  /** A file to load before each component. */
   preload?: string;
 }
 
@@ -51,7 +50,6 @@ export async function startCore(start: StartPart, place: CorePlace) {
     port,
     common,
     ingress: start('ingress', 'services/ingress/main.ts', { ...common, ...ports, ...place.ingress }, preload),
-    /** Starts a worker for the upstream at a port. */
     startWorker: (name: string, upstreamPort: number, env: Record<string, string> = {}): Part => {
       const engine = { ENGINE_URL: `http://127.0.0.1:${upstreamPort}`, ENGINE_KIND: 'vllm' };
       const settings = { ...common, ...engine, SLOTS: String(slotsPerWorker), ...env };

@@ -11,11 +11,8 @@ interface BenchServer {
 
 /** Starts NATS with its data below a folder, and registers its release. */
 export async function startBenchNats(folder: string, releases: Releases): Promise<BenchServer> {
-  const { child, port } = await startNatsServer({
-    program: await ensureServer('nats', process.env, say),
-    folder: `${folder}/nats`,
-    environment: process.env,
-  });
+  const program = await ensureServer('nats', process.env, say);
+  const { child, port } = await startNatsServer({ program, folder: `${folder}/nats`, environment: process.env });
   releases.add('nats', () => stopChild(child, 5_000));
   return { url: `nats://127.0.0.1:${port}`, pid: child.pid ?? 0 };
 }
@@ -28,6 +25,6 @@ export async function startBenchRedis(folder: string, releases: Releases): Promi
   return { url: `redis://127.0.0.1:${port}`, pid: child.pid ?? 0 };
 }
 
-function say(line: string): void {
+export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }

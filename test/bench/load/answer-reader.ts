@@ -37,7 +37,6 @@ export class AnswerReader {
     return this.#tail.toString();
   }
 
-  /** Prepares for the next answer on the same connection. */
   reset(): void {
     this.#state = 'head';
     this.status = 0;

@@ -55,7 +55,6 @@ async function listen(serve: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A socket that loses one of its writes. */
 function withoutWrite(socket: Socket, lost: number): Socket {
   let written = 0;
   const write = socket.write.bind(socket);

@@ -26,7 +26,6 @@ interface Waiting {
   firstAt: number;
   firstUs: number;
   stamps: StreamStamps;
-  /** Stamps found so far. */
   found: number;
   timer: NodeJS.Timeout | undefined;
   onFirst: (() => void) | undefined;
@@ -48,7 +47,6 @@ const stampsOfFirst = 3;
 /** The end of a complete stream, in any format. */
 const streamEnd = /data: \[DONE\]\n\n$|message_stop"?\}\n\n$/;
 
-/** Prepares the bytes of a request as a client sends it. */
 export function prepareRequest(
   { host, port, path, key, headers = [] }: LoadTarget,
   body: string,
@@ -171,6 +169,5 @@ export class LoadConnection {
 
 export interface SendOptions {
   onFirst?: (() => void) | undefined;
-  /** Milliseconds after which the request fails. */
   timeoutMs?: number | undefined;
 }

@@ -6,7 +6,6 @@ export interface LoadTarget {
   headers?: readonly string[];
 }
 
-/** One order to the load generator. */
 export type LoadOrder =
   | {
       kind: 'run';
@@ -42,7 +41,6 @@ export interface LoadResult {
   /** Milliseconds from a request's last byte to its answer's last one, in the same order. */
   totalMs: Float64Array;
   delays: Delays;
-  /** Stamped texts of all good answers. */
   texts: number;
 }
 

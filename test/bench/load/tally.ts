@@ -1,33 +1,25 @@
 import type { LoadResult } from './load.ts';
 import type { Timing } from './load-connection.ts';
 
-/** Adds up the results of an order's requests. */
 export class Tally {
   readonly #startedAt = performance.now();
-  readonly #first: number[] = [];
-  readonly #total: number[] = [];
+  readonly #ms = { first: [] as number[], total: [] as number[] };
+  readonly #delays = { there: [] as number[], byte: [] as number[], text: [] as number[], token: [] as number[] };
   readonly #failures: Record<string, number> = {};
-  readonly #there: number[] = [];
-  readonly #byte: number[] = [];
-  readonly #text: number[] = [];
-  readonly #token: number[] = [];
   #texts = 0;
 
   add({ firstMs, totalMs, stamps }: Timing): void {
-    this.#first.push(firstMs);
-    this.#total.push(totalMs);
+    this.addOpened(firstMs, totalMs);
     if (stamps.texts === 0) return;
     this.#texts += stamps.texts;
-    this.#there.push(stamps.there);
-    this.#byte.push(stamps.byte);
-    this.#text.push(stamps.text);
-    for (const delay of stamps.tokens) this.#token.push(delay);
+    for (const name of ['there', 'byte', 'text'] as const) this.#delays[name].push(stamps[name]);
+    for (const delay of stamps.tokens) this.#delays.token.push(delay);
   }
 
   /** Adds a request whose answer was not waited for. */
-  addOpened(firstMs: number): void {
-    this.#first.push(firstMs);
-    this.#total.push(firstMs);
+  addOpened(firstMs: number, totalMs = firstMs): void {
+    this.#ms.first.push(firstMs);
+    this.#ms.total.push(totalMs);
   }
 
   fail(error: unknown): void {
@@ -36,18 +28,15 @@ export class Tally {
   }
 
   result(): LoadResult {
+    const { there, byte, text, token } = this.#delays;
+    const of = (values: number[]): Float64Array => Float64Array.from(values);
     return {
-      requests: this.#first.length,
+      requests: this.#ms.first.length,
       seconds: (performance.now() - this.#startedAt) / 1000,
       failures: this.#failures,
-      firstMs: Float64Array.from(this.#first),
-      totalMs: Float64Array.from(this.#total),
-      delays: {
-        there: Float64Array.from(this.#there),
-        byte: Float64Array.from(this.#byte),
-        text: Float64Array.from(this.#text),
-        token: Float64Array.from(this.#token),
-      },
+      firstMs: of(this.#ms.first),
+      totalMs: of(this.#ms.total),
+      delays: { there: of(there), byte: of(byte), text: of(text), token: of(token) },
       texts: this.#texts,
     };
   }

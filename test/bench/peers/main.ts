@@ -34,10 +34,7 @@ export async function runPeers(args: readonly string[], releases: Releases): Pro
     if (values[name] !== undefined) plan[name] = positive(name, values[name]);
   }
   if (values.streams !== undefined) plan.heldStreams = positive('streams', values.streams);
-  const chosen = {
-    cells: choose('cell', cells, values.cells),
-    kinds: choose('system', systems, values.systems),
-  };
+  const chosen = { cells: choose('cell', cells, values.cells), kinds: choose('system', systems, values.systems) };
   const results = await comparePeers({ plan, quick: values.quick, ...chosen }, releases);
   for (const render of [renderRun, renderSystems, renderCells, renderRatios])
     process.stdout.write(`${render(results)}\n`);
@@ -52,17 +49,14 @@ function choose<Item extends { name: string }>(kind: string, items: readonly Ite
   const selects = (pattern: string, name: string): boolean =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
   const unknown = patterns.filter((pattern) => !items.some(({ name }) => selects(pattern, name)));
-  if (unknown.length > 0) {
-    const names = items.map(({ name }) => name).join(', ');
-    refuse(`There is no ${kind} ${unknown.join(', ')}. There are ${names}.`);
-  }
+  const names = items.map(({ name }) => name).join(', ');
+  if (unknown.length > 0) refuse(`There is no ${kind} ${unknown.join(', ')}. There are ${names}.`);
   return items.filter(({ name }) => patterns.some((pattern) => selects(pattern, name)));
 }
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (value > 0) return value;
-  return refuse(`--${name} must be a number above 0.`);
+  return value > 0 ? value : refuse(`--${name} must be a number above 0.`);
 }
 
 /** Ends the run before anything was started. */

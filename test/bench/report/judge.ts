@@ -12,17 +12,12 @@ export interface Verdict {
 
 export function judge({ busy, single, streams, flatness, openStreams }: Results, budget: Budget): Verdict[] {
   const growth = Object.values(flatness.growth);
-  const failed = [busy, single, streams].flatMap(({ direct, bare, through }) =>
-    [direct, bare, through].map((side) => side.failures),
-  );
+  const sides = [busy, single, streams].flatMap(({ direct, bare, through }) => [direct, bare, through]);
+  const failed = sides.map((side) => side.failures);
+  const addedMs = streams.through.firstMs.p50 - streams.direct.firstMs.p50;
   return [
     verdict('CPU of a request, all parts', totalCpuMs(busy), budget.cpuMs, 'ms'),
-    verdict(
-      'added time to first token, p50',
-      streams.through.firstMs.p50 - streams.direct.firstMs.p50,
-      budget.addedFirstMs,
-      'ms',
-    ),
+    verdict('added time to first token, p50', addedMs, budget.addedFirstMs, 'ms'),
     verdict('memory of an open stream, all parts', openStreams.total / 1024, budget.openStreamBytes / 1024, 'KiB'),
     verdict('left behind by a request, held', total(growth.map(({ held }) => held)), budget.heldBytes, 'bytes'),
     verdict('left behind by a request, resident', total(growth.map(({ rss }) => rss)), budget.rssBytes, 'bytes'),
@@ -30,7 +25,6 @@ export function judge({ busy, single, streams, flatness, openStreams }: Results,
   ];
 }
 
-/** Returns the CPU milliseconds of one request over all components of the cluster. */
 export function totalCpuMs({ cpuMsPerRequest }: Comparison): number {
   return total(Object.values(cpuMsPerRequest));
 }

@@ -16,20 +16,16 @@ export function report(results: Results, verdicts: readonly Verdict[]): string {
     ...memory(openStreams),
     ...growth(flatness),
     '',
-    ...table(
-      ['Limits', 'measured', 'at most', ''],
-      verdicts.map(({ what, value, limit, unit, passed }) => [
-        what,
-        `${digits(value)} ${unit}`,
-        `${digits(limit)} ${unit}`,
-        passed ? 'PASS' : 'FAIL',
-      ]),
-    ),
+    ...table(['Limits', 'measured', 'at most', ''], verdicts.map(rowOf)),
     '',
     `A request of the bare prototype took ${busy.bareCpuMsPerRequest.toFixed(3)} ms of CPU, ${referenceBareCpuMs} where the limits were set.`,
     ...disturbance(Math.max(...[single, busy, streams].map(({ takenByOthers }) => takenByOthers))),
     '',
   ].join('\n');
+}
+
+function rowOf({ what, value, limit, unit, passed }: Verdict): string[] {
+  return [what, `${digits(value)} ${unit}`, `${digits(limit)} ${unit}`, passed ? 'PASS' : 'FAIL'];
 }
 
 function comparison(title: string, comparison: Comparison): string[] {
@@ -57,17 +53,9 @@ function comparison(title: string, comparison: Comparison): string[] {
 }
 
 function memory({ streams, bytesPerStream, failures: failed }: OpenStreams): string[] {
-  const rows = Object.entries(bytesPerStream).map(([part, { rss, heap, external }]) => [
-    part,
-    kib(rss),
-    kib(heap),
-    kib(external),
-  ]);
-  return [
-    '',
-    ...table([`KiB an open stream, ${streams} open`, 'resident', 'heap', 'outside'], rows),
-    `failed streams: ${failures(failed)}`,
-  ];
+  const rows = Object.entries(bytesPerStream).map(([part, of]) => [part, kib(of.rss), kib(of.heap), kib(of.external)]);
+  const head = [`KiB an open stream, ${streams} open`, 'resident', 'heap', 'outside'];
+  return ['', ...table(head, rows), `failed streams: ${failures(failed)}`];
 }
 
 function growth({ requests, requestsPerSecond, growth: parts, quarters, failures: failed }: Flatness): string[] {
@@ -77,12 +65,10 @@ function growth({ requests, requestsPerSecond, growth: parts, quarters, failures
     digits(parts[part].rss),
     digits(parts[part].held),
   ]);
+  const head = [`MiB resident over ${requests} requests`, '25 %', '50 %', '75 %', '100 %', 'bytes a request', 'held'];
   return [
     '',
-    ...table(
-      [`MiB resident over ${requests} requests`, '25 %', '50 %', '75 %', '100 %', 'bytes a request', 'held'],
-      rows,
-    ),
+    ...table(head, rows),
     `${digits(requestsPerSecond)} requests a second; failed requests: ${failures(failed)}`,
   ];
 }

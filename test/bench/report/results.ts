@@ -8,7 +8,6 @@ export interface Results {
   single: Comparison;
   /** Requests that do not stream, 32 at a time. */
   busy: Comparison;
-  /** Streams of realistic speed. */
   streams: Comparison;
   flatness: Flatness;
   openStreams: OpenStreams;

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
 import { renderScaleRun } from '../../docs/tables/render-scale.ts';
+import { releaseAtSignals, releaseEverything } from '../cluster/release-at-end.ts';
 import { measurePhase, type PhaseResult } from './measure-phase.ts';
 import { phasesOf } from './phases.ts';
 import { startScaleCluster, type ScaleSize } from './scale-cluster.ts';
@@ -41,11 +42,6 @@ if (values.keep !== undefined && keep === undefined) {
   process.exit(1);
 }
 
-if (process.platform !== 'linux') {
-  process.stderr.write('The bench reads CPU time and memory from /proc: it runs on Linux only.\n');
-  process.exit(1);
-}
-
 const sizes: ScaleRun['sizes'] = [];
 let nats = '';
 const others = watchOthers();
@@ -65,18 +61,15 @@ for (const text of values.sizes.split(',')) {
 const date = new Date().toISOString().slice(0, 10);
 const run: ScaleRun = { date, nats, machine: machineFacts(), takenByOthers: others(), sizes };
 process.stdout.write(renderScaleRun({ after: run }, 'after'));
-process.stdout.write(
-  `\nnats-server ${nats}; other programs took ${Math.round(run.takenByOthers * 100)} % of the machine\n`,
-);
+const taken = Math.round(run.takenByOthers * 100);
+process.stdout.write(`\nnats-server ${nats}; other programs took ${taken} % of the machine\n`);
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`);
 if (keep) keepScaleRun(keep, run);
 process.exit(0);
 
 async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
   const releases = new Releases();
-  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
-    process.once(signal, () => void releases.releaseAll().then(() => process.exit(1)));
-  }
+  releaseAtSignals(releases);
   const phases: PhaseResult[] = [];
   try {
     const cluster = await startScaleCluster(size, releases);
@@ -89,7 +82,6 @@ async function runSize(size: ScaleSize): Promise<PhaseResult[]> {
     }
     return phases;
   } finally {
-    for (const failure of await releases.releaseAll())
-      process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
+    await releaseEverything(releases);
   }
 }

@@ -26,7 +26,6 @@ export interface PhaseResult {
   probes: { sent: number; failed: Record<string, number>; p50: number; p99: number; most: number };
   /** Milliseconds until the state before the phase was back, where the phase waits for that. */
   recoveredMs?: number | undefined;
-  /** Further figures of the phase. */
   notes: string;
 }
 
@@ -40,9 +39,7 @@ const probeBody = everydayRequest('bench-whole');
 
 export interface Phase {
   name: string;
-  /** Milliseconds between two requests to the real ingress. */
   probeEveryMs?: number;
-  /** Resolves when the phase is over. */
   run: (cluster: ScaleCluster) => Promise<{ recoveredMs?: number; notes?: string }>;
 }
 

@@ -19,10 +19,8 @@ interface Start {
 export interface StartWorkers extends Start {
   /** Kinds of engines among them; each kind is a pool. */
   pools: number;
-  /** Models per worker. */
   models: number;
   slots: number;
-  /** Milliseconds until an answer. */
   answerMs: number;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendProbe, type Phase } from './measure-phase.ts';
-import { untilKnown, type ScaleSize } from './scale-cluster.ts';
+import { untilKnown, type ScaleCluster, type ScaleSize } from './scale-cluster.ts';
 import { trafficBetween } from './scale-nats.ts';
 import { quantile } from '../report/quantile.ts';
 import type { IngressesAnswer } from './orders.ts';
@@ -10,7 +10,6 @@ const backMs = 60_000;
 
 export interface PhaseLimits {
   seconds: number;
-  /** Maximum requests a second that this machine carries. */
   maxRate: number;
   /** Requests that wait in the last phase; computed from the rate if left out. */
   queued: number | undefined;
@@ -24,6 +23,7 @@ export function phasesOf(
   // The load that all slots can serve, of which the machine can carry only a part.
   const capacity = (workers * slots * 1_000) / answerMs;
   const rate = Math.min(maxRate, capacity);
+  const half = Math.floor(workers / 2);
   return [
     {
       name: 'idle',
@@ -65,35 +65,26 @@ export function phasesOf(
     },
     {
       name: 'half of the workers are lost',
-      run: async (cluster) => {
-        const known = await cluster.knownWorkers();
-        const lost = Math.floor(workers / 2);
-        const begin = performance.now();
-        await cluster.askWorkers({ kind: 'end', count: lost });
-        await untilKnown(cluster, (now) => now === known - lost);
-        return { recoveredMs: performance.now() - begin };
-      },
+      run: (cluster) => changeWorkers(cluster, -half, () => cluster.askWorkers({ kind: 'end', count: half })),
     },
-    {
-      name: 'as many come',
-      run: async (cluster) => {
-        const known = await cluster.knownWorkers();
-        const more = Math.floor(workers / 2);
-        const begin = performance.now();
-        await cluster.addWorkers(more);
-        await untilKnown(cluster, (now) => now === known + more);
-        return { recoveredMs: performance.now() - begin };
-      },
-    },
+    { name: 'as many come', run: (cluster) => changeWorkers(cluster, half, () => cluster.addWorkers(half)) },
     {
       name: 'many wait',
       run: async (cluster) => {
         const count = queued ?? Math.min(100_000, Math.round(capacity * seconds * 2), maxRate * seconds * 4);
-        const answer = await cluster.askIngresses({ kind: 'queue', count, seconds });
-        return { notes: describe(answer) };
+        return { notes: describe(await cluster.askIngresses({ kind: 'queue', count, seconds })) };
       },
     },
   ];
+}
+
+/** Changes the number of workers, and waits until the ingress lists as many more. */
+async function changeWorkers(cluster: ScaleCluster, more: number, change: () => Promise<unknown>) {
+  const known = await cluster.knownWorkers();
+  const begin = performance.now();
+  await change();
+  await untilKnown(cluster, (now) => now === known + more);
+  return { recoveredMs: performance.now() - begin };
 }
 
 function describe({ sent, done, failed, routeMs }: IngressesAnswer): string {

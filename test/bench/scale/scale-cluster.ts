@@ -7,13 +7,8 @@ import { partStarter, startCore, startUpstream } from '../cluster/start-core.ts'
 import { startBenchRedis } from '../cluster/start-servers.ts';
 import { until } from '../../helpers/until.ts';
 import { RtrKeys } from '../peers/systems/rtr-keys.ts';
-import {
-  maxTickets,
-  type IngressesAnswer,
-  type IngressesOrder,
-  type WorkersAnswer,
-  type WorkersOrder,
-} from './orders.ts';
+import { maxTickets } from './orders.ts';
+import type { IngressesAnswer, IngressesOrder, WorkersAnswer, WorkersOrder } from './orders.ts';
 import { startScaleNats } from './scale-nats.ts';
 
 const prefix = 'scale';
@@ -31,7 +26,6 @@ export interface ScaleSize {
   pools: number;
   models: number;
   slots: number;
-  /** Milliseconds until a stand-in answers. */
   answerMs: number;
   natsServers: 1 | 3;
 }
@@ -46,13 +40,8 @@ export async function startScaleCluster(size: ScaleSize, releases: Releases) {
   const start = partStarter(folder, releases);
   const { port: upstreamPort } = await startUpstream(start);
   const key = await RtrKeys.makeOne(redis.url, prefix);
-  const { port, ingress, startWorker } = await startCore(start, {
-    nats,
-    redis,
-    prefix,
-    ingress: { MAX_QUEUED: String(maxTickets) },
-    logLevel: 'warn',
-  });
+  const settings = { ingress: { MAX_QUEUED: String(maxTickets) }, logLevel: 'warn' as const };
+  const { port, ingress, startWorker } = await startCore(start, { nats, redis, prefix, ...settings });
   const worker = startWorker('worker', upstreamPort, { SLOTS: String(size.slots) });
   const standInWorkers = start('stand-in-workers', 'test/bench/scale/stand-in-workers.ts');
   const standInIngresses = start('stand-in-ingresses', 'test/bench/scale/stand-in-ingresses.ts');

@@ -28,7 +28,6 @@ export async function startScaleNats(count: 1 | 3) {
   await whole();
   const ask = async (name: string): Promise<unknown> => (await fetch(`http://127.0.0.1:${monitors[name]}/varz`)).json();
   return {
-    /** Addresses for a client, all servers. */
     url: Object.values(ports)
       .map((port) => `nats://127.0.0.1:${port}`)
       .join(','),
@@ -42,7 +41,6 @@ export async function startScaleNats(count: 1 | 3) {
           return { ...carried, pid: id, cpu: cpuMs(id) };
         }),
       ),
-    /** The release of the servers. */
     version: async () => z.object({ version: z.string() }).parse(await ask('one')).version,
     /** Ends one server as a crash does, and starts it again. */
     restart: async () => {
@@ -54,5 +52,4 @@ export async function startScaleNats(count: 1 | 3) {
   };
 }
 
-/** The NATS of a simulated cluster. */
 export type ScaleNats = Awaited<ReturnType<typeof startScaleNats>>;

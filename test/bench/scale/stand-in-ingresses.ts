@@ -9,6 +9,7 @@ import {
 } from '#shared/broker/contract/ingress-stats.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { countWaitingByLane, countWaitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { FreedSlotDelay } from '#shared/broker/dispatch/workers/freed-slot-delay.ts';
@@ -46,32 +47,24 @@ async function obey(order: IngressesOrder): Promise<IngressesAnswer> {
   return answer;
 }
 
-async function start({ natsUrl, prefix, count }: Extract<IngressesOrder, { kind: 'start' }>): Promise<void> {
+type Order<Kind extends IngressesOrder['kind']> = Extract<IngressesOrder, { kind: Kind }>;
+
+const [minuteMs, longMs] = [60_000, 600_000];
+const waits = { queueMs: longMs, noWorkerMs: longMs, totalMs: longMs, brokerMs: minuteMs };
+const settings = {
+  timeouts: { ...waits, firstTokenMs: minuteMs, idleMs: minuteMs, silenceMs: 10_000 },
+  queue: { maxQueued: maxTickets, maxAgeMs: longMs },
+  overflowMs: 500,
+  keepAliveMs: 10_000,
+  maxAttempts: 3,
+};
+
+async function start({ natsUrl, prefix, count }: Order<'start'>): Promise<void> {
   for (let made = 0; made < count; made += 1) {
     const id = randomUUID().slice(0, 12);
     const broker = await connectBroker({ url: natsUrl, name: `ingress-${id}`, prefix, log });
     const workers = new LiveWorkers(broker, log);
-    const dispatcher = new Dispatcher(
-      broker,
-      workers,
-      {
-        ingress: id,
-        timeouts: {
-          queueMs: 600_000,
-          noWorkerMs: 600_000,
-          firstTokenMs: 60_000,
-          idleMs: 60_000,
-          totalMs: 600_000,
-          silenceMs: 10_000,
-          brokerMs: 60_000,
-        },
-        queue: { maxQueued: maxTickets, maxAgeMs: 600_000 },
-        overflowMs: 500,
-        keepAliveMs: 10_000,
-        maxAttempts: 3,
-      },
-      log,
-    );
+    const dispatcher = new Dispatcher(broker, workers, { ingress: id, ...settings }, log);
     await dispatcher.prepare();
     void workers.requestAnnouncements();
     const jobs = new Set<Job>();
@@ -96,10 +89,7 @@ function statsOf(jobs: ReadonlySet<Job>): IngressStats {
   };
 }
 
-async function load(
-  { perSecond, seconds }: Extract<IngressesOrder, { kind: 'load' }>,
-  answer: IngressesAnswer,
-): Promise<void> {
+async function load({ perSecond, seconds }: Order<'load'>, answer: IngressesAnswer): Promise<void> {
   const begin = performance.now();
   const ending: Promise<void>[] = [];
   while (performance.now() - begin < seconds * 1_000) {
@@ -113,10 +103,7 @@ async function load(
   await Promise.all(ending);
 }
 
-async function fillQueue(
-  { count, seconds }: Extract<IngressesOrder, { kind: 'queue' }>,
-  answer: IngressesAnswer,
-): Promise<void> {
+async function fillQueue({ count, seconds }: Order<'queue'>, answer: IngressesAnswer): Promise<void> {
   const ending: Promise<void>[] = [];
   while (answer.sent < count) {
     for (let at = 0; at < 200; at += 1) ending.push(send(answer));
@@ -137,26 +124,18 @@ async function send(answer: IngressesAnswer): Promise<void> {
   const ingress = ingresses[sent % ingresses.length];
   if (!ingress) return;
   const { dispatcher, workers, jobs } = ingress;
-  const job = dispatcher.dispatch(
-    {
-      requestId: `req-${sent}`,
-      operation: 'generate',
-      format: 'chat',
-      stream: false,
-      class: 'normal',
-      sender: { owner: `owner-${sent % 100}`, key: `key-${sent % 100}` },
-      place: (avoid) => everyPool(workers, avoid),
-      tiers: () => ['gpu'],
-    },
-    body,
-    {
-      begin: () => undefined,
-      data: () => undefined,
-      keepAlive: () => undefined,
-      end: () => undefined,
-      fail: () => undefined,
-    },
-  );
+  const request: JobRequest = {
+    requestId: `req-${sent}`,
+    operation: 'generate',
+    format: 'chat',
+    stream: false,
+    class: 'normal',
+    sender: { owner: `owner-${sent % 100}`, key: `key-${sent % 100}` },
+    place: (avoid) => everyPool(workers, avoid),
+    tiers: () => ['gpu'],
+  };
+  const none = (): void => undefined;
+  const job = dispatcher.dispatch(request, body, { begin: none, data: none, keepAlive: none, end: none, fail: none });
   jobs.add(job);
   const { state, error, queuedAt, claimedAt } = await job.finished;
   jobs.delete(job);
@@ -165,7 +144,6 @@ async function send(answer: IngressesAnswer): Promise<void> {
   if (claimedAt !== undefined) answer.routeMs.push(claimedAt - queuedAt);
 }
 
-/** Returns all pools with a worker that takes jobs. */
 function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[] {
   const placements: Placement[] = [];
   for (const pool of workers.pools()) {

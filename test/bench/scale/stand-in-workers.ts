@@ -4,6 +4,7 @@ import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noUsage } from '#shared/core/usage.ts';
+import { testWorker } from '../../helpers/broker/test-worker.ts';
 import { askedModel, takeOrders, type WorkersAnswer, type StartWorkers, type WorkersOrder } from './orders.ts';
 
 /*
@@ -15,7 +16,6 @@ const log = createLog({ service: 'stand-in-workers', level: 'warn', format: 'jso
 const workers: { worker: Worker; broker: Broker }[] = [];
 let started = 0;
 
-/** Starts of workers at once. */
 const startsAtOnce = 20;
 
 const answer = JSON.stringify({
@@ -35,8 +35,7 @@ async function obey(order: WorkersOrder): Promise<WorkersAnswer> {
   return { workers: workers.length };
 }
 
-async function start(order: StartWorkers): Promise<void> {
-  const { natsUrl, prefix, count, pools, models, slots, answerMs } = order;
+async function start({ natsUrl, prefix, count, pools, models, slots, answerMs }: StartWorkers): Promise<void> {
   const first = started;
   started += count;
   const handler = handlerAfter(answerMs);
@@ -45,18 +44,14 @@ async function start(order: StartWorkers): Promise<void> {
     const broker = await connectBroker({ url: natsUrl, name: id, prefix, log });
     const names = [askedModel, ...Array.from({ length: models - 1 }, (_, at) => `vendor/model-${at}`)];
     const worker = startWorker({
+      ...testWorker,
       broker,
       log,
       id,
-      tier: 'gpu',
       kind: `engine-${number % pools}`,
       formats: ['chat', 'messages', 'responses'],
-      version: '0',
       models: names.map((name) => ({ id: name, capabilities: ['stream', 'tools', 'json'], contextWindow: 131_072 })),
       slots,
-      accepting: true,
-      coalesceMs: 0,
-      meter: noMeter,
       handler,
     });
     workers.push({ worker, broker });
@@ -84,10 +79,3 @@ function handlerAfter(answerMs: number): JobHandler {
     return { usage: { ...noUsage, promptTokens: 1, completionTokens: 1 }, finishReason: 'stop' };
   };
 }
-
-const noMeter = {
-  claimed: () => undefined,
-  offered: () => undefined,
-  finished: () => undefined,
-  paused: () => undefined,
-};

@@ -23,7 +23,7 @@ export function converseWithClaude(
   const child = spawn(command, ['-p', ...streamed, '--model', model], {
     cwd: home,
     env: { PATH: process.env['PATH'], HOME: home, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ...environment },
-    timeout: 110_000,
+    timeout: 240_000,
   });
   const conversation: ClaudeConversation = { results: [], messages: [] };
   const speak = (): void => {

@@ -73,6 +73,23 @@ export function user(content: string): { role: 'user'; content: string } {
   return { role: 'user', content };
 }
 
+/** Returns a user's message of a question and an image. */
+export function asksAbout(url: string, detail?: 'low'): OpenAI.ChatCompletionUserMessageParam {
+  const image = { type: 'image_url' as const, image_url: { url, ...(detail && { detail }) } };
+  return { role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] };
+}
+
+/** A schema for answers, and the response format with it. */
+export const answerSchema = {
+  type: 'object',
+  properties: { said: { type: 'string', minLength: 1 } },
+  required: ['said'],
+  additionalProperties: false,
+};
+export const answerFormat = (strict: boolean) => {
+  return { type: 'json_schema' as const, json_schema: { name: 'answer', schema: answerSchema, strict } };
+};
+
 /** One pixel, as a PNG in base64. */
 export const pixelData =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

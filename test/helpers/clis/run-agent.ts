@@ -19,7 +19,7 @@ export function runAgent(
 ): Promise<AgentRun> {
   const env = { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: `${folder}/.config`, ...environment };
   return new Promise((resolve) => {
-    const child = execFile(command, args, { cwd: folder, env, timeout: 120_000 }, (error, stdout, stderr) => {
+    const child = execFile(command, args, { cwd: folder, env, timeout: 240_000 }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
     });
     child.stdin?.end(input);

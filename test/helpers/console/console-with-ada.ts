@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { shareCluster } from '../cluster/share-cluster.ts';
+import { shareCluster, type SharedCluster } from '../cluster/share-cluster.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../cluster/start-cluster.ts';
 import { uniqueName } from '../unique-name.ts';
 import { firstAdministrator } from './first-administrator.ts';
@@ -7,8 +7,8 @@ import { closeWindows, inviteToConsole, type InvitationFields, type KnownPerson 
 import { buildConsole } from './start-console.ts';
 
 /** A console for most tests of its pages. */
-export interface ConsoleWithAda {
-  cluster: Cluster;
+export interface ConsoleWithAda<Of extends Cluster = Cluster> {
+  cluster: Of;
   /** The first administrator. */
   ada: KnownPerson;
   /** Creates the account of a person with a unique name, such as `Bob-1a2b3c`. */
@@ -24,12 +24,12 @@ export function ownConsole(options: ClusterOptions | (() => Promise<ClusterOptio
   return useConsole(async () => startCluster(typeof options === 'function' ? await options() : options));
 }
 
-export function shareConsole(): ConsoleWithAda {
+export function shareConsole(): ConsoleWithAda<SharedCluster> {
   return useConsole(() => shareCluster({ engine: { DEMO_MODELS: 'demo,other' } }));
 }
 
-function useConsole(start: () => Promise<Cluster>): ConsoleWithAda {
-  const here: Partial<ConsoleWithAda> = {};
+function useConsole<Of extends Cluster>(start: () => Promise<Of>): ConsoleWithAda<Of> {
+  const here: Partial<ConsoleWithAda<Of>> = {};
   beforeAll(async () => {
     await buildConsole();
     const cluster = (here.cluster = await start());
@@ -40,5 +40,5 @@ function useConsole(start: () => Promise<Cluster>): ConsoleWithAda {
     await closeWindows();
     await here.cluster?.stop();
   });
-  return here as ConsoleWithAda;
+  return here as ConsoleWithAda<Of>;
 }

@@ -38,7 +38,7 @@ export async function copyProject() {
       await until(() => {
         if (ended) throw new Error(`rtr up ended:\n${run.err}`);
         return run.out.includes('Ctrl-C stops everything.');
-      }, 30_000);
+      }, 120_000);
       return run;
     },
     /** Stops the cluster that runs, if any. */

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import OpenAI, { toFile } from 'openai';
-import {
-  batchClients,
-  completedOf,
-  resultsOf,
-  slowLines,
-  submit,
-  untilBatch,
-} from '../../helpers/batches/batch-clients.ts';
+import { batchClients, completedOf, resultsOf, slowLines } from '../../helpers/batches/batch-clients.ts';
+import { submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
@@ -32,19 +26,19 @@ const s3 = useStarted(() => startS3());
 const way = useStarted(() => startPausableProxy(Number(new URL(s3.settings['FILES_S3_ENDPOINT'] ?? '').port)));
 beforeAll(async () => {
   const settings = { ...s3.settings, FILES_S3_ENDPOINT: `http://127.0.0.1:${way.port}` };
-  //127.0.0.1:${way.port}` };
   cluster = await startCluster({ worker: { SLOTS: '16' }, ingress: settings });
   await cluster.addBatchRunner(settings);
   ({ openai } = batchClients(cluster));
 });
 afterAll(() => cluster.stop());
 
-const all = slowLines(lines, 100);
+/** They take twelve seconds in all. */
+const all = slowLines(lines, 400);
 
 describe('a batch whose files are in S3', () => {
   it('has its results there, and nothing else when it is over', async () => {
     const before = objectsIn(s3).length;
-    const batch = await untilBatch(openai, (await submit(openai, all)).id, undefined, 60_000);
+    const batch = await untilBatch(openai, (await submit(openai, all)).id, undefined, 120_000);
     await expectEachOnce(openai, batch, { lines, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
     await until(() => expect(objectsIn(s3)).toHaveLength(before + 2));
     for (const file of [batch.input_file_id, batch.output_file_id ?? '']) await openai.files.delete(file);
@@ -56,7 +50,7 @@ describe('a batch whose files are in S3', () => {
     const { openai: other } = batchClients({ url: cluster.url, key: raw });
     const { id } = await submit(other, all);
     const completed = () => completedOf(other, id);
-    await until(async () => (await completed()) > 100, 30_000);
+    await until(async () => (await completed()) > 100);
     way.cut();
     const { input_file_id: input } = await other.batches.retrieve(id);
     await expect(other.files.content(input)).rejects.toMatchObject({ status: 503 });

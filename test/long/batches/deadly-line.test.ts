@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { batchClients, chatLine, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { shareCluster } from '../../helpers/cluster/share-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
 
 /** A line whose request has 480,000 texts, for which a runner with so little memory has no room. */
@@ -15,14 +13,12 @@ const deadly = chatLine('deadly', 'Hi.', {
 const smallHeap = { NODE_OPTIONS: '--max-old-space-size=100' };
 
 it('a line that ends its runner is set aside after two runners, with an error for its owner, and the others are run', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-deadly-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const registry = join(folder, 'router.yaml');
-  writeFileSync(registry, JSON.stringify({ models: { asleep: { targets: [{ model: 'asleep-8b', tier: 'gpu' }] } } }));
+  const models = { asleep: { targets: [{ model: 'asleep-8b', tier: 'gpu' }] } };
+  const registry = withRegistry(JSON.stringify({ models }));
   const cluster = await shareCluster();
   onTestFinished(() => cluster.stop());
   const { openai } = batchClients(cluster);
-  const roomy = await cluster.addBatchRunner({ ROUTER_CONFIG: registry });
+  const roomy = await cluster.addBatchRunner(registry);
   const { id } = await submit(openai, [deadly, chatLine('other', 'Hi.')]);
   await untilBatch(openai, id, ['in_progress']);
   // It waits for a worker of its model.
@@ -30,9 +26,9 @@ it('a line that ends its runner is set aside after two runners, with an error fo
   let ends = 0;
   const isOver = async (): Promise<boolean> => (await openai.batches.retrieve(id)).status === 'completed';
   while (!(await isOver())) {
-    const runner = await cluster.addBatchRunner({ ROUTER_CONFIG: registry, ...smallHeap });
+    const runner = await cluster.addBatchRunner({ ...registry, ...smallHeap });
     const ended = once(runner.child, 'exit').then(() => 'ended');
-    if ((await Promise.race([ended, until(isOver, 60_000).then(() => 'over')])) === 'ended') ends += 1;
+    if ((await Promise.race([ended, until(isOver, 120_000).then(() => 'over')])) === 'ended') ends += 1;
   }
   expect(ends).toBe(2);
   const batch = await openai.batches.retrieve(id);

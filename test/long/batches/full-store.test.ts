@@ -7,14 +7,12 @@ import { until } from '../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 
-it.concurrent('a batch whose results have no room pauses, says so, shows none of them, and goes on when there is room', async ({
-  onTestFinished,
-}) => {
+it.concurrent('a batch whose results have no room pauses, says so, shows none of them, and goes on when there is room', async (test) => {
   const lines = 300;
   // The least that a stream of files may have.
   const settings = { FILES_MAX_BYTES: String(64 * mebibyte) };
   const cluster = await startCluster({ worker: { SLOTS: '16' }, ingress: settings });
-  onTestFinished(() => cluster.stop());
+  test.onTestFinished(() => cluster.stop());
   await cluster.addBatchRunner(settings);
   const { openai } = batchClients(cluster);
   // No owner alone may take more than half of the store.
@@ -32,20 +30,18 @@ it.concurrent('a batch whose results have no room pauses, says so, shows none of
   expect(JSON.stringify(paused)).toContain('storage for files is full');
   expect(await purposesOf(openai)).toEqual(['batch']);
   for (const { other, large } of others) await other.files.delete(large);
-  const batch = await untilBatch(openai, id, undefined, 90_000);
+  const batch = await untilBatch(openai, id, undefined, 120_000);
   expect('paused' in batch).toBe(false);
   await expectEachOnce(openai, batch, { lines, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
   expect(await purposesOf(openai)).toEqual(['batch', 'batch_output']);
 });
 
-it.concurrent('a batch whose results use up the quota of its owner pauses, says so, and goes on when there is room', async ({
-  onTestFinished,
-}) => {
+it.concurrent('a batch whose results use up the quota of its owner pauses, says so, and goes on when there is room', async (test) => {
   const lines = 300;
   const quota = 6 * mebibyte;
   const settings = { FILES_OWNER_BYTES: String(quota) };
   const cluster = await startCluster({ worker: { SLOTS: '16' }, ingress: settings });
-  onTestFinished(() => cluster.stop());
+  test.onTestFinished(() => cluster.stop());
   // One slice after the other: those that have begun end.
   await cluster.addBatchRunner({ ...settings, BATCH_SLICES: '1' });
   const { openai } = batchClients(cluster);
@@ -62,7 +58,7 @@ it.concurrent('a batch whose results use up the quota of its owner pauses, says 
   await expect(openai.batches.create(again)).rejects.toMatchObject({ status: 403, code: 'storage_quota_exceeded' });
   await openai.files.delete(input);
   await openai.files.delete(large);
-  const batch = await untilBatch(openai, id, undefined, 90_000);
+  const batch = await untilBatch(openai, id, undefined, 120_000);
   await expectEachOnce(openai, batch, { lines, redisUrl: inject('redisUrl'), prefix: cluster.prefix });
   expect(await purposesOf(openai)).toEqual(['batch_output']);
 });

@@ -54,10 +54,8 @@ it('the 99th percentile of the time to the first text is at most 1.2 times as lo
     const after = await firstTexts(15, 4);
     const alone = [...before, ...after].toSorted((one, other) => one - other);
     const figures = [alone, beside].map((all) => [0.5, 0.9, 0.99].map((share) => Math.round(quantile(all, share))));
-    process.stdout.write(
-      `\nfirst text, p50 p90 p99 ms: alone ${figures[0]?.join(' ')}, beside ${figures[1]?.join(' ')}; `,
-    );
-    process.stdout.write(`lines meanwhile: ${completed}\n`);
+    const [single, shared] = figures.map((each) => each.join(' '));
+    process.stdout.write(`\nfirst text, p50 p90 p99 ms: alone ${single}, beside ${shared}; lines: ${completed}\n`);
     // The batch goes on in the slots that are left.
     expect(completed).toBeGreaterThan(5);
     return quantile(beside, 0.99) / quantile(alone, 0.99);

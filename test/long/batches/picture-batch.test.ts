@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
-import { batchClients, resultsOf, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
+import { batchClients, resultsOf, submit } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
+import { until } from '../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 const lines = 100;
@@ -12,14 +13,12 @@ const lines = 100;
 const maxInRedis = 32 * mebibyte;
 
 it('a batch of pictures that have more bytes than Redis may take is completed, with every line once', async () => {
-  const server = await startRedis();
-  onTestFinished(() => server.stop());
+  const server = stopAfterTest(await startRedis());
   const redis = new Redis(server.url);
   onTestFinished(() => redis.disconnect());
   await redis.config('SET', 'maxmemory', String(maxInRedis));
   const engine = { DEMO_MODELS: 'painter', DEMO_OPERATIONS: 'painter=draw' };
-  const cluster = await startCluster({ engine, worker: { SLOTS: '16' }, redisUrl: server.url });
-  onTestFinished(() => cluster.stop());
+  const cluster = stopAfterTest(await startCluster({ engine, worker: { SLOTS: '16' }, redisUrl: server.url }));
   await cluster.addBatchRunner();
   const { openai } = batchClients(cluster);
   const asked = Array.from({ length: lines }, (_, at) => ({
@@ -29,17 +28,12 @@ it('a batch of pictures that have more bytes than Redis may take is completed, w
     body: { model: 'painter', prompt: `Cat ${at}`, size: '640x640' },
   }));
   const { id } = await submit(openai, asked, '/v1/images/generations');
-  const watched = new AbortController();
   let most = 0;
-  const watch = async (): Promise<void> => {
-    while (!watched.signal.aborted) {
-      most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]));
-      await sleep(20);
-    }
-  };
-  const watching = watch();
-  const batch = await untilBatch(openai, id, undefined, 90_000).finally(() => watched.abort());
-  await watching;
+  await until(async () => {
+    most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]));
+    return (await openai.batches.retrieve(id)).status === 'completed';
+  }, 120_000);
+  const batch = await openai.batches.retrieve(id);
   await expectEachOnce(openai, batch, { lines, redisUrl: server.url, prefix: cluster.prefix });
   expect(most).toBeLessThan(maxInRedis / 2);
   const results = await resultsOf(openai, batch.output_file_id);

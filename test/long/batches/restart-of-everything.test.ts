@@ -1,19 +1,15 @@
 import { expect, it, type TestContext } from 'vitest';
 import { batchClients, completedOf, slowLines, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../../helpers/batches/expect-each-once.ts';
-import { startCluster, type Cluster, type ClusterOptions } from '../../helpers/cluster/start-cluster.ts';
-import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
+import { startCluster, type ClusterOptions } from '../../helpers/cluster/start-cluster.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
 import { until } from '../../helpers/until.ts';
 
 const lines = 400;
 
-/** A cluster with a batch runner, and how all of its processes end at once. */
-async function start(
-  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
-  options: ClusterOptions,
-): Promise<{ cluster: Cluster; processes: ServiceProcess[] }> {
+/** A cluster with a batch runner, and all of its processes. */
+async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: ClusterOptions) {
   const cluster = await startCluster({ worker: { SLOTS: '16' }, ...options });
   onTestFinished(() => cluster.stop());
   const runner = await cluster.addBatchRunner();
@@ -32,8 +28,9 @@ it.concurrent.for(['stop', 'kill'] as const)(
     const before = await start(context, servers);
     const { key, prefix } = before.cluster;
     const { openai: client } = batchClients(before.cluster);
-    const { id } = await submit(client, slowLines(lines, 200));
-    await until(async () => (await completedOf(client, id)) > 150, 60_000);
+    // They take ten seconds in all.
+    const { id } = await submit(client, slowLines(lines, 400));
+    await until(async () => (await completedOf(client, id)) > 50, 60_000);
     await Promise.all(before.processes.map((process) => process[how]()));
     if (how === 'kill') await Promise.all([nats.kill(), redis.kill()]);
     await Promise.all([nats.restart(), redis.restart()]);

@@ -1,28 +1,22 @@
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it, type TestContext } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
-import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
+import { startParties } from '../../helpers/broker/broker-parties.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
-import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
+import { startNatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 
 /** A cluster of three, an ingress and an idle worker that are connected to the same node of it. */
-async function start({
-  expect,
-  onTestFinished,
-}: TestContext): Promise<{ nats: NatsCluster; manager: JetStreamManager; parties: Parties }> {
+async function start({ expect, onTestFinished }: TestContext) {
   const nats = await startNatsCluster();
   onTestFinished(() => nats.stop());
   const watcher = await connectBroker({ url: nats.url, name: 'watcher', prefix: 'none', log: silentLog });
   onTestFinished(() => watcher.close());
   const manager = await jetstreamManager(watcher.nc, { checkAPI: false });
-  const hasLeader = (): Promise<boolean> =>
-    manager.getAccountInfo().then(
-      () => true,
-      () => false,
-    );
-  await until(async () => expect(await hasLeader()).toBe(true), 30_000);
+  // It answers once there is a leader.
+  await until(async () => void (await manager.getAccountInfo()));
   const parties = await startParties({ natsUrl: nats.url });
   onTestFinished(() => parties.close());
   await parties.addWorker();
@@ -39,7 +33,7 @@ async function lead(
 ): Promise<void> {
   const here = broker.nc.info?.server_name ?? '';
   if ((await leader()) === here) await broker.nc.request(stepDown);
-  await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)), 20_000);
+  await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)));
 }
 
 describe.concurrent('a cluster of three brokers', () => {
@@ -52,7 +46,7 @@ describe.concurrent('a cluster of three brokers', () => {
     const leader = async () => (await manager.consumers.info(stream, consumer)).cluster?.leader;
     // No connection is to break: only by that would the worker notice at once.
     await lead(context, broker, leader, `$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);
-    await until(async () => (await manager.consumers.info(stream, consumer)).num_waiting > 0, 10_000);
+    await until(async () => (await manager.consumers.info(stream, consumer)).num_waiting > 0);
     nats.kill((await leader()) ?? '');
     const { state, queuedAt, endedAt } = await send({ steps: [{ write: 'x' }] }).finished;
     expect(state).toBe('done');
@@ -73,8 +67,8 @@ describe.concurrent('a cluster of three brokers', () => {
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
     expect(reports.filter(({ state }) => state !== 'done')).toEqual([]);
     const longest = Math.max(...reports.map(({ queuedAt, endedAt }) => endedAt - queuedAt));
-    // A second until the lane counts as standing still, and ten rounds of three slots.
-    expect(longest).toBeLessThan(5_000);
+    // A second until the lane counts as standing still, and ten rounds of three slots; without that, they wait for a leader.
+    expect(longest).toBeLessThan(8_000);
   });
 
   it('of which one is killed finishes a stream, when it was the one that everybody was connected to', async (context) => {
@@ -106,7 +100,8 @@ describe.concurrent('a cluster of three brokers', () => {
     for (const { finished } of jobs) {
       const { state, queuedAt, claimedAt = Infinity } = await finished;
       expect(state).toBe('done');
-      expect(claimedAt - queuedAt).toBeLessThan(4_000);
+      // Usually three seconds. A job that waits for its ticket would wait for ever.
+      expect(claimedAt - queuedAt).toBeLessThan(10_000);
     }
   });
 
@@ -117,9 +112,8 @@ describe.concurrent('a cluster of three brokers', () => {
     nats.kill('two');
     nats.kill('three');
     const starting = startParties({ natsUrl: nats.url });
-    const begun = performance.now();
     // Longer than JetStream has for one answer.
-    await until(() => performance.now() - begun > 6_000);
+    await sleep(6_000);
     await nats.restart('two');
     const parties = await starting;
     onTestFinished(() => parties.close());

@@ -46,16 +46,17 @@ describe.concurrent('a pull that waits', () => {
     const { ingress, addWorker } = await start(options);
     const pulls = losePulls(ingress);
     await addWorker({ slots: 1 });
-    await until(() => pulls.count === lanes, 5_000);
+    await until(() => pulls.count === lanes);
     pulls.isLossy = true;
     await ingress.send({}).finished;
-    await until(() => pulls.count === lanes + 1, 5_000);
+    await until(() => pulls.count === lanes + 1);
     pulls.isLossy = false;
     expect(await waitingAtServer(ingress)).toEqual([1, 0, 1]);
     const { state, queuedAt, claimedAt = Infinity } = await ingress.send({}).finished;
     expect(state).toBe('done');
-    expect(claimedAt - queuedAt).toBeLessThan(9_000);
-    await until(async () => (await waitingAtServer(ingress)).every((count) => count === 1), 2_000);
+    // Usually eight seconds. A pull that nobody makes again would last for half a minute.
+    expect(claimedAt - queuedAt).toBeLessThan(15_000);
+    await until(async () => (await waitingAtServer(ingress)).every((count) => count === 1));
   });
 
   it('is left alone while it waits, as the server says', async ({ start, expect }) => {
@@ -73,7 +74,7 @@ describe.concurrent('a pull that waits', () => {
     const { ingress, addWorker } = await start({ ...options, natsUrl: `nats://127.0.0.1:${proxy.port}` });
     const pulls = losePulls(ingress);
     await addWorker({ slots: 1 });
-    await until(() => pulls.count === lanes, 5_000);
+    await until(() => pulls.count === lanes);
     proxy.pause();
     await sleep(9_000);
     proxy.resume();

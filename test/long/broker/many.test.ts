@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { it } from '../../helpers/broker/it-with-parties.ts';
@@ -21,10 +22,8 @@ describe('many at once', () => {
       const requestId = `request ${at}`;
       return { requestId, ...(at % 2 === 0 ? ingress : other).send({ requestId, stream: at % 3 === 0 }) };
     });
-    for (const { finished, text, requestId } of jobs) {
-      expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
-      expect(text()).toBe(requestId);
-    }
+    for (const { finished, requestId } of jobs)
+      expect(await finished).toMatchObject({ state: 'done', attempts: 1, text: requestId });
     expect(runs.size).toBe(1_000);
     expect(Math.max(...runs.values())).toBe(1);
     expect([ingress.dispatcher.active, other.dispatcher.active]).toEqual([0, 0]);
@@ -43,7 +42,7 @@ describe('many at once', () => {
           if (body.length > 1_000) return jobDone;
           for (let count = 0; count < 100 && !signal.aborted; count += 1) {
             reply.write(`${performance.now()}\n`);
-            await new Promise((resolve) => setTimeout(resolve, 5));
+            await sleep(5);
           }
           return jobDone;
         },
@@ -62,6 +61,6 @@ describe('many at once', () => {
       const [median = Infinity, worst = Infinity] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
       return Math.max(median / 20, worst / 250);
     };
-    expect(await least(delay, 1, 4)).toBeLessThan(1);
+    expect(await least(delay, 1)).toBeLessThan(1);
   });
 });

@@ -1,7 +1,8 @@
 // @module-tag chromium
 import { describe, expect, it } from 'vitest';
-import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { openConsolePage, seriousViolations, signInAt, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { pressAndConfirm, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { openPageAs } from '../../helpers/console/open-as.ts';
@@ -18,9 +19,8 @@ describe('the account page', () => {
     const own = page.getByRole('row', { name: /This one/ });
     await own.getByText('Chrome on Linux').waitFor();
     await waitUntilLoaded(page);
-    expect(await seriousViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'End the session of A browser' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click();
+    await expectNoViolation(page);
+    await pressAndConfirm(page, 'End the session of A browser', 'End session');
     await until(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     expect((await client.get('/session')).status).toBe(401);
     await page.getByLabel('Your name').fill('Robert');
@@ -50,26 +50,10 @@ describe('the account page', () => {
     await page.getByLabel('Current password').fill(goodPassword);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('The password is changed').waitFor();
-    await page.getByRole('button', { name: /^Account of/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signOutAt(page);
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     await signInAt(page, person.email, 'walnut orbit 17 gravel');
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     await until(() => expect(new URL(page.url()).pathname).toBe('/account'));
-  });
-
-  it('deletes the account with the password', async () => {
-    const person = await here.invite('Dave');
-    const { page } = await openPageAs(person, '/account');
-    await page.getByRole('button', { name: 'Delete my account' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
-    await dialog.getByRole('textbox', { name: 'Your password' }).fill('wrong');
-    await dialog.getByRole('button', { name: 'Delete my account' }).click();
-    await dialog.getByText('This is not your password.').waitFor();
-    await dialog.getByRole('textbox', { name: 'Your password' }).fill(goodPassword);
-    await dialog.getByRole('button', { name: 'Delete my account' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-    const gone = await new ConsoleClient(here.cluster.url).signIn(person.email, goodPassword);
-    expect(gone.status).toBe(401);
   });
 });

@@ -1,19 +1,23 @@
 // @module-tag chromium
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
-import type { Page } from 'playwright-core';
-import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import { endingJob } from '#shared/background/batch-jobs.ts';
-import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { expectFits, phone, seriousViolations, wide } from '../../helpers/console/console-page.ts';
+import { chatLine } from '../../helpers/batches/batch-clients.ts';
+import { chooseAction, takeSecret } from '../../helpers/console/page-actions.ts';
+import { phone, wide } from '../../helpers/console/console-page.ts';
+import { expectGood, expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
@@ -28,67 +32,60 @@ describe('the console', () => {
   });
 
   describe('batches', () => {
-    const line = (id: string, text: string, model = 'demo'): string =>
-      JSON.stringify({
-        custom_id: id,
-        method: 'POST',
-        url: '/v1/chat/completions',
-        body: { model, messages: [{ role: 'user', content: text }] },
-      });
-    const fileOf = (...lines: string[]) => ({
-      name: 'requests.jsonl',
-      mimeType: 'application/jsonl',
-      buffer: Buffer.from(lines.join('\n')),
-    });
+    const line = (id: string, text: string, model = 'demo'): string => JSON.stringify(chatLine(id, text, { model }));
+    const fileOf = (...lines: string[]) => {
+      return { name: 'requests.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(lines.join('\n')) };
+    };
+    const createFrom = async (...lines: string[]): Promise<void> => {
+      await page
+        .getByRole('dialog')
+        .locator('input[type=file]')
+        .setInputFiles(fileOf(...lines));
+      await page.getByRole('button', { name: 'Create batch' }).click();
+    };
 
     it('are created from a file, watched, cancelled, and their answers and errors downloaded', async () => {
-      const runner = await here.cluster.addBatchRunner();
-      onTestFinished(async () => void (await runner.stop()));
+      stopAfterTest(await here.cluster.addBatchRunner());
       ({ page } = await openPageAs(await here.invite('Joe'), '/batches'));
       await page.getByText('No batches yet').waitFor();
       await page.getByRole('button', { name: 'New batch' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.locator('input[type=file]').setInputFiles(fileOf('[]'));
-      await dialog.getByRole('button', { name: 'Create batch' }).click();
+      await createFrom('[]');
       await dialog.getByText('The first line of the file is no request of a batch.').waitFor();
       const file = fileOf(line('a', 'Say A.'), line('b', 'Say B.'), '', line('c', 'Hi.', 'nobody'));
       await dialog.locator('input[type=file]').setInputFiles(file);
       const window = dialog.getByRole('textbox', { name: 'Hours until what is not done expires' });
       await until(async () => expect(await window.inputValue()).toBe('24'));
       await window.fill('100');
-      const creation = page.waitForResponse(
-        (response) => response.request().method() === 'POST' && response.url().endsWith('/batches'),
+      const creation = page.waitForRequest(
+        (request) => request.method() === 'POST' && request.url().endsWith('/batches'),
       );
       await dialog.getByRole('button', { name: 'Create batch' }).click();
-      expect(await (await creation).json()).toMatchObject({ completion_window: '100h' });
+      const created = await (await creation).response();
+      expect(await created?.json()).toMatchObject({ completion_window: '100h' });
       const row = page.getByRole('row', { name: /batch_/ });
       await row.getByText('Complete').waitFor();
       await row.getByText('3 of 3, 1 failed').waitFor();
-      expect(await seriousViolations(page)).toEqual([]);
+      await expectNoViolation(page);
       await page.setViewportSize(phone);
       await page.getByRole('list', { name: 'Batches' }).getByText('3 of 3, 1 failed').waitFor();
-      await expectFits(page);
-      expect(await seriousViolations(page)).toEqual([]);
+      await expectGood(page);
       await page.setViewportSize(wide);
       await row.getByRole('button', { name: /^Details of/ }).focus();
       await page.keyboard.press('Enter');
       const errors = dialog.getByRole('region', { name: 'First errors' });
       await errors.getByText('model_not_found: No model of this name is served.').waitFor();
       await errors.getByRole('row', { name: /^4 / }).waitFor();
-      expect(await seriousViolations(page)).toEqual([]);
-      expect(await downloaded(() => dialog.getByRole('link', { name: 'Download the answers' }).click())).toMatch(
-        /"custom_id":"a"/,
-      );
-      expect(await downloaded(() => dialog.getByRole('link', { name: 'Download the errors' }).click())).toMatch(
-        /^\{[^\n]*"custom_id":"c"[^\n]*\n$/,
-      );
+      await expectNoViolation(page);
+      const link = (what: string) => dialog.getByRole('link', { name: `Download the ${what}` });
+      expect(await downloaded(link('answers'))).toMatch(/"custom_id":"a"/);
+      expect(await downloaded(link('errors'))).toMatch(/^\{[^\n]*"custom_id":"c"[^\n]*\n$/);
       await page.keyboard.press('Escape');
       const focused = (): Promise<unknown> => page.evaluate('document.activeElement.getAttribute("aria-label")');
       await until(async () => expect(await focused()).toMatch(/^Details of batch_/));
 
       await page.getByRole('button', { name: 'New batch' }).click();
-      await dialog.locator('input[type=file]').setInputFiles(fileOf(line('slow', 'Hi.\n[demo delay=60000]')));
-      await dialog.getByRole('button', { name: 'Create batch' }).click();
+      await createFrom(line('slow', 'Hi.\n[demo delay=60000]'));
       const running = page.getByRole('row', { name: /Running|Checking/ });
       await running.getByRole('button', { name: /^Cancel/ }).click();
       await dialog.getByRole('button', { name: 'Cancel batch' }).click();
@@ -99,9 +96,7 @@ describe('the console', () => {
     it('that nobody works on wait in a queue, which administrators see', async () => {
       await page.goto('/batches');
       await page.getByRole('button', { name: 'New batch' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.locator('input[type=file]').setInputFiles(fileOf(line('a', 'Say A.')));
-      await dialog.getByRole('button', { name: 'Create batch' }).click();
+      await createFrom(line('a', 'Say A.'));
       await page.getByText('its input is being checked').waitFor();
       await page.goto('/admin/background');
       const queue = page.getByRole('row', { name: /^Inputs of batches are checked/ });
@@ -110,7 +105,7 @@ describe('the console', () => {
       await page.getByText('Every event has arrived').waitFor();
       await page.getByRole('link', { name: 'Show all batches that are not over' }).click();
       await page.getByRole('row', { name: /Ada.*Checking/ }).waitFor();
-      expect(await seriousViolations(page)).toEqual([]);
+      await expectNoViolation(page);
       const of = page.getByRole('combobox', { name: 'Owner' });
       await until(async () => expect(await of.inputValue()).toBe('Everybody: all that are not over'));
       await of.click();
@@ -145,24 +140,21 @@ describe('the console', () => {
     });
 
     it('fail in the background with a reason, and are tried again at once', async () => {
-      const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-      const access = { url: inject('redisUrl'), prefix: `${here.cluster.prefix}:`, log };
+      const access = { url: inject('redisUrl'), prefix: `${here.cluster.prefix}:`, log: silentLog };
       let isBroken = true;
-      const handle = (): Promise<void> =>
-        isBroken ? Promise.reject(new Error('The storage for files is away.')) : Promise.resolve();
-      const worker = new BackgroundWorker({ access, queue: 'batch-endings', concurrency: 1, handle });
-      onTestFinished(() => worker.close());
-      const jobs = new BackgroundJobs(access);
-      onTestFinished(() => jobs.close());
+      const handle = async (): Promise<void> => {
+        if (isBroken) throw new Error('The storage for files is away.');
+      };
+      const worker = stopAfterTest(new BackgroundWorker({ access, queue: 'batch-endings', concurrency: 1, handle }));
+      const jobs = stopAfterTest(new BackgroundJobs(access));
       const id = uniqueName('batch_1');
       await jobs.add(endingJob(id));
       // A later attempt waits for long enough to be looked at.
-      await until(() => worker.failed >= 4, 30_000);
+      await until(() => worker.failed >= 4);
       await page.goto('/admin/background');
-      await page
-        .getByRole('row', { name: new RegExp(`^${id} batch-endings 4 .* The storage for files is away\\. `) })
-        .waitFor();
-      expect(await seriousViolations(page)).toEqual([]);
+      const row = new RegExp(`^${id} batch-endings 4 .* The storage for files is away\\. `);
+      await page.getByRole('row', { name: row }).waitFor();
+      await expectNoViolation(page);
       isBroken = false;
       await page.getByRole('button', { name: `Repeat now: ${id}` }).click();
       await page.getByText('No job fails').waitFor();
@@ -178,14 +170,14 @@ describe('the console', () => {
       const row = page.getByRole('row', { name: /^mine\.jsonl/ });
       await row.getByText('5 bytes').waitFor();
       await page.getByText(/ of 256 MiB, /).waitFor();
-      expect(await downloaded(() => row.getByRole('link', { name: 'Download mine.jsonl' }).click())).toBe('{}\n{}');
+      expect(await downloaded(row.getByRole('link', { name: 'Download mine.jsonl' }))).toBe('{}\n{}');
       await row.getByRole('button', { name: 'Delete mine.jsonl' }).click();
       await dialog.getByRole('button', { name: 'Delete file' }).click();
       await until(async () => expect(await row.count()).toBe(0));
     });
 
-    async function downloaded(click: () => Promise<void>): Promise<string> {
-      const [download] = await Promise.all([page.waitForEvent('download'), click()]);
+    async function downloaded(link: Locator): Promise<string> {
+      const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
       return readFileSync(await download.path(), 'utf8');
     }
   });
@@ -202,16 +194,15 @@ describe('the console', () => {
       await dialog.getByRole('button', { name: 'Create webhook' }).click();
       await dialog.getByText('This is no http or https address').waitFor();
       await dialog.getByLabel('Address').fill(receiver.url);
-      await dialog.getByRole('button', { name: 'Create webhook' }).click();
-      const secret = await dialog.getByRole('group', { name: 'the secret' }).innerText();
+      const secret = await takeSecret(page, 'Create webhook', 'the secret');
       expect(secret).toMatch(/^whsec_/);
-      await dialog.getByRole('button', { name: 'I have copied it' }).click();
-      const actions = page.getByRole('button', { name: `Actions for ${receiver.url}` });
-
-      await actions.click();
-      await page.getByRole('menuitem', { name: 'Deliveries and test' }).click();
-      receiver.answer((response) => response.writeHead(500).end());
-      await page.getByRole('button', { name: 'Send a test event' }).click();
+      /** Sends an event that the receiver does not take. */
+      const failOnce = async (): Promise<void> => {
+        receiver.answer((response) => response.writeHead(500).end());
+        await page.getByRole('button', { name: 'Send a test event' }).click();
+      };
+      await chooseAction(page, receiver.url, 'Deliveries and test');
+      await failOnce();
       const list = page.getByRole('region', { name: 'Deliveries' });
       await list.getByText('Waiting').waitFor();
       await until(async () => (await deliverDue()).includes('dead'));
@@ -221,32 +212,26 @@ describe('the console', () => {
       await list.getByRole('button', { name: /^Repeat rtr\.webhook\.test/ }).click();
       await until(async () => (await deliverDue()).includes('delivered'));
       await list.getByText('Delivered').waitFor();
-      expect(await seriousViolations(page)).toEqual([]);
+      await expectNoViolation(page);
       const client = new OpenAI({ apiKey: 'none' });
       for (const { body, headers } of receiver.messages) await client.webhooks.unwrap(body, headers, secret);
 
-      receiver.answer((response) => response.writeHead(500).end());
-      await page.getByRole('button', { name: 'Send a test event' }).click();
+      await failOnce();
       await until(async () => (await deliverDue()).includes('dead'));
       await page.goto('/admin/background');
       await page.getByRole('row', { name: new RegExp(`^${receiver.url}.* 0 1 `) }).waitFor();
-      expect(await seriousViolations(page)).toEqual([]);
+      await expectNoViolation(page);
       receiver.answer((response) => response.writeHead(204).end());
       await page.getByRole('button', { name: `Send again: events to ${receiver.url}` }).click();
       await until(async () => (await deliverDue()).includes('delivered'));
       await page.getByText('Every event has arrived').waitFor();
       await page.goto('/webhooks');
 
-      await actions.click();
-      await page.getByRole('menuitem', { name: 'Rotate the secret' }).click();
-      await dialog.getByRole('button', { name: 'Make a new secret' }).click();
-      expect(await dialog.getByRole('group', { name: 'the secret' }).innerText()).not.toBe(secret);
-      await dialog.getByRole('button', { name: 'I have copied it' }).click();
-      await actions.click();
-      await page.getByRole('menuitem', { name: 'Disable' }).click();
+      await chooseAction(page, receiver.url, 'Rotate the secret');
+      expect(await takeSecret(page, 'Make a new secret', 'the secret')).not.toBe(secret);
+      await chooseAction(page, receiver.url, 'Disable');
       await page.getByText('Disabled').waitFor();
-      await actions.click();
-      await page.getByRole('menuitem', { name: 'Remove' }).click();
+      await chooseAction(page, receiver.url, 'Remove');
       await dialog.getByRole('button', { name: 'Remove webhook' }).click();
       await page.getByText('No webhooks yet').waitFor();
     });

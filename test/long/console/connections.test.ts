@@ -1,12 +1,8 @@
 // @module-tag chromium
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  openConsolePage,
-  phone,
-  seriousViolations,
-  signInAt,
-  waitUntilLoaded,
-} from '../../helpers/console/console-page.ts';
+import { openConsolePage, phone, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { pressAndConfirm, signInAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openPageAs } from '../../helpers/console/open-as.ts';
 import { passProvider } from '../../helpers/console/pass-provider.ts';
@@ -42,7 +38,7 @@ describe('the page of connections', () => {
     await passProvider(page, 'ada');
     await row.getByText('Connected', { exact: true }).waitFor();
     expect(page.url()).toBe(`${origin}/connections`);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
 
     await page.goto('/tools');
     await page.getByText('notes_whoami').first().click();
@@ -60,12 +56,11 @@ describe('the page of connections', () => {
     await page.getByRole('button', { name: 'Connect to notes' }).click();
     await page.getByRole('button', { name: 'Continue' }).click();
     await row.getByText('Connected', { exact: true }).waitFor();
-    await page.setViewportSize({ width: phone.width, height: phone.height });
+    await page.setViewportSize(phone);
     await waitUntilLoaded(page);
     await page.getByRole('list', { name: 'Connections' }).getByText('Connected', { exact: true }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Disconnect from notes' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+    await expectNoViolation(page);
+    await pressAndConfirm(page, 'Disconnect from notes', 'Disconnect');
     await page.getByText('Not connected', { exact: true }).waitFor();
     await until(() => expect(notes.asked).toContain('/token/revocation'));
   });
@@ -74,10 +69,7 @@ describe('the page of connections', () => {
     const { page } = await openConsolePage(origin);
     await page.goto('/connections?state=forged&code=stolen');
     await signInAt(page, here.ada.email);
-    await page
-      .getByRole('alert')
-      .getByText(/does not belong to an attempt of yours/)
-      .waitFor();
+    await page.getByRole('alert').getByText('does not belong to an attempt of yours').waitFor();
     await page.getByText('Not connected', { exact: true }).waitFor();
     expect(new URL(page.url()).search).toBe('');
   });

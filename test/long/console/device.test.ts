@@ -2,13 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { statusWith } from '../../helpers/clients/status-with.ts';
 import { deviceGrant, postForm } from '../../helpers/clients/device-flow.ts';
-import {
-  openConsolePage,
-  phone,
-  seriousViolations,
-  signInAt,
-  waitUntilLoaded,
-} from '../../helpers/console/console-page.ts';
+import { openConsolePage, phone, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { pressAndConfirm, signInAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openPageAs } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
@@ -35,7 +31,7 @@ describe('a person in a browser', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { name: 'rtr' }).waitFor();
     await page.getByText(start.user_code).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     // Nothing is approved before somebody presses the button.
     expect((await poll(start)).body).toMatchObject({ error: 'authorization_pending' });
     await page.getByRole('button', { name: 'Sign in the program' }).click();
@@ -44,14 +40,13 @@ describe('a person in a browser', () => {
     await until(async () => {
       token = String((await poll(start)).body.access_token ?? '');
       return token !== '';
-    }, 20_000);
+    });
     expect(await statusWith(here.cluster.url, token)).toBe(200);
     await page.goto('/account');
     await waitUntilLoaded(page);
-    expect(await seriousViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Sign out rtr' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
-    await until(async () => (await statusWith(here.cluster.url, token)) === 401, 5_000);
+    await expectNoViolation(page);
+    await pressAndConfirm(page, 'Sign out rtr', 'Sign out');
+    await until(async () => (await statusWith(here.cluster.url, token)) === 401);
     await page.getByText('rtr login').waitFor();
   });
 
@@ -92,6 +87,6 @@ describe('a person in a browser', () => {
     await lookUp();
     await alert.getByText('Too many wrong codes. Try again in 15 minutes.', { exact: true }).waitFor();
     expect(await alert.textContent()).not.toContain('no program');
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
   });
 });

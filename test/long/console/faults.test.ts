@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { askChat } from '../../helpers/console/ask-chat.ts';
-import { phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { phone, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { ownConsole, shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -61,12 +62,11 @@ describe('the console', () => {
 
   it('loads a page again whose code could not be fetched', async () => {
     const { page } = await openAs(here.ada);
-    const refuse = refusals(page, /\/assets\/models-/);
-    await refuse.next(2);
+    const refused = await refuseModels(page, 2);
     await page.goto('/');
     await page.getByRole('link', { name: 'Models' }).click();
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
-    expect(refuse.refused()).toBe(2);
+    expect(refused.count).toBe(2);
   });
 
   it('has the code of each page in a file of its own, which can be fetched by another address', () => {
@@ -80,20 +80,19 @@ describe('the console', () => {
 
   it('offers to reload a page whose code stays away, and lets people go elsewhere and come back', async () => {
     const { page } = await openAs(here.ada);
-    const refuse = refusals(page, /\/assets\/models-/);
-    await refuse.next(Infinity);
+    const refused = await refuseModels(page, Infinity);
     await page.goto('/');
     await page.getByRole('link', { name: 'Models' }).click();
     await page.getByText('This page could not be shown').waitFor();
     await page.getByRole('button', { name: 'Reload' }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
-    const refused = refuse.refused();
+    await expectNoViolation(page);
+    const before = refused.count;
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Loading the page').waitFor();
-    await until(() => expect(refuse.refused()).toBeGreaterThan(refused));
+    await until(() => expect(refused.count).toBeGreaterThan(before));
     await page.getByRole('link', { name: 'Workers' }).click();
     await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();
-    await refuse.next(0);
+    refused.left = 0;
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
   });
@@ -113,19 +112,16 @@ describe('the console', () => {
 
   it("keeps the focus on Admin's tabs when arrow keys move through them", async () => {
     const { page } = await openPageAs(here.ada, '/admin/people');
-    await waitUntilLoaded(page);
     await page.getByRole('tab', { name: 'People' }).focus();
-    const tabs = ['Invitations', 'Teams', 'Router keys'];
-    for (const [at, name] of tabs.entries()) {
+    const focused = (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
+    for (const name of ['Invitations', 'Teams', 'Router keys']) {
       await page.keyboard.press('ArrowRight');
       await page.getByRole('tab', { name, selected: true }).waitFor();
       await waitUntilLoaded(page);
-      await until(async () =>
-        expect([at, await page.evaluate('document.activeElement.textContent')]).toEqual([at, name]),
-      );
+      await until(async () => expect(await focused()).toBe(name));
     }
     await page.keyboard.press('ArrowLeft');
-    await until(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe('Teams'));
+    await until(async () => expect(await focused()).toBe('Teams'));
     await until(() => expect(new URL(page.url()).pathname).toBe('/admin/teams'));
   });
 
@@ -140,7 +136,7 @@ describe('the console', () => {
     await until(async () => expect(await first.innerText()).toBe(minutes('Asia/Tokyo')));
     await page.getByRole('button', { name: 'Account of Ada' }).click();
     await page.getByRole('menuitemradio', { name: 'Local time (Asia/Tokyo)' }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await page.getByRole('menuitemradio', { name: 'UTC' }).click();
     await until(async () => expect(await first.innerText()).toBe(`${minutes('UTC')} UTC`));
     await page.reload();
@@ -166,7 +162,7 @@ describe('a console whose services come and go', () => {
     const answers = [ask('Hello!')];
     const queue = page.getByRole('table', { name: 'Queue by lane' });
     await queue.getByRole('row', { name: /no worker can serve it now GPU normal 1$/ }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await page.goto('/');
     const waiting = page.getByRole('region', { name: 'Waiting' });
     await waiting.getByText('requests in the queue').waitFor();
@@ -175,7 +171,7 @@ describe('a console whose services come and go', () => {
     expect((await answers[0])?.status).toBe(200);
     await page.goto('/workers');
     await page.getByText('No request is waiting.').waitFor();
-    for (const text of ['one', 'two', 'three']) answers.push(ask(`${text}\n[demo delay=3000]`));
+    for (const text of ['one', 'two', 'three']) answers.push(ask(`${text}\n[demo delay=6000]`));
     await queue.getByRole('row', { name: /GPU normal 2$/ }).waitFor();
     await until(async () => expect(await queue.getByText('no worker can serve it now').count()).toBe(0));
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -192,27 +188,17 @@ describe('a console whose services come and go', () => {
     await page.getByText('No requests lately').waitFor();
     await page.getByText(/The last one began .*(?:ago|now)/).waitFor();
     expect(await page.getByText('No requests yet').count()).toBe(0);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
   });
 });
 
-/** Refuses requests for matching addresses, as a router does that restarts. */
-function refusals(page: Page, address: RegExp) {
-  let left = 0;
-  let refused = 0;
-  let isRouted = false;
-  return {
-    refused: () => refused,
-    next: async (count: number): Promise<void> => {
-      left = count;
-      if (isRouted) return;
-      isRouted = true;
-      await page.route(address, (route) => {
-        if (left <= 0) return route.continue();
-        left -= 1;
-        refused += 1;
-        return route.abort('connectionrefused');
-      });
-    },
-  };
+/** Refuses the next requests for the code of the page of models, as a router does that restarts. */
+async function refuseModels(page: Page, left: number): Promise<{ left: number; count: number }> {
+  const refused = { left, count: 0 };
+  await page.route(/\/assets\/models-/, (route) => {
+    if (refused.count >= refused.left) return route.continue();
+    refused.count += 1;
+    return route.abort('connectionrefused');
+  });
+  return refused;
 }

@@ -1,10 +1,9 @@
 // @module-tag chromium
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { askChat } from '../../helpers/console/ask-chat.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs } from '../../helpers/console/open-as.ts';
 import { askAndWaitOn, askOn, say } from '../../helpers/console/playground-page.ts';
-import { startProcess } from '../../helpers/processes/start-process.ts';
 
 const model = `'" onmouseover="window.hit=1" &lt;img src=x onerror=window.hit=1&gt;`;
 
@@ -30,13 +29,7 @@ const foreignParts = `[...document.querySelectorAll('.prose *')].flatMap((each) 
 const here = shareConsole();
 
 it('a hostile model name is shown as text on every page, or not at all, and what a model answers is text', async () => {
-  const engine = startProcess('services/demo-engine/main.ts', {
-    PORT: '0',
-    DEMO_MODELS: `${model},${markup}`,
-    DEMO_TOKENS_PER_SECOND: '0',
-  });
-  onTestFinished(async () => void (await engine.stop()));
-  await here.cluster.addWorker({ ENGINE_URL: String((await engine.line('demo engine is ready'))['url']) });
+  await here.cluster.addEngine({ DEMO_MODELS: `${model},${markup}` });
   for (const content of ['Hello!', 'Fail.\n[demo fault=500]']) await askChat(here.cluster, content, { model });
   const { page } = await openAs(here.ada);
   for (const path of ['/', '/workers', '/models', '/usage']) {
@@ -54,10 +47,8 @@ it('a hostile model name is shown as text on every page, or not at all, and what
   const shown = await askAndWaitOn(page, say(answer));
   await shown.getByText('[image: cell, not loaded]').waitFor();
   expect(await page.evaluate(foreignParts)).toEqual([]);
-  expect(await page.evaluate(`[...document.querySelectorAll('.prose a')].map(({ href }) => href)`)).toEqual([
-    'https://evil.test/a',
-    'https://evil.test/b',
-  ]);
+  const links = await page.evaluate(`[...document.querySelectorAll('.prose a')].map(({ href }) => href)`);
+  expect(links).toEqual(['https://evil.test/a', 'https://evil.test/b']);
   expect(await shown.getByText('(evil.test)').count()).toBe(2);
   expect(await shown.locator('tr').last().locator('td').count()).toBeLessThan(100);
   // Too deep to be rendered: it is shown as it is, and the page goes on.

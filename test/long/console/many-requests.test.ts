@@ -73,27 +73,18 @@ describe(`a ledger with ${many} requests`, () => {
     expect(found).toBe(50);
   });
 
-  it.each(['/requests', '/?span=7d', '/requests/req_200'])(
-    'keeps the main thread of a browser free: %s',
-    async (path) => {
-      const { page } = await openAs(here.ada);
-      const ms = await least(
-        () =>
-          longestTask(page, async () => {
-            await page.goto(path);
-            await waitUntilLoaded(page);
-            await page
-              .getByText(/model-\d+/)
-              .first()
-              .waitFor();
-            await page.waitForTimeout(1_500);
-          }),
-        longestTaskMs,
-      );
-      say(`${path}: longest task ${ms.toFixed(0)} ms`);
-      expect(ms).toBeLessThan(longestTaskMs);
-    },
-  );
+  it.each(['/requests', '/?span=7d', '/requests/req_200'])('keeps the main thread free: %s', async (path) => {
+    const { page } = await openAs(here.ada);
+    const show = async (): Promise<void> => {
+      await page.goto(path);
+      await waitUntilLoaded(page);
+      await page.getByText('model-').first().waitFor();
+      await page.waitForTimeout(1_500);
+    };
+    const ms = await least(() => longestTask(page, show), longestTaskMs);
+    say(`${path}: longest task ${ms.toFixed(0)} ms`);
+    expect(ms).toBeLessThan(longestTaskMs);
+  });
 });
 
 /** Prints what was measured, where somebody measures. */

@@ -3,18 +3,12 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { askChat } from '../../helpers/console/ask-chat.ts';
-import {
-  openConsolePage,
-  phone,
-  violationsInBothSchemes,
-  waitUntilLoaded,
-  wide,
-} from '../../helpers/console/console-page.ts';
+import { openConsolePage, phone, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { violationsInBothSchemes } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { until } from '../../helpers/until.ts';
 
-/** Every page, by its path and its title. */
 const pages = [
   ['/', 'Overview'],
   ['/workers', 'Workers'],
@@ -50,8 +44,7 @@ describe("the console's pages", () => {
 
   beforeAll(async () => {
     await here.cluster.addToolsWorker();
-    for (const prompt of ['Hello!', 'Tell me more.', 'Fail now.\n[demo fault=500]'])
-      await askChat(here.cluster, prompt);
+    for (const prompt of ['Hello!', 'Fail now.\n[demo fault=500]']) await askChat(here.cluster, prompt);
   });
 
   /** What is wrong with a page as it is shown now, in both colour schemes. */
@@ -92,13 +85,13 @@ describe("the console's pages", () => {
 
   it('block an inline script by their policy, and this test notices', async () => {
     const { page, troubles } = await openPageAs(here.ada, '/');
-    await page.evaluate(
-      `document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran = true' }))`,
-    );
+    const append = (tag: string, fields: object): Promise<unknown> => {
+      const element = `Object.assign(document.createElement('${tag}'), ${JSON.stringify(fields)})`;
+      return page.evaluate(`document.body.append(${element})`);
+    };
+    await append('script', { text: 'window.ran = true' });
     expect(await page.evaluate('window.ran')).toBeUndefined();
-    await page.evaluate(
-      `document.body.append(Object.assign(document.createElement('img'), { src: 'http://127.0.0.2:9/x.png' }))`,
-    );
+    await append('img', { src: 'http://127.0.0.2:9/x.png' });
     await until(() => expect(troubles.length).toBeGreaterThanOrEqual(2));
     // They are expected here.
     troubles.length = 0;
@@ -110,9 +103,7 @@ describe("the console's pages", () => {
     await page.getByRole('button', { name: 'New key' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Name').waitFor();
-    await until(async () =>
-      expect(await page.evaluate('document.activeElement.closest("[role=dialog]") !== null')).toBe(true),
-    );
+    await until(() => page.evaluate<boolean>('document.activeElement.closest("[role=dialog]") !== null'));
     await page.keyboard.press('Escape');
     await until(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     await until(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe('New key'));

@@ -1,8 +1,11 @@
 // @module-tag chromium
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { seriousViolations, signInAt, type WatchedPage } from '../../helpers/console/console-page.ts';
+import { type WatchedPage } from '../../helpers/console/console-page.ts';
+import { pressAndConfirm, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { openAs, type KnownPerson } from '../../helpers/console/open-as.ts';
 import { answersOn, askAndWaitOn, askOn, chooseTool, say } from '../../helpers/console/playground-page.ts';
@@ -15,9 +18,7 @@ describe('conversations in the playground', () => {
   let watched: WatchedPage;
   let page: Page;
 
-  beforeEach(async () => {
-    await become('Joe');
-  });
+  beforeEach(() => become('Joe'));
 
   async function become(name: string): Promise<void> {
     person = await here.invite(name);
@@ -61,16 +62,12 @@ describe('conversations in the playground', () => {
     await ask('Of ebb and flow.');
     await isSaved();
     await page.reload();
-    await answersOn(page)
-      .getByText(/tokens in/)
-      .waitFor();
+    await answersOn(page).getByText('tokens in').waitFor();
     await startAgain();
     await ask('Of harbours.');
     await expectSaved((shown) => expect(shown).toEqual(['Of harbours.', 'Of ebb and flow.']));
-    await dialog()
-      .getByText(/kept in this browser only/)
-      .waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await dialog().getByText('kept in this browser only').waitFor();
+    await expectNoViolation(page);
     await dialog().getByRole('button', { name: 'Rename Of ebb and flow.' }).click();
     await dialog().getByRole('textbox', { name: 'Name' }).fill('Tides');
     await page.keyboard.press('Enter');
@@ -95,14 +92,10 @@ describe('conversations in the playground', () => {
     page = two;
     await ask(say('of the second tab'));
     await until(() => expect(two.url()).not.toBe(url));
-    for (const [shown, words] of [
-      [one, 'of the first tab'],
-      [two, 'of the second tab'],
-    ] as const) {
+    for (const [shown, words] of [[one, 'of the first tab'] as const, [two, 'of the second tab'] as const]) {
       await shown.reload();
-      await until(async () =>
-        expect(await answersOn(shown).locator('.prose').allInnerTexts()).toEqual(['begun', words]),
-      );
+      const said = (): Promise<string[]> => answersOn(shown).locator('.prose').allInnerTexts();
+      await until(async () => expect(await said()).toEqual(['begun', words]));
     }
   });
 
@@ -125,8 +118,7 @@ describe('conversations in the playground', () => {
     await page.goto('/playground');
     await expectSaved((kept) => expect(kept.length).toBe(100));
     await closeDialog();
-    await page.getByRole('button', { name: /^Account of/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signOutAt(page);
     await signInAt(page, person.email);
     await openDialog();
     await dialog().getByText('No saved conversations').waitFor();
@@ -154,10 +146,8 @@ describe('conversations in the playground', () => {
     await askOn(page, 'Of tides.');
     const said = page.getByRole('article', { name: 'You' });
     await until(async () => expect(await said.count()).toBe(2));
-    expect(await said.allInnerTexts()).toMatchObject([
-      expect.stringContaining('Of harbours.'),
-      expect.stringContaining('Of tides.'),
-    ]);
+    const texts = ['Of harbours.', 'Of tides.'].map((text) => expect.stringContaining(text) as string);
+    expect(await said.allInnerTexts()).toEqual(texts);
   });
 
   it('are not shown, in a tab that was left open, to whoever shares the browser', async () => {
@@ -182,19 +172,27 @@ describe('conversations in the playground', () => {
     expect(await databases()).toEqual([`rtr-conversations-${person.id}`]);
     await page.getByRole('button', { name: `Account of ${person.name}` }).click();
     await page.getByRole('menuitem', { name: 'Account and password' }).click();
-    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await until(async () => expect(await databases()).toEqual([]));
+    await pressAndConfirm(page, 'Sign out everywhere', 'Sign out everywhere');
+    const expectGone = async (): Promise<void> => {
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await until(async () => expect(await databases()).toEqual([]));
+    };
+    await expectGone();
     await become('Cleo');
     await ask('Of my secret harbour.');
     await isSaved();
     await page.goto('/account');
     await page.getByRole('button', { name: 'Delete my account' }).click();
-    await page.getByRole('dialog').getByLabel('Your password').fill(goodPassword);
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete my account' }).click();
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await until(async () => expect(await databases()).toEqual([]));
+    const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
+    const deleteWith = async (password: string): Promise<void> => {
+      await dialog.getByRole('textbox', { name: 'Your password' }).fill(password);
+      await dialog.getByRole('button', { name: 'Delete my account' }).click();
+    };
+    await deleteWith('wrong');
+    await dialog.getByText('This is not your password.').waitFor();
+    await deleteWith(goodPassword);
+    await expectGone();
+    expect((await new ConsoleClient(here.cluster.url).signIn(person.email, goodPassword)).status).toBe(401);
   });
 });
 

@@ -4,8 +4,9 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { askChat } from '../../helpers/console/ask-chat.ts';
 import { phone, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { chooseAction, pressAndConfirm } from '../../helpers/console/page-actions.ts';
+import { expectAccessible } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
-import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
 import { openPageAs, type KnownPerson, type TabOptions } from '../../helpers/console/open-as.ts';
 import { startCollector } from '../../helpers/tracing/start-collector.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -38,7 +39,6 @@ describe('recordings in the console', () => {
     return { id, told: answer.headers.get('x-rtr-recorded') };
   }
 
-  /** Sends a request once its key is recorded. */
   async function send(text: string): Promise<string> {
     const { id, told } = await ask(text, key);
     expect(told).toBe('true');
@@ -66,14 +66,10 @@ describe('recordings in the console', () => {
     const { page } = await open(bob, '/keys');
     await waitUntilLoaded(page);
     expect(await page.getByText(ofKey).count()).toBe(0);
-    await page.getByRole('button', { name: `Actions for ${name}` }).click();
-    await page.getByRole('menuitem', { name: 'Record requests' }).click();
+    await chooseAction(page, name, 'Record requests');
     await page.getByRole('button', { name: 'Record requests' }).click();
     await page.getByText(ofKey).waitFor();
-    await page
-      .getByRole('row', { name: new RegExp(name) })
-      .getByText('Recorded', { exact: true })
-      .waitFor();
+    await page.getByRole('row', { name }).getByText('Recorded', { exact: true }).waitFor();
     await expectAccessible(page);
     for (const path of ['/requests', '/sessions']) {
       await page.goto(path);
@@ -98,9 +94,8 @@ describe('recordings in the console', () => {
     const answer = recording.getByRole('region', { name: 'Answer' });
     await until(async () => expect(await answer.innerText()).toMatch(/assistant\s+\S/));
     expect(await page.title()).not.toMatch(/taken|^1$/);
-    expect(await trail()).toMatchObject([
-      { action: 'recording.read', actor: { name: 'Ada' }, target: { kind: 'recording' } },
-    ]);
+    const read = { action: 'recording.read', actor: { name: 'Ada' }, target: { kind: 'recording' } };
+    expect(await trail()).toMatchObject([read]);
     await expectAccessible(page);
     await recording.getByRole('button', { name: 'Raw' }).click();
     await until(async () => expect(await answer.innerText()).toContain('data: {'));
@@ -112,8 +107,7 @@ describe('recordings in the console', () => {
     const recording = page.getByRole('region', { name: 'Recording' });
     await recording.getByRole('button', { name: 'Show conversation' }).click();
     await recording.getByRole('region', { name: 'Request' }).getByText('Forget this.').waitFor();
-    await recording.getByRole('button', { name: 'Delete recording' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete recording' }).click();
+    await pressAndConfirm(page, 'Delete recording', 'Delete recording');
     await recording.waitFor({ state: 'detached' });
     expect((await bob.client.get(`/recordings/${id}`)).status).toBe(404);
     expect(await trailOf(id)).toMatchObject([{ action: 'recording.delete' }]);
@@ -148,18 +142,15 @@ describe('recordings in the console', () => {
     const name = uniqueName('next');
     await bob.client.post('/keys', { kind: 'user', name });
     const { url } = await here.cluster.addIngress({ ...settings, ...collector.environment, RECORDINGS_TRACES: 'on' });
-    for (const { at, isTold } of [
-      { at: url, isTold: true },
-      { at: origin, isTold: false },
-    ]) {
+    for (const at of [url, origin]) {
+      const isTold = at === url;
       const { page } = await open(bob, '/keys', { origin: at });
       await page.getByRole('note').getByText('Requests with the key').first().waitFor();
       const told = page.getByText('The messages are also sent to the collector of traces');
       await waitUntilLoaded(page);
       const notes = async () => [at, await page.getByRole('note').filter({ has: told }).count()];
       await until(async () => expect(await notes()).toEqual([at, isTold ? 1 : 0]));
-      await page.getByRole('button', { name: `Actions for ${name}` }).click();
-      await page.getByRole('menuitem', { name: 'Record requests' }).click();
+      await chooseAction(page, name, 'Record requests');
       const dialog = page.getByRole('dialog');
       await dialog.getByText('Each answer says that it is recorded').waitFor();
       await until(async () => expect(await dialog.filter({ has: told }).count()).toBe(isTold ? 1 : 0));
@@ -177,8 +168,7 @@ describe('recordings in the console', () => {
     expect(await teamOf(asMember.page, name).getByRole('button', { name: 'Record requests' }).count()).toBe(0);
 
     const admins = await open(here.ada, '/admin/teams');
-    await admins.page.getByRole('button', { name: `Actions for ${name}` }).click();
-    await admins.page.getByRole('menuitem', { name: 'Record requests' }).click();
+    await chooseAction(admins.page, name, 'Record requests');
     await admins.page.getByRole('button', { name: 'Record requests' }).click();
     await admins.page.getByRole('dialog').waitFor({ state: 'detached' });
 

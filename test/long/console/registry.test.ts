@@ -1,13 +1,13 @@
 // @module-tag chromium
 import { afterAll, describe, expect, it } from 'vitest';
-import { phone, seriousViolations, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { phone, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { until } from '../../helpers/until.ts';
 
-/** A registry that nobody has stored yet. */
 const newText = (): string => `# ${uniqueName('Mine')}\nmodels:\n  fast: { targets: [{ model: demo }] }\n`;
 
 describe('the page of the registry', () => {
@@ -37,7 +37,7 @@ describe('the page of the registry', () => {
     await alert.getByText('2 problems').waitFor();
     await alert.getByText('models.fast.targets.0.weight').waitFor();
     await alert.getByText('targets: [{ model: demo, weight: -1 }]').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await alert.getByRole('button', { name: 'Line 4' }).click();
     const selected = await page.evaluate(`(({ value, selectionStart, selectionEnd }) =>
       value.slice(selectionStart, selectionEnd))(document.activeElement)`);
@@ -49,8 +49,10 @@ describe('the page of the registry', () => {
     await page.getByLabel('What has changed').fill('A name for everybody.');
     await save.click();
     await page.getByText(`Saved as version ${last + 1}.`).waitFor();
-    const row = page.getByRole('row', { name: new RegExp(`^${last + 1}\\b`) });
-    await row.getByText('A name for everybody.').waitFor();
+    const rowOf = (version: number) => page.getByRole('row', { name: new RegExp(`^${version}\\b`) });
+    await rowOf(last + 1)
+      .getByText('A name for everybody.')
+      .waitFor();
     await until(async () => expect(await field.inputValue()).toBe(first));
 
     await field.fill(first.replace('fast', 'faster'));
@@ -66,20 +68,19 @@ describe('the page of the registry', () => {
     await page.getByRole('button', { name: `Compare version ${last + 1}` }).click();
     const comparison = page.getByRole('dialog').getByRole('group', { name: 'Changes' });
     expect(await comparison.innerText()).toMatch(/− {3}faster: .*\n\+ {3}fast: /);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: `Revert to version ${last + 1}` }).click();
     await page.getByText(`Version ${last + 3} has the text of version ${last + 1} again.`).waitFor();
-    await page
-      .getByRole('row', { name: new RegExp(`^${last + 3}\\b`) })
+    await rowOf(last + 3)
       .getByText(`Reverted to version ${last + 1}`)
       .waitFor();
     await until(async () => expect(await field.inputValue()).toBe(first));
 
-    await page.setViewportSize({ width: phone.width, height: phone.height });
+    await page.setViewportSize(phone);
     await waitUntilLoaded(page);
     await page.getByRole('list', { name: 'Versions' }).getByText('newest').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
   });
 
   it('keeps what somebody has typed when another one stores a version meanwhile', async () => {
@@ -114,6 +115,6 @@ describe('the page of the registry', () => {
     expect(await page.getByRole('group', { name: 'registry' }).innerText()).toContain('"fast"');
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
     expect(await page.getByLabel('Registry (YAML)').count()).toBe(0);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
   });
 });

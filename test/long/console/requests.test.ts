@@ -6,9 +6,10 @@ import { fillLedger } from '../../helpers/accounts/use-redis.ts';
 import { ledgerRecord } from '../../helpers/accounts/ledger-record.ts';
 import { askChat } from '../../helpers/console/ask-chat.ts';
 import type { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { expectFits, openConsolePage, phone, seriousViolations, signInAt } from '../../helpers/console/console-page.ts';
+import { openConsolePage, phone } from '../../helpers/console/console-page.ts';
+import { choose, signInAt } from '../../helpers/console/page-actions.ts';
+import { expectAccessible, expectGood, expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { ownConsole } from '../../helpers/console/console-with-ada.ts';
-import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
 import { openAs, openPageAs, type KnownPerson } from '../../helpers/console/open-as.ts';
 import { least } from '../../helpers/least.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -74,12 +75,10 @@ describe('requests in the console', () => {
     const { page } = await openPageAs(here.ada, '/requests');
     await rowOf(page, served).waitFor();
     await expectAccessible(page);
-    await page.getByRole('combobox', { name: 'Outcome' }).click();
-    await page.getByRole('option', { name: 'Failed' }).click();
+    await choose(page, 'Outcome', 'Failed');
     await rowOf(page, failed).waitFor();
     await rowOf(page, served).waitFor({ state: 'detached' });
-    await page.getByRole('combobox', { name: 'Key' }).click();
-    await page.getByRole('option', { name: 'bobs key' }).click();
+    await choose(page, 'Key', 'bobs key');
     await page.getByText('None is as the filters say.').waitFor();
     // The button is for the pointer; with the keyboard the option is chosen again.
     await page.locator('button[aria-label="Remove the filter Outcome"]').click();
@@ -113,8 +112,7 @@ describe('requests in the console', () => {
     await page.goto('/requests');
     await page.getByRole('button', { name: 'Show earlier requests' }).click();
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByRole('combobox', { name: 'Outcome' }).click();
-    await page.getByRole('option', { name: 'Failed' }).click();
+    await choose(page, 'Outcome', 'Failed');
     const failed = await send(adasKey, 'Hi!\n[demo fault=500]');
     await rowOf(page, failed).waitFor();
     late.resolve();
@@ -137,9 +135,8 @@ describe('requests in the console', () => {
     const attempt = await attempts.getByRole('listitem').last().innerText();
     expect(attempt).toMatch(/^\d\. \S+, by an? (?:offer|claim), served it/);
     expect(attempt).toMatch(/In the queue [\d.]+ m?s · .*Answer [\d.]+ m?s/s);
-    expect(await page.getByRole('figure', { name: 'Course of the request' }).innerText()).toMatch(
-      /[\d.]+ tokens per second/,
-    );
+    const course = page.getByRole('figure', { name: 'Course of the request' });
+    expect(await course.innerText()).toMatch(/[\d.]+ tokens per second/);
     expect(new URL(page.url()).pathname).toBe(`/requests/${encodeURIComponent(own)}`);
     const other = await openPageAs(here.ada, `/requests/${own}`, { origin: otherUrl });
     await other.page.getByRole('list', { name: 'Attempts' }).waitFor();
@@ -171,8 +168,9 @@ describe('requests in the console', () => {
     const bobs = await openPageAs(bob, `/requests/${id}`);
     await bobs.page.getByText('No request with this id').waitFor();
     await bobs.page.goto('/requests');
-    await bobs.page.getByRole('table', { name: 'Requests' }).getByText('bobs key').first().waitFor();
-    expect(await bobs.page.getByRole('table', { name: 'Requests' }).getByText('laptop').count()).toBe(0);
+    const table = bobs.page.getByRole('table', { name: 'Requests' });
+    await table.getByText('bobs key').first().waitFor();
+    expect(await table.getByText('laptop').count()).toBe(0);
   });
 
   it('that were refused say why, where they are among the samples', async () => {
@@ -189,7 +187,7 @@ describe('requests in the console', () => {
     const { page } = await openPageAs(here.ada, `/requests/${id}`);
     await page.getByText('This request was refused').waitFor();
     await page.getByText(/404 model_not_found/).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
   });
 
   it('are summed up on Overview by span, a member seeing their own', async () => {
@@ -203,18 +201,14 @@ describe('requests in the console', () => {
     await until(async () => expect(await tile('Total time')).toMatch(/p95 [\d.]+ m?s/));
     await page.getByRole('img', { name: /requests in 24 steps/ }).waitFor();
     await page.getByRole('table', { name: 'Top workers' }).getByRole('row').nth(1).waitFor();
-    const requests = async (span: string) =>
-      Number((await ada.get(`/usage/overview?span=${span}`)).body.totals.requests);
+    const requests = async (span: string) => (await ada.get(`/usage/overview?span=${span}`)).body.totals.requests;
     // Of three days ago there is one more.
     await until(async () => expect((await requests('7d')) - (await requests('24h'))).toBe(1));
     await expectAccessible(page);
     await keys.getByRole('link', { name: 'laptop' }).click();
     await page.getByRole('table', { name: 'Requests' }).getByText('laptop').first().waitFor();
     const bobs = await openPageAs(bob, '/?span=1h');
-    await bobs.page
-      .getByRole('table', { name: 'Top keys' })
-      .getByRole('row', { name: /bobs key/ })
-      .waitFor();
+    await bobs.page.getByRole('table', { name: 'Top keys' }).getByRole('row', { name: 'bobs key' }).waitFor();
     expect(await bobs.page.getByText('laptop').count()).toBe(0);
   });
 
@@ -223,8 +217,7 @@ describe('requests in the console', () => {
     const { page } = await openPageAs(here.ada, '/usage?span=7d');
     const recent = page.getByRole('table', { name: 'Recent requests' });
     await recent.getByText('old key').waitFor();
-    await page.getByRole('combobox', { name: 'Time' }).click();
-    await page.getByRole('option', { name: 'Today' }).click();
+    await choose(page, 'Time', 'Today');
     await recent.getByText('old key').waitFor({ state: 'detached' });
     await recent.getByText('laptop').first().waitFor();
     expect(await recent.getByText('old key').count()).toBe(0);
@@ -236,8 +229,7 @@ describe('requests in the console', () => {
     for (const path of ['/requests', `/requests/${id}`, '/?span=24h']) {
       const { page } = await openPageAs(here.ada, path, { look: phone });
       await page.getByText('demo').first().waitFor();
-      await expectFits(page);
-      expect(await seriousViolations(page)).toEqual([]);
+      await expectGood(page);
     }
   });
 });

@@ -2,13 +2,9 @@
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
 import { setUpApp } from '../../helpers/console/authenticator-app.ts';
-import {
-  openConsolePage,
-  phone,
-  seriousViolations,
-  signInAt,
-  waitUntilLoaded,
-} from '../../helpers/console/console-page.ts';
+import { openConsolePage, phone, waitUntilLoaded } from '../../helpers/console/console-page.ts';
+import { signInAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
@@ -25,16 +21,9 @@ describe('a person with a second factor', () => {
     const { page, context } = await openAs(person, { origin, isAlone: true });
     const devtools = await context.newCDPSession(page);
     await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    const kind = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true } as const;
+    const verification = { hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true };
+    await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { ...kind, ...verification } });
     await page.goto('/account');
     await waitUntilLoaded(page);
     const dialog = page.getByRole('dialog', { name: 'Second factor' });
@@ -46,7 +35,7 @@ describe('a person with a second factor', () => {
     await confirmPassword();
     const secret = Secret.fromBase32((await dialog.locator('code').textContent()) ?? '');
     expect(await page.getByRole('img', { name: 'QR code with the secret below' }).isVisible()).toBe(true);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     const totp = new TOTP({ secret });
     await page.getByLabel('Code', { exact: true }).fill(totp.generate());
     await page.getByRole('button', { name: 'Confirm' }).click();
@@ -60,7 +49,7 @@ describe('a person with a second factor', () => {
     await page.getByLabel('Name of the passkey').fill('My laptop');
     await confirmPassword();
     await page.getByText('My laptop, a passkey').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
 
     await context.clearCookies();
     await page.goto('/');
@@ -81,7 +70,7 @@ describe('a person with a second factor', () => {
     await signInAt(other.page, person.email);
     await enter('000000');
     await isWrong();
-    expect(await seriousViolations(other.page)).toEqual([]);
+    await expectNoViolation(other.page);
     // The code of the set-up is used up: the one of the next 30 seconds counts already.
     await enter(totp.generate({ timestamp: Date.now() + 30_000 }));
     await isIn();
@@ -100,7 +89,7 @@ describe('a person with a second factor', () => {
     await ada.patch('/settings', { requireSecondFactor: true });
     const { page } = await openPageAs(carol, '/account', { look: phone });
     await page.getByText('Your administrator demands a second factor.').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     // Nothing that the API refuses until then, and a word on what goes on.
     await page.getByText('programs that you have signed in, go on as before').waitFor();
     await waitUntilLoaded(page);

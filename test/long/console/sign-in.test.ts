@@ -1,10 +1,13 @@
 // @module-tag chromium
 import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
-import { openConsolePage, phone, seriousViolations, signInAt, wide } from '../../helpers/console/console-page.ts';
+import { openConsolePage, phone, wide } from '../../helpers/console/console-page.ts';
+import { chooseAction, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs } from '../../helpers/console/open-as.ts';
 import { passProvider } from '../../helpers/console/pass-provider.ts';
@@ -58,12 +61,18 @@ describe('the sign-in page', () => {
     await passProvider(page, name);
   }
 
+  async function reachUsage(page: Page, name: string): Promise<void> {
+    await page.goto('/usage');
+    await signInAtProvider(page, name);
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  }
+
   it('lets a colleague in by group, shows the page that they asked for, and signs them out there too', async () => {
     const page = await openPage(phone);
     employ('grace', 'Grace Hopper');
     await page.goto('/usage?by=model');
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await signInAtProvider(page, 'grace');
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     await until(() => expect(new URL(page.url()).search).toBe('?by=model'));
@@ -71,8 +80,7 @@ describe('the sign-in page', () => {
     await page.getByText('Grace Hopper').first().waitFor();
     // There is no password to change.
     expect(await page.getByRole('heading', { name: 'Password' }).count()).toBe(0);
-    await page.getByRole('button', { name: /^Account of/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signOutAt(page);
     await page.waitForURL(`${provider.issuer}/**`);
   });
 
@@ -81,15 +89,13 @@ describe('the sign-in page', () => {
     employ('joan', 'Joan Clarke');
     provider.setLifetime(1);
     onTestFinished(() => provider.setLifetime(3_600));
-    await page.goto('/usage');
-    await signInAtProvider(page, 'joan');
-    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(page, 'joan');
     // The answer of the provider ends after a second, and is given again.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await sleep(1_500);
     await page.reload();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     provider.accounts.delete('joan');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await sleep(1_500);
     await page.goto('/keys');
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
     await until(async () => expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0));
@@ -98,9 +104,7 @@ describe('the sign-in page', () => {
   it('is shown, with the reason, to somebody whose provider has not answered for too long, until it answers', async () => {
     const page = await openPage();
     const mary = employ('mary', 'Mary Shaw');
-    await page.goto('/usage');
-    await signInAtProvider(page, 'mary');
-    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(page, 'mary');
     const { accounts, connection } = await openKeyStore(inject('redisUrl'), `${here.cluster.prefix}:`);
     const { id = '' } = (await accounts.users.findByEmail(mary.email)) ?? {};
     await connection.redis.hset(`${here.cluster.prefix}:external-account:${id}`, 'goodUntil', Date.now() - 3_600_001);
@@ -110,7 +114,7 @@ describe('the sign-in page', () => {
     const alert = page.getByRole('alert').filter({ hasText: 'Your identity provider cannot be asked about you' });
     await alert.waitFor();
     await page.getByRole('link', { name: 'Sign in with Example Corp' }).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     provider.break(false);
     await alert.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
@@ -120,7 +124,7 @@ describe('the sign-in page', () => {
     const { page } = await openConsolePage(far(), { look: phone });
     await page.goto('/');
     await page.getByRole('note').getByText('Your password can be read on the way.').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await signInAt(page, 'ada@example.com');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.goto('/account');
@@ -139,17 +143,14 @@ describe('the sign-in page', () => {
     page.on('request', (request) => {
       if (request.url().includes('/oidc/company/callback?')) answers.push(request.url());
     });
-    await page.goto('/usage');
-    await signInAtProvider(page, 'hedy');
-    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(page, 'hedy');
     expect(answers).toHaveLength(1);
     await page.goto(answers[0] ?? '');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await until(() => expect(new URL(page.url()).search).toBe(''));
     expect(await page.getByRole('alert').count()).toBe(0);
     // Nor is the failure shown to whoever comes next.
-    await page.getByRole('button', { name: /^Account of/ }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await signOutAt(page);
     await page.waitForURL(`${provider.issuer}/**`);
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
@@ -160,18 +161,15 @@ describe('the sign-in page', () => {
     const [grete, again] = [await openPage(), await openPage()];
     const { page: ada } = await openAs(here.ada, { origin });
     provider.accounts.set('grete-2', employ('grete', 'Grete Hermann'));
-    await grete.goto('/usage');
-    await signInAtProvider(grete, 'grete');
-    await grete.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+    await reachUsage(grete, 'grete');
     await again.goto('/usage');
     await signInAtProvider(again, 'grete-2');
     await again.getByRole('alert').getByText('ask an administrator to unlink it').waitFor();
     await ada.goto('/admin/people?search=grete');
-    await ada.getByRole('button', { name: 'Actions for Grete Hermann' }).click();
-    await ada.getByRole('menuitem', { name: 'Unlink from the provider' }).click();
+    await chooseAction(ada, 'Grete Hermann', 'Unlink from the provider');
     const dialog = ada.getByRole('dialog');
     await dialog.getByText('Unlink Grete Hermann from company?').waitFor();
-    expect(await seriousViolations(ada)).toEqual([]);
+    await expectNoViolation(ada);
     await dialog.getByRole('button', { name: 'Unlink from the provider' }).click();
     await dialog.waitFor({ state: 'hidden' });
     for (const name of ['Grete Hermann', 'Ada']) {
@@ -215,7 +213,7 @@ describe('the sign-in page', () => {
     await page.getByRole('alert').getByText('Your account may not come in here.').waitFor();
     await page.goto('/console/api/oidc/gone/start');
     await page.getByRole('alert').getByText('There is no such way in any more.').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await signInAt(page, 'ada@example.com');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
@@ -234,7 +232,7 @@ describe('the sign-in page', () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await sentence.waitFor();
     expect(await page.getByLabel('E-mail').count()).toBe(0);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await page.reload();
     await sentence.waitFor();
     await stranger.goto('/');

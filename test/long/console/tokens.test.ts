@@ -1,7 +1,9 @@
 // @module-tag chromium
 import { describe, expect, it } from 'vitest';
 import { AdminClient } from '../../helpers/console/admin-client.ts';
-import { phone, seriousViolations } from '../../helpers/console/console-page.ts';
+import { phone } from '../../helpers/console/console-page.ts';
+import { choose, pressAndConfirm } from '../../helpers/console/page-actions.ts';
+import { expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import { openAs, openPageAs } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -20,17 +22,13 @@ describe('an administrator with programs', () => {
     const raw = await dialog.getByLabel('token', { exact: true }).innerText();
     const client = new AdminClient(here.cluster.url, raw.trim());
     expect((await client.get('/users')).status).toBe(200);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     // It is shown only here: no key closes it by mistake.
     await page.keyboard.press('Escape');
     await dialog.getByRole('button', { name: 'Done' }).click();
-    await page
-      .getByRole('row', { name: new RegExp(name) })
-      .getByText('read')
-      .waitFor();
+    await page.getByRole('row', { name }).getByText('read').waitFor();
     await until(async () => expect(await page.content()).not.toContain(raw.trim()));
-    await page.getByRole('button', { name: `Revoke ${name}` }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await pressAndConfirm(page, `Revoke ${name}`, 'Revoke');
     await until(async () => expect(await page.getByRole('dialog').count()).toBe(0));
     expect((await client.get('/users')).status).toBe(401);
   });
@@ -42,20 +40,16 @@ describe('an administrator with programs', () => {
     const { page } = await openPageAs(here.ada, '/admin/audit');
     const changes = page.getByRole('row', { name: /settings\.change/ });
     await changes.first().waitFor();
-    await page.getByRole('combobox', { name: 'Action' }).click();
-    await page.getByRole('option', { name: 'Teams' }).click();
-    await page
-      .getByRole('row', { name: /team\.create/ })
-      .first()
-      .waitFor();
+    await choose(page, 'Action', 'Teams');
+    await page.getByRole('row', { name: 'team.create' }).first().waitFor();
     await until(async () => expect(await changes.count()).toBe(0));
     const saved = page.waitForEvent('download');
     await page.getByRole('link', { name: 'CSV' }).click();
     expect((await saved).suggestedFilename()).toBe('audit.csv');
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     const { page: small } = await openPageAs(here.ada, '/admin/audit', { look: phone });
     await small.getByText('team.create').first().waitFor();
-    expect(await seriousViolations(small)).toEqual([]);
+    await expectNoViolation(small);
   });
 
   it('reads what the Admin API does, from this router alone', async () => {

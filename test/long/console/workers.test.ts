@@ -1,8 +1,7 @@
 // @module-tag chromium
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -11,16 +10,20 @@ import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { announceMany } from '../../helpers/broker/announce-many.ts';
 import { chat, post } from '../../helpers/clients/keyed-requests.ts';
+import { customProvider } from '../../helpers/cluster/worker-settings.ts';
 import { askChat } from '../../helpers/console/ask-chat.ts';
-import { expectFits, phone, seriousViolations, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { phone, waitUntilLoaded, wide } from '../../helpers/console/console-page.ts';
+import { choose } from '../../helpers/console/page-actions.ts';
+import { expectAccessible, expectFits, expectGood, expectNoViolation } from '../../helpers/console/page-checks.ts';
 import { ownConsole } from '../../helpers/console/console-with-ada.ts';
-import { expectAccessible } from '../../helpers/console/expect-accessible.ts';
 import { longestTask } from '../../helpers/console/longest-task.ts';
 import { openAs, openPageAs, type KnownPerson, type TabOptions } from '../../helpers/console/open-as.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
 import { folderCommand } from '#services/console/web/pages/workers/join-command.ts';
 import { least } from '../../helpers/least.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 
 const rtr = resolve(import.meta.dirname, '../../../services/rtr/main.ts');
@@ -29,7 +32,7 @@ const rtr = resolve(import.meta.dirname, '../../../services/rtr/main.ts');
 const maxMs = 200;
 
 describe('workers and models in the console', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-workers-'));
+  const folder = useFolder();
   const here = ownConsole();
   /** An ingress that makes credentials. */
   let origin: string;
@@ -44,10 +47,7 @@ describe('workers and models in the console', () => {
     ({ url: origin } = await here.cluster.addIngress({ CREDENTIALS_DIR: authority }));
     bob = await here.invite('Bob');
   });
-  afterAll(async () => {
-    await again?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => again?.stop());
 
   const open = async (path: string, person = here.ada, options: TabOptions = {}): Promise<Page> =>
     (await openPageAs(person, path, options)).page;
@@ -62,10 +62,7 @@ describe('workers and models in the console', () => {
     return { service, id: String((await service.line('gpu-worker is ready'))['worker']) };
   }
 
-  const ask = (words: string): Promise<Response> => {
-    const body = chat(words, { stream: true });
-    return post({ url: here.cluster.url, key: here.cluster.key, body });
-  };
+  const ask = (words: string): Promise<Response> => post({ ...here.cluster, body: chat(words, { stream: true }) });
 
   it('are said not to be gone while none is', async () => {
     const page = await open('/workers');
@@ -107,9 +104,8 @@ describe('workers and models in the console', () => {
     const page = await open('/workers');
     const drains = page.getByRole('button', { name: /^Drain / });
     await drains.nth(1).waitFor();
-    const [last, other] = (await drains.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')))).map(
-      (label) => label?.replace('Drain ', '') ?? '',
-    ) as [string, string];
+    const labels = await drains.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''));
+    const [last = '', other = ''] = labels.map((label) => label.replace('Drain ', ''));
     // Another one serves the model as well.
     await page.getByRole('button', { name: `Drain ${other}` }).click();
     await workerRow(page, other).getByText('Drained, safe to stop').waitFor();
@@ -117,12 +113,10 @@ describe('workers and models in the console', () => {
     for (let count = 0; count < 8; count += 1)
       expect((await askChat(here.cluster)).headers.get('x-rtr-worker')).not.toBe(other);
     await workerRow(page, last).getByText('the last for a model').waitFor();
-    const tools = await here.cluster.addToolsWorker();
-    onTestFinished(async () => void (await tools.stop()));
+    const tools = stopAfterTest(await here.cluster.addToolsWorker());
     const toolsId = String((await tools.line('tools-worker is ready'))['worker']);
-    await workerRow(page, toolsId)
-      .getByText(/the last for \d+ tools/)
-      .waitFor();
+    const isLast = workerRow(page, toolsId).getByText(/the last for \d+ tools/);
+    await isLast.waitFor();
     const drain = page.getByRole('button', { name: `Drain ${last}` });
     await drain.click();
     const dialog = page.getByRole('dialog');
@@ -131,7 +125,7 @@ describe('workers and models in the console', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await drain.click();
     await dialog.getByText('No other worker takes requests for demo.').waitFor();
-    const answer = await ask('tokens=120 rate=20');
+    const answer = await ask('tokens=240 rate=20');
     await dialog.getByRole('button', { name: 'Drain', exact: true }).click();
     await workerRow(page, last).getByText('1 request left').waitFor();
     expect(await workerRow(page, last).getByText('safe to stop').count()).toBe(0);
@@ -164,16 +158,14 @@ describe('workers and models in the console', () => {
     expect(await dialog.getByText('No worker has joined for a minute').count()).toBe(0);
     await page.clock.fastForward(61_000);
     await dialog.getByText('No worker has joined for a minute').waitFor();
-    expect(await dialog.getByRole('group', { name: 'the check' }).innerText()).toMatch(
-      new RegExp(`^npx rtr doctor --nats \\S+ --credentials ${name}\\.creds --role gpu$`),
-    );
+    const check = await dialog.getByRole('group', { name: 'the check' }).innerText();
+    expect(check).toMatch(new RegExp(`^npx rtr doctor --nats \\S+ --credentials ${name}\\.creds --role gpu$`));
     await expectAccessible(page);
     const command = await dialog.getByRole('group', { name: 'the whole command' }).innerText();
     await dialog.getByRole('button', { name: 'Copy the whole command' }).waitFor();
-    await page.setViewportSize({ width: phone.width, height: phone.height });
-    await expectFits(page);
-    expect(await seriousViolations(page)).toEqual([]);
-    await page.setViewportSize({ width: wide.width, height: wide.height });
+    await page.setViewportSize(phone);
+    await expectGood(page);
+    await page.setViewportSize(wide);
 
     const box = join(folder, name);
     mkdirSync(box);
@@ -206,7 +198,7 @@ describe('workers and models in the console', () => {
     await page.getByText(folderCommand).waitFor();
     expect(await page.getByText('npx rtr credentials worker').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Add a worker' }).count()).toBe(0);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
   });
 
   it('are added with a credential, which is shown once and downloaded, then listed and revoked', async () => {
@@ -218,16 +210,15 @@ describe('workers and models in the console', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('A name has up to 64 letters').waitFor();
     await dialog.getByLabel('Name').fill(name);
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('The file and the command apart').click();
     const shown = await dialog.getByRole('group', { name: 'the credential' }).innerText();
     expect(parseCredential(shown)).toMatchObject({ owner: name, role: 'gpu', prefix: here.cluster.prefix });
     const command = await dialog.getByRole('group', { name: 'the command' }).innerText();
-    expect(command).toMatch(
-      new RegExp(`^ENGINE_URL=\\S+ npx rtr worker gpu --nats \\S+ --credentials ${name}\\.creds$`),
-    );
-    expect(await seriousViolations(page)).toEqual([]);
+    const expected = `^ENGINE_URL=\\S+ npx rtr worker gpu --nats \\S+ --credentials ${name}\\.creds$`;
+    expect(command).toMatch(new RegExp(expected));
+    await expectNoViolation(page);
     const download = page.waitForEvent('download');
     await dialog.getByRole('link', { name: `${name}.creds` }).click();
     const file = await download;
@@ -242,34 +233,29 @@ describe('workers and models in the console', () => {
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('status').getByText('nats-server --signal reload').waitFor();
     await row.getByText('Revoked').waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
     await until(async () => expect(await row.getByRole('button').count()).toBe(0));
     await page.goto('/admin/audit');
     await page.getByText('credential.revoke').first().waitFor();
 
-    await page.setViewportSize({ width: phone.width, height: phone.height });
+    await page.setViewportSize(phone);
     await page.goto('/workers');
     await waitUntilLoaded(page);
     await page.getByRole('list', { name: 'Credentials' }).getByText(name).waitFor();
-    expect(await seriousViolations(page)).toEqual([]);
+    await expectNoViolation(page);
   });
 
   it('serve models that are found by what they can, with price, speed, and a way to try them', async () => {
-    const settings = { PROVIDER: 'custom', PROVIDER_URL: `${here.cluster.engineUrl}/v1`, PROVIDER_KEY: 'any' };
-    const cloud = await here.cluster.addCloudWorker({ ...settings, PROVIDER_MODELS: 'dear', ADMIN_PORT: '0' });
-    onTestFinished(async () => void (await cloud.stop()));
+    const settings = { ...customProvider(here.cluster.engineUrl, 'chat'), PROVIDER_MODELS: 'dear', ADMIN_PORT: '0' };
+    stopAfterTest(await here.cluster.addCloudWorker(settings));
     for (const answer of await Promise.all([ask('tokens=20 rate=20'), ask('tokens=20 rate=20')])) await answer.text();
     const page = await open('/models');
-    const row = (id: string) =>
-      page
-        .getByRole('table', { name: 'Models' })
-        .getByRole('row')
-        .filter({ has: page.getByLabel(`Try it: ${id}`) });
+    const rows = page.getByRole('table', { name: 'Models' }).getByRole('row');
+    const row = (id: string) => rows.filter({ has: page.getByLabel(`Try it: ${id}`) });
     await row('dear').getByText('unpriced').waitFor();
     await row('demo').getByText('none: own hardware').waitFor();
-    await row('demo')
-      .getByText(/tokens\/s, first after \d/)
-      .waitFor();
+    const speed = row('demo').getByText(/tokens\/s, first after \d/);
+    await speed.waitFor();
     await page.getByText('No cost is counted for dear').waitFor();
     expect(await page.getByRole('link', { name: 'Set prices' }).getAttribute('href')).toBe('/admin/prices');
     await expectAccessible(page);
@@ -296,10 +282,8 @@ describe('workers and models in the console', () => {
     const many = await announceMany({ natsUrl: inject('natsUrl'), prefix: here.cluster.prefix, count: 2_000 });
     try {
       const page = await open('/workers');
-      await page
-        .getByText(/of 2,00\d workers/)
-        .first()
-        .waitFor();
+      const count = page.getByText(/of 2,00\d workers/);
+      await count.first().waitFor();
       expect(await page.getByRole('row').count()).toBeLessThan(150);
       const updates = await least(() => longestTask(page, () => page.waitForTimeout(5_000)), maxMs);
       const searching = await least(async () => {
@@ -317,8 +301,7 @@ describe('workers and models in the console', () => {
       const pages = page.getByRole('navigation', { name: 'Pages of Workers', exact: true });
       await pages.getByRole('button', { name: 'Next' }).click();
       await page.getByText(/^51–100 of 2,00\d$/).waitFor();
-      await page.getByRole('combobox', { name: 'State' }).click();
-      await page.getByRole('option', { name: 'Full' }).click();
+      await choose(page, 'State', 'Full');
       await page.getByText(/^200 of 2,00\d workers$/).waitFor();
       await expectAccessible(page);
       await page.goto('/models');

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { askText, textFormats, type StreamedText, type TextFormat } from '../../helpers/clients/streamed-text.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { metricOf } from '../../helpers/cluster/worker-admin.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 import { until } from '../../helpers/until.ts';
@@ -25,7 +27,6 @@ afterEach(async () => {
   for (const stop of stopping.splice(0).reverse()) await stop();
 });
 
-/** A question, and what of it is the same for all formats. */
 interface Question {
   format: TextFormat;
   prompt: string;
@@ -64,26 +65,19 @@ class Cutter {
       }),
     );
     await until(() => begun.size === questions.length);
-    await new Promise((resolve) => setTimeout(resolve, random() * 600));
+    await sleep(random() * 600);
     const doomed = this.#workers.shift();
     if (!doomed) throw new Error('there is no worker');
     const diedAt = performance.now();
     await doomed.process.kill();
     // Not while it is found out that the other one died.
-    const replacing = new Promise((resolve) => setTimeout(resolve, soonMs)).then(() =>
-      this.addWorker(doomed.environment),
-    );
+    const replacing = sleep(soonMs).then(() => this.addWorker(doomed.environment));
     const [read] = await Promise.all([Promise.all(answers), replacing]);
     const waits = read.flatMap(({ movedAt }) => (movedAt === undefined ? [] : [movedAt - diedAt]));
     this.cut += waits.length;
     if (waits.length > 0) this.waitsMs.push(waits);
     return questions.map((question, at) => ({ id: ids[at] ?? '', question, answer: read[at] as StreamedText }));
   }
-}
-
-async function metric(cluster: Cluster, name: string): Promise<number> {
-  const text = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
-  return Number(text.match(new RegExp(`^${name} (\\S+)`, 'm'))?.[1]);
 }
 
 /** The ledger's records of these requests, once all are written. */
@@ -106,6 +100,7 @@ async function cutStreams(
   const answers = questions.map(async (question) => [question, await askText({ ...cluster, ...question })] as const);
   const uncut = new Map(await Promise.all(answers));
   const wanted = wantedOf(isInstant);
+  const memory = async () => (await metricOf(cluster.adminUrl, 'process_resident_memory_bytes')) ?? 0;
   let early = 0;
   while (cutter.cut < wanted) {
     const asked = Array.from({ length: atOnce }, () => questions[Math.floor(random() * questions.length)] as Question);
@@ -127,9 +122,9 @@ async function cutStreams(
       if (answer.movedAt !== undefined) expect(record?.attempts).toBeGreaterThanOrEqual(2);
     }
     if (process.env['CUT_STREAMS'] !== undefined) process.stdout.write(`${cutter.cut} cut\n`);
-    if (cutter.cut > wanted / 4) early ||= await metric(cluster, 'process_resident_memory_bytes');
+    if (cutter.cut > wanted / 4) early ||= await memory();
   }
-  const late = await metric(cluster, 'process_resident_memory_bytes');
+  const late = await memory();
   const waits = cutter.waitsMs.flat().toSorted((one, other) => one - other);
   const [p50, p99] = [waits[Math.floor(waits.length / 2)], waits[Math.ceil(waits.length * 0.99) - 1]];
   const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
@@ -146,16 +141,13 @@ async function cutStreams(
     expect(Math.min(...cutter.waitsMs.map((round) => Math.max(...round)))).toBeLessThan(soonMs);
   }
   expect(late - early).toBeLessThan(48 * 1024 * 1024);
-  expect(await metric(cluster, 'rtr_kept_bytes')).toBe(0);
+  await until(async () => (await metricOf(cluster.adminUrl, 'rtr_kept_bytes')) === 0);
 }
 
 describe('streams that are cut at a random token, by kill -9 of their worker', () => {
   it('of the demo engine are the same to the character, in every format', { timeout: 1_800_000 }, async () => {
-    const cluster = await startCluster({
-      workers: 0,
-      engine: { DEMO_TOKENS_PER_SECOND: '150' },
-      worker: { SLOTS: '48' },
-    });
+    const engine = { DEMO_TOKENS_PER_SECOND: '150' };
+    const cluster = await startCluster({ workers: 0, engine, worker: { SLOTS: '48' } });
     stopping.push(() => cluster.stop());
     const cutter = new Cutter(cluster);
     await cutter.addWorker({});
@@ -178,11 +170,8 @@ describe('streams that are cut at a random token, by kill -9 of their worker', (
       const context = 2 * atOnce * 4_096;
       const servers: LlamaServer[] = [];
       for (let at = 0; at < 2; at += 1) {
-        const server = await startLlamaServer(program, {
-          slots: 2 * atOnce,
-          context,
-          weights: makeGguf({ context, rereads: true }),
-        });
+        const weights = makeGguf({ context, rereads: true });
+        const server = await startLlamaServer(program, { slots: 2 * atOnce, context, weights });
         servers.push(server);
         stopping.push(() => server.stop());
       }
@@ -193,19 +182,11 @@ describe('streams that are cut at a random token, by kill -9 of their worker', (
       // Without the penalty the model, whose weights are random, says one word for ever.
       const fields = { ignore_eos: true, repeat_penalty: 2.5, repeat_last_n: 24 };
       const silent = { chat_template_kwargs: { enable_thinking: false } };
-      const further: Record<TextFormat, object> = {
-        chat: silent,
-        completions: {},
-        messages: {},
-        responses: { reasoning: { effort: 'none' } },
-      };
-      const questions = textFormats.map((format): Question => ({
-        format,
-        prompt: `the ${format} river sings`,
-        model: 'tiny',
-        maxTokens: 3_000,
-        fields: { ...fields, ...further[format] },
-      }));
+      const further = { chat: silent, completions: {}, messages: {}, responses: { reasoning: { effort: 'none' } } };
+      const common = { model: 'tiny', maxTokens: 3_000 };
+      const questions = textFormats.map((format): Question => {
+        return { ...common, format, prompt: `the ${format} river sings`, fields: { ...fields, ...further[format] } };
+      });
       await cutStreams(cluster, cutter, questions, false);
     },
   );

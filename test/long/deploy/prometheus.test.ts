@@ -1,73 +1,61 @@
 // @module-tag prometheus
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Prometheus, startPrometheus } from '../../helpers/deploy/start-prometheus.ts';
 import { dashboardQueries, readAlerts } from '../../helpers/deploy/observability-files.ts';
-import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../../helpers/cluster/start-cluster.ts';
 import { batchClients, chatLine, submit } from '../../helpers/batches/batch-clients.ts';
 import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineProxy, type EngineProxy } from '../../helpers/upstreams/start-engine-proxy.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
-import type { TestServer } from '../../helpers/servers/test-server.ts';
 import { adminOf } from '../../helpers/cluster/worker-admin.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let redis: TestServer;
-let proxy: EngineProxy;
-let cluster: Cluster;
 let second: ServiceProcess;
 let runner: ServiceProcess;
-let other: { process: ServiceProcess; url: string };
 let limitedKey: string;
+let proxy: EngineProxy;
 let prometheus: Prometheus;
-let folder: string | undefined;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  proxy = await startEngineProxy(() => cluster.engineUrl);
+const folder = useFolder();
+const redis = useStarted(() => startRedis());
+const cluster = useStarted(() => {
   const worker = { ADMIN_PORT: '0', SLOTS: '1' };
   const rules = 'models: {ruled: {targets: [{model: demo}], purposes: {auxiliary: {targets: [{model: demo}]}}}}';
   const ingress = { NO_WORKER_TIMEOUT_MS: '4000', ...withRegistry(rules) };
-  cluster = await startCluster({ redisUrl: redis.url, worker, ingress });
+  return startCluster({ redisUrl: redis.url, worker, ingress });
+});
+const other = useStarted(() => cluster.addIngress());
+beforeAll(async () => {
+  proxy = await startEngineProxy(() => cluster.engineUrl);
   second = await cluster.addWorker({ ENGINE_URL: proxy.url });
-  folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-'));
-  const server = {
-    command: 'node',
-    args: [resolve('test/helpers/upstreams/mcp-test-server.ts'), join(folder, 'diary')],
-  };
+  const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), join(folder, 'diary')];
+  const server = { command: 'node', args };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: server } }));
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0', MCP_CONFIG: join(folder, 'mcp.json') });
   const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
   // The metrics of mails are those of a runner that sends some; here none is due.
   const mail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'router@example.com' };
   runner = await cluster.addBatchRunner({ ADMIN_PORT: '0', ...mail });
-  other = await cluster.addIngress();
   limitedKey = (await cluster.addKey({ limits: { requestsPerMinute: 1 } })).raw;
-  const { admin } = await other.process.line('ingress is ready');
   const workers = [cluster.workers[0], second, tools, cli].map(adminOf);
   prometheus = await startPrometheus(
     {
-      'rtr-ingress': [hostOf(cluster.adminUrl), `127.0.0.1:${(admin as AddressInfo).port}`],
+      'rtr-ingress': [cluster, other].map(({ adminUrl }) => hostOf(adminUrl)),
       'rtr-runner': [hostOf(await adminOf(runner))],
       'rtr-worker': (await Promise.all(workers)).map(hostOf),
     },
     '2s',
   );
-  await until(async () => (await prometheus.targetsUp()) === 7, 30_000);
+  await until(async () => (await prometheus.targetsUp()) === 7);
 }, 120_000);
-
-afterAll(async () => {
-  await prometheus?.stop();
-  await cluster?.stop();
-  await proxy?.stop();
-  await redis?.stop();
-  if (folder !== undefined) rmSync(folder, { recursive: true });
-});
+afterAll(() => Promise.all([prometheus.stop(), proxy.stop()]));
 
 function hostOf(url: string): string {
   return new URL(url).host;
@@ -79,8 +67,7 @@ async function ask(
   { url, key }: { url: string; key: string } = cluster,
   further: Record<string, string> = {},
 ): Promise<number> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...further };
-  const answer = await fetch(`${url}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(fields) });
+  const answer = await post({ url, key, path: `/${path}`, body: fields, headers: further });
   await answer.text();
   return answer.status;
 }
@@ -96,7 +83,7 @@ async function ejectOne(): Promise<void> {
   await until(async () => {
     await Promise.all(Array.from({ length: 3 }, () => chat(slow)));
     expect(await prometheus.seriesOf('rtr_ejected_workers > 0', 3)).toBeGreaterThan(0);
-  }, 30_000);
+  });
   proxy.fault = undefined;
 }
 
@@ -141,21 +128,23 @@ describe('a real Prometheus on a cluster with traffic', () => {
   });
 
   it('fires alerts for stopped parts, for work without a worker or a runner, and for a store that is down', async () => {
-    const fires = (alert: string) => until(async () => expect(await prometheus.firing()).toContain(alert), 40_000);
-    expect(await prometheus.firing()).not.toContain('RtrPartDown');
+    const fires = (alert: string) => until(async () => expect(await prometheus.firing()).toContain(alert), 60_000);
+    // One that a busy machine has let fire ends by itself.
+    const rests = (alert: string) => until(async () => expect(await prometheus.firing()).not.toContain(alert));
+    await rests('RtrPartDown');
     await second.kill();
     await fires('RtrPartDown');
 
     const { openai } = batchClients(cluster);
     await until(async () => expect(await prometheus.seriesOf('rtr_background_unfinished > 0', 1)).toBe(0), 60_000);
     await runner.kill();
-    await until(async () => expect(await prometheus.targetsUp()).toBe(5), 20_000);
+    await until(async () => expect(await prometheus.targetsUp()).toBe(5));
     await sleep(4_000);
     expect(await prometheus.firing()).not.toContain('RtrNoBatchRunner');
     await submit(openai, [chatLine('a', 'Hello.')]);
     await fires('RtrNoBatchRunner');
 
-    expect(await prometheus.firing()).not.toContain('RtrNoWorker');
+    await rests('RtrNoWorker');
     await cluster.workers[0]?.kill();
     await sleep(4_000);
     const waiting = Array.from({ length: 60 }, () => chat());

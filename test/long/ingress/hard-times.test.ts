@@ -18,7 +18,7 @@ describe('a key', () => {
       FLOOD_ID: victim,
     });
     onTestFinished(() => flood.kill());
-    const over = flood.line('flood is over', 30_000);
+    const over = flood.line('flood is over', 120_000);
     const latencies: number[] = [];
     while (!flood.lines.some(({ msg }) => msg === 'flood is over')) {
       const begin = performance.now();
@@ -35,8 +35,8 @@ describe('a key', () => {
     const sorted = latencies.toSorted((a, b) => a - b);
     const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.POSITIVE_INFINITY;
     // On two cores the median was 28 ms. Behind the comparisons that the flood asks for, it would be half a minute.
-    expect(at(0.5)).toBeLessThan(300);
-    expect(at(0.95)).toBeLessThan(1_000);
+    expect(at(0.5)).toBeLessThan(1_000);
+    expect(at(0.95)).toBeLessThan(5_000);
   });
 });
 

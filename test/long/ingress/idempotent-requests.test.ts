@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { rssBytes } from '../../bench/cluster/process-usage.ts';
 import { chat, engineState, newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { countLedger } from '../../helpers/batches/expect-each-once.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
@@ -33,10 +33,7 @@ beforeAll(async () => {
 
 /** Megabytes of memory of the two ingress nodes. */
 function memory(): number {
-  return [cluster.ingress, other.process].reduce((sum, { child }) => {
-    const status = readFileSync(`/proc/${child.pid}/status`, 'latin1');
-    return sum + Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
-  }, 0);
+  return [cluster.ingress, other.process].reduce((sum, { child: { pid = 0 } }) => sum + rssBytes(pid) / 1024 ** 2, 0);
 }
 
 /** Sends the requests with keys, each of them twice at random moments within seconds, to a random ingress. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startCluster } from '../../helpers/cluster/start-cluster.ts';
+import { askChat } from '../../helpers/console/ask-chat.ts';
 import { until } from '../../helpers/until.ts';
 import { startRedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { useStarted } from '../../helpers/use-started.ts';
@@ -10,16 +11,10 @@ import { useStarted } from '../../helpers/use-started.ts';
 const limits = { tokensPerDay: 100_000 };
 
 /** A cluster that knows only the sentinels of its Redis. */
-const redis = useStarted(() => startRedisPair(), 60_000);
-const cluster = useStarted(() => startCluster({ redisUrl: redis.url, key: { limits } }), 60_000);
+const redis = useStarted(() => startRedisPair());
+const cluster = useStarted(() => startCluster({ redisUrl: redis.url, key: { limits } }));
 
-function ask(key: string): Promise<Response> {
-  return fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify({ model: 'demo', max_tokens: 20, messages: [{ role: 'user', content: 'Hello.' }] }),
-  });
-}
+const ask = (key: string) => askChat({ url: cluster.url, key }, 'Hello.', { max_tokens: 20 });
 
 /** Tokens that a key has used today, as Redis counts them. */
 async function usedOf(redis: Redis, id: string): Promise<number> {
@@ -29,17 +24,17 @@ async function usedOf(redis: Redis, id: string): Promise<number> {
 }
 
 describe('an ingress whose Redis is watched by sentinels', () => {
-  it('goes on with the new primary: keys verified, budgets as they were', { timeout: 60_000 }, async () => {
+  it('goes on with the new primary: keys verified, budgets as they were', async () => {
     const { connection, store } = await openKeyStore(redis.url, `${cluster.prefix}:`);
     const { raw, record } = await createKey(store, { kind: 'router', name: 'second', class: 'normal', limits });
     for (let count = 0; count < 3; count += 1) expect((await ask(raw)).status).toBe(200);
     await until(async () => (await usedOf(connection.redis, record.id)) > 0);
     const before = await usedOf(connection.redis, record.id);
-    expect(await connection.redis.wait(1, 2_000)).toBe(1);
+    expect(await connection.redis.wait(1, 20_000)).toBe(1);
     await redis.primary.kill();
     // A key that the ingress has verified before is good all the time.
     expect((await ask(raw)).status).not.toBe(401);
-    await until(async () => (await connection.ready()) && (await ask(raw)).status === 200, 20_000);
+    await until(async () => (await connection.ready()) && (await ask(raw)).status === 200);
     expect(connection.redis.stream).toMatchObject({ remotePort: redis.replica.port });
     // One that was made before the failover and never used is found on the new primary, and so is one that is new.
     expect((await ask(cluster.key)).status).toBe(200);

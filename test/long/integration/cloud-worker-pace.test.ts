@@ -24,7 +24,6 @@ let answer = refuse(404, {});
 
 const provider = useStarted(() => startScriptedEngine((response) => answer(response)));
 const cluster = useCluster({ workers: 0, engineUrl: 'http://127.0.0.1:9' });
-//127.0.0.1:9' });
 const watch = useStarted(() => watchWorkers(inject('natsUrl'), cluster.prefix));
 beforeAll(async () => {
   await cluster.addCloudWorker({
@@ -49,10 +48,11 @@ async function read(signal?: AbortSignal): Promise<string> {
 
 describe('a cloud worker', () => {
   it('gets no requests for as long as a 429 says, which the client is answered, and serves again', async () => {
-    answer = refuse(429, { 'retry-after': '2' });
+    // Long enough for the pause to be announced meanwhile, here and below.
+    answer = refuse(429, { 'retry-after': '5' });
     const refused: unknown = await read().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RateLimitError);
-    expect((refused as RateLimitError).headers?.get('retry-after')).toBe('2');
+    expect((refused as RateLimitError).headers?.get('retry-after')).toBe('5');
     await until(() => watch.heartbeat('paced')?.accepting === false);
     const pausedAt = performance.now();
     answer = answerWell();
@@ -62,7 +62,7 @@ describe('a cloud worker', () => {
   });
 
   it('treats an overloaded provider the same way, in the words of the other format', async () => {
-    answer = refuse(529, { 'retry-after': '1' });
+    answer = refuse(529, { 'retry-after': '4' });
     const client = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
     await expect(
       client.messages.create({ model: 'small', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }),
@@ -75,15 +75,14 @@ describe('a cloud worker', () => {
     answer = answerWell({
       'x-ratelimit-limit-requests': '100',
       'x-ratelimit-remaining-requests': '3',
-      // Long enough for it to be announced meanwhile.
-      'x-ratelimit-reset-requests': '3s',
+      'x-ratelimit-reset-requests': '5s',
     });
     expect(await read()).toBe('hi');
     await until(() => watch.heartbeat('paced')?.slots === 2);
     await until(() => watch.heartbeat('paced')?.slots === 8);
   });
 
-  it.each([true, false])('frees the provider within a second of its client (stream: %s)', async (stream) => {
+  it.each([true, false])('frees the provider when its client leaves (stream: %s)', async (stream) => {
     const before = provider.abandoned;
     let asked = false;
     answer = (response) => {
@@ -100,7 +99,8 @@ describe('a cloud worker', () => {
       .catch((error: unknown) => error);
     await until(() => asked);
     client.abort();
-    await until(() => expect(provider.abandoned).toBe(before + 1), 1_000);
+    // Without a word to it, the request would last for minutes.
+    await until(() => expect(provider.abandoned).toBe(before + 1), 10_000);
     await reading;
   });
 });

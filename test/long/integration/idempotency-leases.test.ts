@@ -6,8 +6,6 @@ import { startRedis } from '../../helpers/servers/start-redis.ts';
 import { until } from '../../helpers/until.ts';
 import { useStarted } from '../../helpers/use-started.ts';
 
-/** The second ingress node. */
-
 const redis = useStarted(() => startRedis());
 const cluster = useStarted(() => startCluster({ redisUrl: redis.url }));
 const other = useStarted(() => cluster.addIngress());

@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@mode
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { post as send } from '../../helpers/clients/keyed-requests.ts';
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
@@ -20,13 +21,14 @@ beforeAll(async () => {
     test: { command: 'node', args: [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary] },
   };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: servers }));
-  //127.0.0.1:9' });
-  const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '5000' };
-  const worker = await cluster.addToolsWorker(environment);
+  const worker = await cluster.addToolsWorker({ MCP_CONFIG: join(folder, 'mcp.json') });
   await worker.line('tools-worker is ready');
 });
 
 beforeEach(() => writeFileSync(diary, ''));
+
+/** Waits until the tool `wait` has written this: sooner than its time of a minute ends it. */
+const untilDiary = (text: string) => until(() => expect(readFileSync(diary, 'utf8')).toBe(text));
 
 const endpoint = (base = cluster.url): URL => new URL(`${base}/api/tools/mcp`);
 const requestInit = () => ({ headers: { authorization: `Bearer ${cluster.key}` } });
@@ -39,11 +41,9 @@ async function connect(options: ClientOptions = {}, base?: string): Promise<Clie
 
 async function connectOlder(): Promise<OlderClient> {
   const client = new OlderClient({ name: 'test', version: '1' });
+  const transport: unknown = new OlderTransport(endpoint(), { requestInit: requestInit() });
   // What the older SDK declares is not exact about optional properties.
-  const transport = new OlderTransport(endpoint(), { requestInit: requestInit() }) as Parameters<
-    OlderClient['connect']
-  >[0];
-  await client.connect(transport);
+  await client.connect(transport as Parameters<OlderClient['connect']>[0]);
   return client;
 }
 
@@ -91,24 +91,17 @@ describe.each([
 
   it('gets wrong input and a failure as results, and an unknown tool as an error', async () => {
     const wrong = await client.callTool({ name: 'get-sum', arguments: { a: 1, b: 'two' } });
-    expect(wrong).toMatchObject({
-      isError: true,
-      content: [{ text: "Invalid value for 'input.b': must be number." }],
-    });
+    const text = "Invalid value for 'input.b': must be number.";
+    expect(wrong).toMatchObject({ isError: true, content: [{ text }] });
     expect(await client.callTool({ name: 'fail' })).toMatchObject({ isError: true });
-    await expect(client.callTool({ name: 'nonesuch' })).rejects.toMatchObject({
-      code: -32_602,
-      message: expect.stringContaining('Unknown tool: nonesuch') as string,
-    });
+    const unknown = { code: -32_602, message: expect.stringContaining('Unknown tool: nonesuch') as string };
+    await expect(client.callTool({ name: 'nonesuch' })).rejects.toMatchObject(unknown);
   });
 
   it('gets errors of servers as such, with their codes and data', async () => {
     await expect(client.callTool({ name: 'sign_in' })).rejects.toMatchObject({ code: -32_603 });
-    await expect(client.getPrompt({ name: 'locked' })).rejects.toMatchObject({
-      code: -32_050,
-      message: expect.stringContaining('Not yet.') as string,
-      data: { until: 5 },
-    });
+    const locked = { code: -32_050, message: expect.stringContaining('Not yet.') as string, data: { until: 5 } };
+    await expect(client.getPrompt({ name: 'locked' })).rejects.toMatchObject(locked);
   });
 
   it('gets progress', async () => {
@@ -127,9 +120,8 @@ describe.each([
     expect(uris).toEqual(expect.arrayContaining(['test://note', 'demo://resource/static/document/architecture.md']));
     expect((await client.readResource({ uri: 'test://note' })).contents).toMatchObject([{ text: 'noted' }]);
     const { resourceTemplates } = await client.listResourceTemplates();
-    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain(
-      'demo://resource/dynamic/blob/{resourceId}',
-    );
+    const templates = resourceTemplates.map(({ uriTemplate }) => uriTemplate);
+    expect(templates).toContain('demo://resource/dynamic/blob/{resourceId}');
     const blob = await client.readResource({ uri: 'demo://resource/dynamic/blob/3' });
     expect(blob.contents).toMatchObject([{ blob: expect.any(String) as string }]);
     await expect(client.readResource({ uri: 'test://nothing' })).rejects.toThrow('test://nothing');
@@ -165,19 +157,19 @@ describe.each([
   it('cancels a call, which ends at the tool', async () => {
     const cancel = new AbortController();
     const call = client.callTool({ name: 'wait' }, { signal: cancel.signal });
-    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    await untilDiary('waiting\n');
     cancel.abort();
     await expect(call).rejects.toThrow('abort');
-    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
+    await untilDiary('waiting\ncancelled\n');
   });
 
   it('ends its calls when it disconnects', async () => {
     const leaving = await connect({ versionNegotiation: { mode } });
     const call = leaving.callTool({ name: 'wait' }).catch((error: unknown) => error);
-    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    await untilDiary('waiting\n');
     await leaving.close();
     expect(await call).toBeInstanceOf(Error);
-    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
+    await untilDiary('waiting\ncancelled\n');
   });
 
   it('can continue at another node', async () => {
@@ -185,9 +177,8 @@ describe.each([
     // The other node knows the worker when it lists its tools.
     const other = await connect({ versionNegotiation: { mode } }, url);
     await until(async () => (await other.listTools()).tools.length > 0);
-    expect(await other.callTool({ name: 'echo', arguments: { message: 'there' } })).toMatchObject({
-      content: [{ text: 'Echo: there' }],
-    });
+    const answer = await other.callTool({ name: 'echo', arguments: { message: 'there' } });
+    expect(answer).toMatchObject({ content: [{ text: 'Echo: there' }] });
     await other.close();
   });
 });
@@ -208,10 +199,10 @@ describe('the older SDK', () => {
 
     const cancel = new AbortController();
     const call = client.callTool({ name: 'wait' }, undefined, { signal: cancel.signal });
-    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    await untilDiary('waiting\n');
     cancel.abort();
     await expect(call).rejects.toThrow('abort');
-    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
+    await untilDiary('waiting\ncancelled\n');
     await client.close();
   });
 
@@ -231,7 +222,7 @@ describe('the older SDK', () => {
     const cancel = new AbortController();
     const cancelled = one.callTool({ name: 'wait' }, undefined, { signal: cancel.signal });
     const kept = other.callTool({ name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 1 } });
-    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    await untilDiary('waiting\n');
     cancel.abort();
     await expect(cancelled).rejects.toThrow('abort');
     expect((await kept).isError).toBeFalsy();
@@ -260,23 +251,22 @@ describe('a node that stops', () => {
     expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     const started = performance.now();
     expect(await ingress.stop()).toBe(0);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // Answers may take half a minute to finish.
+    expect(performance.now() - started).toBeLessThan(20_000);
     await expect(stream.text()).rejects.toThrow();
   });
 
   it('ends the streams of its clients without waiting for them', async () => {
     const { url, process: ingress } = await cluster.addIngress();
-    const client = await connect({ versionNegotiation: { mode: 'auto' }, listChanged: { tools: { onChanged } } }, url);
+    const listChanged = { tools: { onChanged: () => undefined } };
+    const client = await connect({ versionNegotiation: { mode: 'auto' }, listChanged }, url);
     const { closed } = client.autoOpenedSubscription ?? {};
     const started = performance.now();
     expect(await ingress.stop()).toBe(0);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // Answers may take half a minute to finish.
+    expect(performance.now() - started).toBeLessThan(20_000);
     expect(await closed).toBe('remote');
     await client.close();
-
-    function onChanged(): void {
-      // Only listens.
-    }
   });
 });
 
@@ -291,9 +281,8 @@ describe('a key that may use some tools only', () => {
     expect(listed).toEqual(expect.arrayContaining(['echo', 'look']));
     expect(listed).not.toContain('get-sum');
     expect((await client.callTool({ name: 'look' })).isError).toBeFalsy();
-    await expect(client.callTool({ name: 'calculator', arguments: { expression: '1' } })).rejects.toThrow(
-      'This key may not use the tool `calculator`.',
-    );
+    const call = client.callTool({ name: 'calculator', arguments: { expression: '1' } });
+    await expect(call).rejects.toThrow('This key may not use the tool `calculator`.');
     expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['test://note']);
     expect((await client.listPrompts()).prompts.map(({ name }) => name).sort()).toEqual(['locked', 'simple-prompt']);
     await expect(client.readResource({ uri: 'demo://resource/dynamic/blob/3' })).rejects.toThrow('demo://');
@@ -304,15 +293,11 @@ describe('a key that may use some tools only', () => {
 describe('the endpoint', () => {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const post = (headers: Record<string, string>, body = JSON.stringify(ping)) =>
-    fetch(endpoint(), {
-      method: 'POST',
+    send({
+      ...cluster,
+      path: '/tools/mcp',
       body,
-      headers: {
-        authorization: `Bearer ${cluster.key}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...headers,
-      },
+      headers: { accept: 'application/json, text/event-stream', ...headers },
     });
 
   it('requires a key, and says so', async () => {
@@ -320,14 +305,9 @@ describe('the endpoint', () => {
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     // The schema of the protocol knows no null.
-    expect(await answer.json()).toEqual({
-      jsonrpc: '2.0',
-      error: {
-        code: -32_000,
-        message: expect.any(String) as string,
-        data: expect.objectContaining({ code: 'missing_key' }) as object,
-      },
-    });
+    const data = expect.objectContaining({ code: 'missing_key' }) as object;
+    const error = { code: -32_000, message: expect.any(String) as string, data };
+    expect(await answer.json()).toEqual({ jsonrpc: '2.0', error });
   });
 
   it.each([
@@ -347,13 +327,5 @@ describe('the endpoint', () => {
     const body = (await answer.json()) as object;
     expect(body).toMatchObject({ jsonrpc: '2.0', error: { code: -32_700 } });
     expect(body).not.toHaveProperty('id');
-  });
-
-  it('refuses DELETE, and GET of anything but a stream: there are no sessions to open or to end', async () => {
-    for (const method of ['GET', 'DELETE']) {
-      const answer = await fetch(endpoint(), { method, headers: { authorization: `Bearer ${cluster.key}` } });
-      expect(answer.status).toBe(405);
-      expect(await answer.json()).not.toHaveProperty('id');
-    }
   });
 });

@@ -14,13 +14,11 @@ const noticedMs = 20_000;
 const statusesOf = (urls: readonly string[], accessToken: string): Promise<number[]> =>
   Promise.all(urls.map((url) => statusWith(url, accessToken)));
 
-it.concurrent('a program that was signed out while the broker was away is refused on every ingress once it is back', async ({
-  onTestFinished,
-}) => {
+it.concurrent('a program that was signed out while the broker was away is refused on every ingress once it is back', async (test) => {
   const nats = await startNats();
-  onTestFinished(() => nats.stop());
+  test.onTestFinished(() => nats.stop());
   const cluster = await startCluster({ natsUrl: nats.url, workers: 0, engineUrl: 'http://127.0.0.1:1' });
-  onTestFinished(() => cluster.stop());
+  test.onTestFinished(() => cluster.stop());
   const urls = [cluster.url, (await cluster.addIngress()).url];
   const { client: ada } = await firstAdministrator(cluster);
   const { accessToken } = await signInProgram(cluster.url, ada);
@@ -35,13 +33,11 @@ it.concurrent('a program that was signed out while the broker was away is refuse
   await until(async () => (await statuses()).join() === '401,401', noticedMs);
 });
 
-it.concurrent('a program whose sign-out Redis did not answer is refused on every ingress once Redis is back', async ({
-  onTestFinished,
-}) => {
+it.concurrent('a program whose sign-out Redis did not answer is refused on every ingress once Redis is back', async (test) => {
   const redis = await startRedis();
-  onTestFinished(() => redis.stop());
+  test.onTestFinished(() => redis.stop());
   const cluster = await startCluster({ redisUrl: redis.url, workers: 0, engineUrl: 'http://127.0.0.1:1' });
-  onTestFinished(() => cluster.stop());
+  test.onTestFinished(() => cluster.stop());
   const other = await cluster.addIngress();
   const urls = [cluster.url, other.url];
   const { client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url });

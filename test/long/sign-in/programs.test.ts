@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +10,9 @@ import { runAgent, type AgentRun } from '../../helpers/clis/run-agent.ts';
 import { arrowUp, enter, openTerminal } from '../../helpers/clis/terminal-session.ts';
 import { shareConsole } from '../../helpers/console/console-with-ada.ts';
 import type { KnownPerson } from '../../helpers/console/open-as.ts';
+import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 import { hostNode } from '../../helpers/processes/run-command.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { startRecordingProxy } from '../../helpers/upstreams/start-recording-proxy.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -38,14 +39,8 @@ function work(): string {
 
 /** Runs a program of the person, who has no key anywhere. */
 async function runInHome(command: string, args: readonly string[], input = ''): Promise<AgentRun> {
-  const folder = work();
-  return runAgent(
-    command,
-    args,
-    folder,
-    { HOME: client.home, XDG_CONFIG_HOME: join(client.home, 'config'), CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-    input,
-  );
+  const own = { HOME: client.home, XDG_CONFIG_HOME: join(client.home, 'config') };
+  return runAgent(command, args, work(), { ...own, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }, input);
 }
 
 /** The requests of Ada that are in the ledger, the newest first. */
@@ -75,17 +70,10 @@ describe('a person without a key', () => {
   it('uses Codex with a tool, by auth.command', { tags: ['codex'] }, async () => {
     await client.print(['env', 'codex', '--write']);
     const before = (await requestsOfAda()).length;
-    const prompt = [
-      'Where is it?',
-      '[demo call exec_command {"cmd": "cat note.txt > found.txt"}]',
-      '[demo say "It is in the fridge."]',
-    ].join('\n');
-    const { stdout } = await runInHome(codex, [
-      'exec',
-      '--skip-git-repo-check',
-      '--dangerously-bypass-approvals-and-sandbox',
-      prompt,
-    ]);
+    const call = '[demo call exec_command {"cmd": "cat note.txt > found.txt"}]';
+    const prompt = `Where is it?\n${call}\n[demo say "It is in the fridge."]`;
+    const flags = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
+    const { stdout } = await runInHome(codex, ['exec', ...flags, prompt]);
     expect(stdout).toContain('It is in the fridge.');
     expect(readFileSync(join(work(), 'found.txt'), 'utf8')).toBe('The umbrella is in the fridge.\n');
     await countsFor('responses', before);
@@ -129,8 +117,8 @@ describe('a person without a key', () => {
 
 describe('Claude Code that signs in by itself', { tags: ['claude'] }, () => {
   it('goes through /login, gets its settings, runs a tool, and is refused once it is signed out', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtr-gateway-'));
-    const proxy = await startRecordingProxy(here.cluster.url);
+    const folder = temporaryFolder();
+    const proxy = stopAfterTest(await startRecordingProxy(here.cluster.url));
     const gateway = `${proxy.url}/api/anthropic`;
     const home = join(folder, 'home');
     const config = join(home, '.claude');
@@ -155,7 +143,7 @@ describe('Claude Code that signs in by itself', { tags: ['claude'] }, () => {
       await terminal.see('Choose the text style', enter);
       await terminal.see('Enter to connect', enter);
       await terminal.see('Yes, trust this gateway', arrowUp + enter);
-      await until(() => existsSync(opened) && readFileSync(opened, 'utf8').includes('code='), 20_000);
+      await until(() => existsSync(opened) && readFileSync(opened, 'utf8').includes('code='));
       const page = new URL(readFileSync(opened, 'utf8').trim());
       expect(page.pathname).toBe('/device');
       const code = page.searchParams.get('code') ?? '';
@@ -168,11 +156,8 @@ describe('Claude Code that signs in by itself', { tags: ['claude'] }, () => {
     }
     const note = join(folder, 'note.txt');
     writeFileSync(note, 'The umbrella is in the fridge.\n');
-    const run = (prompt: string) =>
-      runAgent(claude, ['-p', prompt, '--allowedTools', 'Read'], folder, {
-        HOME: home,
-        CLAUDE_CONFIG_DIR: config,
-      });
+    const own = { HOME: home, CLAUDE_CONFIG_DIR: config };
+    const run = (prompt: string) => runAgent(claude, ['-p', prompt, '--allowedTools', 'Read'], folder, own);
     const prompt = `Where is it?\n[demo call Read {"file_path": "${note}"}]\n[demo say "It is in the fridge."]`;
     const before = (await requestsOfAda()).length;
     expect((await run(prompt)).stdout).toContain('It is in the fridge.');
@@ -186,7 +171,5 @@ describe('Claude Code that signs in by itself', { tags: ['claude'] }, () => {
     const refused = await run('Hello!');
     expect(refused.code).not.toBe(0);
     expect(refused.stdout + refused.stderr).toMatch(/log ?in|sign ?in/i);
-    await proxy.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 });

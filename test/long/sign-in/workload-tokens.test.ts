@@ -25,11 +25,8 @@ const service = (name: string, match = '{ sub: "*" }') =>
 
 beforeAll(async () => {
   const certificates = makeCertificates(folder);
-  [kubernetes, inFile, slow] = await Promise.all([
-    startTokenIssuer(certificates),
-    startTokenIssuer(),
-    startTokenIssuer(),
-  ]);
+  kubernetes = await startTokenIssuer(certificates);
+  [inFile, slow] = [await startTokenIssuer(), await startTokenIssuer()];
   jwksFile = join(folder, 'jwks.json');
   writeFileSync(jwksFile, JSON.stringify(inFile.jwks()));
   const match = '{ sub: "system:serviceaccount:ml:*", kubernetes.io.namespace: ml }';
@@ -99,7 +96,8 @@ describe('the keys of an issuer', () => {
     const token = await slow.sign();
     const asked = performance.now();
     expect(await statusOf(token)).toBe(503);
-    expect(performance.now() - asked).toBeLessThan(8_000);
+    // Usually five seconds; without a bound of their own, for ever.
+    expect(performance.now() - asked).toBeLessThan(15_000);
     slow.answerWith(undefined);
     await until(async () => (await statusOf(token)) === 200);
   });

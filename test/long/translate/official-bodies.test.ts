@@ -6,15 +6,8 @@ import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-re
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
 import type { FieldRule } from '#shared/translate/field-rule.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
-import {
-  Cases,
-  placeOf,
-  valueOf,
-  type Change,
-  type Leaf,
-  type Place,
-  type Tree,
-} from '../../helpers/official-types/cases.ts';
+import { Cases, placeOf, valueOf } from '../../helpers/official-types/cases.ts';
+import type { Change, Leaf, Place, Tree } from '../../helpers/official-types/cases.ts';
 import { readSchemas, type BodySchema, type BodyType } from '../../helpers/official-types/schemas.ts';
 import { lackedFields } from '../../helpers/official-types/lacked-fields.ts';
 import { namedEvents } from '../../shared/translate/assemble-message.ts';
@@ -29,16 +22,6 @@ beforeAll(() => {
   schemaOf = readSchemas();
 });
 
-/** What became of the leaves of all bodies. */
-interface Account {
-  bodies: number;
-  carried: number;
-  refused: number;
-  dropped: number;
-  /** What nothing accounts for. */
-  lost: string[];
-}
-
 const clients = ['chat', 'messages', 'responses'] as const;
 const parsers: Readonly<Record<string, (body: JsonObject) => JsonObject>> = {
   chat: parseChatRequest,
@@ -49,7 +32,6 @@ const sentTo: ModelTraits = { model: 'target', origin: 'here', takesFiles: true 
 const answerTypes = { chat: 'ChatAnswer', messages: 'MessagesAnswer', responses: 'ResponsesAnswer' } as const;
 const requestTypes = { chat: 'ChatRequest', messages: 'MessagesRequest', responses: 'ResponsesRequest' } as const;
 
-/** What is made for an answer. */
 const answerContext = { id: 'resp_1', model: 'model', created: 1, seal: (text: string) => text, origin: 'here' };
 
 /** Fields that Anthropic's SDK sends as headers. */
@@ -57,17 +39,11 @@ const sentAsHeaders = new Set(['user_profile_id', 'workspace_id']);
 
 describe.each(clients)('bodies of the official types of %s requests', (client) => {
   it.each(clients)('reach a %s upstream whole, or are refused by name, or the docs say what is dropped', (upstream) => {
-    const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
     const { requestRules } = translationBetween(client, upstream);
-    for (const [field, cases] of new Cases(schemaOf(requestTypes[client])).byField()) {
-      for (const { tree, focus } of cases) {
-        account.bodies += 1;
-        const translate = translatorOf(client, upstream, field);
-        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, requestRules);
-      }
-    }
-    expect(account.lost).toEqual([]);
-    expect(account.bodies).toBeGreaterThan(100);
+    const fields = new Cases(schemaOf(requestTypes[client])).byField();
+    const { bodies, lost } = lossesOf(fields, (field) => translatorOf(client, upstream, field), requestRules);
+    expect(lost).toEqual([]);
+    expect(bodies).toBeGreaterThan(100);
   });
 });
 
@@ -83,22 +59,14 @@ describe.each(clients)('the rules for requests of a %s client', (client) => {
 
 describe.each(clients)('bodies of the official types of %s answers', (upstream) => {
   it.each(clients)('reach a %s client whole, or the docs say what is dropped', (client) => {
-    const account: Account = { bodies: 0, carried: 0, refused: 0, dropped: 0, lost: [] };
     const { answerRules } = translationBetween(client, upstream);
     // A response repeats the settings of its request, which clients of other formats have not sent.
-    const repeated = new Set(
-      upstream === 'responses' && client !== upstream ? new Cases(schemaOf('ResponsesRequest')).fields() : [],
-    );
-    for (const [field, cases] of new Cases(schemaOf(answerTypes[upstream])).byField()) {
-      if (repeated.has(field)) continue;
-      for (const { tree, focus } of cases) {
-        account.bodies += 1;
-        const translate = replierOf(client, upstream, field);
-        for (const leaf of focus) accountFor(account, translate, { [field]: tree }, leaf, answerRules);
-      }
-    }
-    expect(account.lost).toEqual([]);
-    expect(account.bodies).toBeGreaterThan(30);
+    const repeats = upstream === 'responses' && client !== upstream;
+    const repeated = new Set(repeats ? new Cases(schemaOf('ResponsesRequest')).fields() : []);
+    const fields = [...new Cases(schemaOf(answerTypes[upstream])).byField()].filter(([field]) => !repeated.has(field));
+    const { bodies, lost } = lossesOf(fields, (field) => replierOf(client, upstream, field), answerRules);
+    expect(lost).toEqual([]);
+    expect(bodies).toBeGreaterThan(30);
   });
 });
 
@@ -120,12 +88,9 @@ function wholeTo(client: string, upstream: keyof typeof answers): JsonObject[] {
   return [answers[upstream], wholeAnswer(upstream, {})].map((answer) => reply(answer, answerContext).body);
 }
 
-it.each(['chat', 'messages', 'responses'] as const)(
-  'the answer of a %s upstream has all fields that a chat client needs',
-  (upstream) => {
-    for (const body of wholeTo('chat', upstream)) expect(lackedFields(schemaOf('ChatAnswer'), body)).toEqual([]);
-  },
-);
+it.each(clients)('the answer of a %s upstream has all fields that a chat client needs', (upstream) => {
+  for (const body of wholeTo('chat', upstream)) expect(lackedFields(schemaOf('ChatAnswer'), body)).toEqual([]);
+});
 
 describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstream) => {
   it('has all fields that the types for a messages client require', () => {
@@ -134,10 +99,8 @@ describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstrea
   });
 
   it('has them as a stream, too', () => {
-    const { text } = runStream(
-      translationBetween('messages', upstream).stream(answerContext),
-      upstreamStreams[upstream],
-    );
+    const { stream } = translationBetween('messages', upstream);
+    const { text } = runStream(stream(answerContext), upstreamStreams[upstream]);
     const events = namedEvents(text).filter(({ type }) => type !== 'ping');
     expect(events.flatMap((event) => lackedFields(schemaOf('MessagesEvent'), event))).toEqual([]);
   });
@@ -153,12 +116,7 @@ function targetOf(upstream: string): ModelTraits {
 }
 
 /** Translates a body with a case in one of its fields; an error of the client's request is a result, too. */
-function translatorOf(
-  client: string,
-  upstream: string,
-  field: string,
-  traits: ModelTraits = targetOf(upstream),
-): Translate {
+function translatorOf(client: string, upstream: string, field: string): Translate {
   const translation = translationBetween(client, upstream);
   return (tree, changed) => {
     const value = (valueOf(tree, changed) as JsonObject)[field];
@@ -167,7 +125,7 @@ function translatorOf(
       const parsed = parsers[client]?.(body) ?? {};
       // What the answer repeats of the request is no effect of it.
       const { repeated: _, ...recalled } = translation.recall?.(parsed) ?? {};
-      return JSON.stringify([translation.request(parsed, traits), recalled]);
+      return JSON.stringify([translation.request(parsed, targetOf(upstream)), recalled]);
     } catch (error) {
       if (error instanceof RouterError && error.code !== 'internal') return error;
       throw error;
@@ -223,41 +181,42 @@ function replierOf(client: string, upstream: string, field: string): Translate {
     try {
       return JSON.stringify(translation.reply(body, answerContext).body);
     } catch (error) {
-      // An answer may be an error.
       if (error instanceof RouterError && error.code === 'upstream_failed') return error.message;
       throw error;
     }
   };
 }
 
-function accountFor(
-  account: Account,
-  translate: Translate,
-  tree: Tree,
-  leaf: Leaf,
+/** Counts bodies, and returns what nothing accounts for of their leaves. */
+function lossesOf(
+  fields: Iterable<[string, { tree: Tree; focus: readonly Leaf[] }[]]>,
+  translateOf: (field: string) => Translate,
   rules: readonly FieldRule[] = [],
-): void {
+): { bodies: number; lost: string[] } {
+  const all = Array.from(fields, ([field, cases]) => cases.map(({ tree, focus }) => ({ field, tree, focus }))).flat();
+  const lost = all.flatMap(({ field, tree, focus }) =>
+    focus.flatMap((leaf) => lossOf(translateOf(field), { [field]: tree }, leaf, rules) ?? []),
+  );
+  return { bodies: all.length, lost };
+}
+
+/** Why a leaf is lost; undefined if the translation carries it, refuses it by name, or the rules say that it is dropped. */
+function lossOf(translate: Translate, tree: Tree, leaf: Leaf, rules: readonly FieldRule[]): string | undefined {
   const place = placeOf(tree, leaf) ?? { path: '?', types: [] };
   // What an upstream says of its own failures is only logged.
-  if (/^error\b/.test(place.path)) return;
-  if (exempt.has(place.path) || exempt.has(place.path.replace(/\.m\d+v0$/, ''))) return;
+  if (/^error\b/.test(place.path)) return undefined;
+  if (exempt.has(place.path) || exempt.has(place.path.replace(/\.m\d+v0$/, ''))) return undefined;
   const was = translate(tree);
-  if (was instanceof RouterError) {
-    account.refused += 1;
-    if (!namesField(was, place.path)) account.lost.push(`${place.path}: refused as ${was.param}: ${was.message}`);
-    return;
-  }
+  if (was instanceof RouterError)
+    return namesField(was, place.path) ? undefined : `${place.path}: refused as ${was.param}: ${was.message}`;
   const changes = ofPresence.test(place.path) ? [1, 2, 'absent' as const] : [1, 2];
   const variants = changes.map((variant) => translate(tree, { leaf, variant }));
-  if (variants.every((is) => is === was)) {
-    account.dropped += 1;
-    if (!isAnnounced(rules, place)) account.lost.push(`${place.path} (${place.types.join(' ')}): dropped`);
-    return;
-  }
+  const name = `${place.path} (${place.types.join(' ')})`;
+  if (variants.every((is) => is === was)) return isAnnounced(rules, place) ? undefined : `${name}: dropped`;
   const marker = leaf.marker?.(0);
   if (marker === undefined || was.includes(marker) || hashed.has(place.path) || ofPresence.test(place.path))
-    account.carried += 1;
-  else account.lost.push(`${place.path} (${place.types.join(' ')}): changed beyond recognition`);
+    return undefined;
+  return `${name}: changed beyond recognition`;
 }
 
 /**

@@ -13,7 +13,6 @@ export interface Cell {
   measure(bench: PeerBench, round: number): Promise<void>;
 }
 
-/** The systems and the upstream that a cell uses. */
 export interface PeerBench {
   plan: PeerPlan;
   kinds: readonly SystemKind[];
@@ -34,7 +33,6 @@ export interface Side {
   access: Access;
 }
 
-/** Returns the name of a side in the results. */
 export function sideName(system: SystemName, access: Access): string {
   return access === 'unlimited' ? system : `${system}, ${access}`;
 }

@@ -3,6 +3,7 @@ import { coldKeys } from './cold-keys.ts';
 import { heldStreams } from './held-streams.ts';
 import { hungUpstream } from './hung-upstream.ts';
 import { loadCell } from './load-cell.ts';
+import type { Content } from './request-body.ts';
 
 const several = [1, 32, 256] as const;
 
@@ -34,25 +35,18 @@ export const cells: readonly Cell[] = [
     }),
   ),
   loadCell({ name: 'flood', title: 'A flood: 8 streams as fast as they can', scenario: 'bench-flood', connections: 8 }),
-  loadCell({
-    name: 'image',
-    title: 'An image of 1 MiB, one request at a time',
-    scenario: 'bench-whole',
-    connections: 1,
-    content: 'image',
-  }),
-  loadCell({
-    name: 'conversation',
-    title: '200 turns and 30 tools, one request at a time',
-    scenario: 'bench-whole',
-    connections: 1,
-    content: 'conversation',
-  }),
+  wholeAlone('image', 'An image of 1 MiB'),
+  wholeAlone('conversation', '200 turns and 30 tools'),
   coldKeys,
   ...formatCells(),
   heldStreams,
   hungUpstream,
 ];
+
+function wholeAlone(content: Content, what: string): Cell {
+  const title = `${what}, one request at a time`;
+  return loadCell({ name: content, title, scenario: 'bench-whole', connections: 1, content });
+}
 
 /** Every pair of formats except chat on both sides, which all other cells have. */
 function formatCells(): Cell[] {
@@ -62,22 +56,11 @@ function formatCells(): Cell[] {
     ['chat', 'messages'],
   ] as const;
   return pairs.flatMap(([client, upstream]) => {
-    const between = `a ${client} client and a ${upstream} upstream`;
+    const between = `between a ${client} client and a ${upstream} upstream, 32 at a time`;
+    const [name, common] = [`${client}-${upstream}`, { connections: 32, route: { client, upstream } }];
     return [
-      loadCell({
-        name: `${client}-${upstream}`,
-        title: `Whole answers between ${between}, 32 at a time`,
-        scenario: 'bench-whole',
-        connections: 32,
-        route: { client, upstream },
-      }),
-      loadCell({
-        name: `${client}-${upstream}-stream`,
-        title: `Streams between ${between}, 32 at a time`,
-        scenario: 'bench-together',
-        connections: 32,
-        route: { client, upstream },
-      }),
+      loadCell({ name, title: `Whole answers ${between}`, scenario: 'bench-whole', ...common }),
+      loadCell({ name: `${name}-stream`, title: `Streams ${between}`, scenario: 'bench-together', ...common }),
     ];
   });
 }

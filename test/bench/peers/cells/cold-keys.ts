@@ -31,12 +31,8 @@ export const coldKeys: Cell = {
         });
       const single = await run(await system.makeKeys(plan.coldKeys.single), 1);
       const atOnce = await run(await system.makeKeys(plan.coldKeys.atOnce), atOnceConnections);
-      const sorted = single.totalMs.toSorted();
-      const values = {
-        p50: quantile(sorted, 0.5),
-        p99: quantile(sorted, 0.99),
-        keysPerSecond: atOnce.requests / atOnce.seconds,
-      };
+      const [p50, p99] = [0.5, 0.99].map((share) => quantile(single.totalMs.toSorted(), share)) as [number, number];
+      const values = { p50, p99, keysPerSecond: atOnce.requests / atOnce.seconds };
       recorder.add({ name, title }, side, values, { ...single.failures, ...atOnce.failures });
     }
   },

@@ -57,14 +57,8 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
     timeoutMs: 30_000,
   });
   const before = await steadyMemory(system, streams);
-  const opened = await ask({
-    kind: 'open',
-    target,
-    connections: streams,
-    body: everydayRequest('bench-slow'),
-    seconds: bench.plan.openSeconds,
-    sources,
-  });
+  const [body, seconds] = [everydayRequest('bench-slow'), bench.plan.openSeconds];
+  const opened = await ask({ kind: 'open', target, connections: streams, body, seconds, sources });
   const after = await steadyMemory(system, streams);
   const { requests: held } = await ask({ kind: 'close' });
   const values = { held, openedPerSecond: opened.requests / opened.seconds };

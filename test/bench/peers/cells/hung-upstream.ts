@@ -14,7 +14,6 @@ const upstreamCount = 4;
 const connections = 32;
 /** Seconds of load before the upstream hangs. */
 const healthySeconds = 2;
-/** Milliseconds after which a client gives up. */
 const timeoutMs = 15_000;
 
 /** Measures what clients see when one upstream stops in the middle of load: it accepts connections and answers nothing. */

@@ -12,7 +12,6 @@ export interface LoadCellOptions {
   name: string;
   title: string;
   scenario: ScenarioName;
-  /** Requests at once. */
   connections: number;
   /** Default: the chat format on both sides. */
   route?: Route;
@@ -21,7 +20,6 @@ export interface LoadCellOptions {
   accesses?: readonly Access[];
 }
 
-/** Milliseconds that a request may take. */
 const timeoutMs = 30_000;
 
 /** One request at a time makes few requests: such cells take longer by this factor. */

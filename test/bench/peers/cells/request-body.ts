@@ -15,10 +15,7 @@ three sentences, and name prices with tax. When you are not sure that an article
 export const everydayMessages = [
   { role: 'system', content: system },
   { role: 'user', content: 'Hello! I play the violin and look for a bow for about 300 euros.' },
-  {
-    role: 'assistant',
-    content: 'Gladly! We have two carbon bows at 279 € and 315 €. Do you play orchestra or solo?',
-  },
+  { role: 'assistant', content: 'Gladly! We have two carbon bows at 279 € and 315 €. Do you play orchestra or solo?' },
   { role: 'user', content: 'Mostly orchestra. Could I try both, and would you take my old bow in part exchange?' },
 ] as const;
 

@@ -25,7 +25,6 @@ export interface SystemResult {
   title: string;
   version: string;
   settings: string;
-  /** Why it was not measured. */
   missing?: string;
 }
 
@@ -37,12 +36,10 @@ export interface CellResult {
 
 /** Results of one side: a system, or this one with another kind of key. */
 export interface SideResult {
-  /** One value per round, by metric. */
   values: Partial<Record<Metric, number[]>>;
   failures: Record<string, number>;
 }
 
-/** Every metric, with its unit. */
 export const metrics = {
   requestsPerSecond: 'requests a second',
   p50: 'p50 ms',
@@ -70,7 +67,6 @@ export type Metric = keyof typeof metrics;
 
 export const keptFile = join(import.meta.dirname, '../../results/peers.json');
 
-/** The results that the documentation shows. */
 export function keptResults(): PeerResults {
   return JSON.parse(readFileSync(keptFile, 'utf8')) as PeerResults;
 }

@@ -11,14 +11,8 @@ describe('a summary', () => {
   });
 
   it('has the significant digits only', () => {
-    expect([1234.5, 12.34, 1.234, 0.123, 0.01234, 0].map(digits)).toEqual([
-      '1235',
-      '12.3',
-      '1.23',
-      '0.12',
-      '0.012',
-      '0',
-    ]);
+    const shown = ['1235', '12.3', '1.23', '0.12', '0.012', '0'];
+    expect([1234.5, 12.34, 1.234, 0.123, 0.01234, 0].map(digits)).toEqual(shown);
   });
 });
 
@@ -49,7 +43,8 @@ function ratioOf(results: PeerResults, what: string): number | undefined {
   return ratio.value;
 }
 
-function resultsWith(cell: string, metric: Metric, sides: Record<string, number[]>): PeerResults {
+function resultsWith(name: string, metric: Metric, values: Record<string, number[]>): PeerResults {
+  const sides = Object.entries(values).map(([side, all]) => [side, { values: { [metric]: all }, failures: {} }]);
   return {
     date: '2026-01-01',
     machine: { cpu: '', cores: 2, memoryGib: 1, kernel: '', node: '' },
@@ -59,14 +54,6 @@ function resultsWith(cell: string, metric: Metric, sides: Record<string, number[
     takenByOthers: 0,
     systems: [],
     leftOut: [],
-    cells: [
-      {
-        name: cell,
-        title: cell,
-        sides: Object.fromEntries(
-          Object.entries(sides).map(([side, values]) => [side, { values: { [metric]: values }, failures: {} }]),
-        ),
-      },
-    ],
+    cells: [{ name, title: name, sides: Object.fromEntries(sides) as PeerResults['cells'][number]['sides'] }],
   };
 }

@@ -5,7 +5,6 @@ export interface Ratio {
   what: string;
   /** Undefined when one of the two was not measured. */
   value: number | undefined;
-  /** The project's goal. */
   aim: { atMost: number } | { atLeast: number };
 }
 
@@ -22,6 +21,7 @@ interface RatioRule {
 }
 
 const limited = 'rtr, limited key and team';
+const limitedRate = 'requests a second, 256 at a time, key and team with limits, ÷ Portkey';
 
 const rules: readonly RatioRule[] = [
   ...(['stream-1', 'stream-256'] as const).flatMap((cell) => {
@@ -35,16 +35,7 @@ const rules: readonly RatioRule[] = [
   rule('CPU, 32 at a time, ÷ Portkey', 'whole-32', 'cpu', 'portkey', { atMost: 0.33 }),
   rule('CPU, 32 at a time, ÷ bare proxy', 'whole-32', 'cpu', 'express', { atMost: 2 }),
   { ...rule('CPU, key and team with limits, ÷ without', 'whole-32', 'cpu', 'rtr', { atMost: 1.15 }), side: limited },
-  {
-    ...rule(
-      'requests a second, 256 at a time, key and team with limits, ÷ Portkey',
-      'whole-256',
-      'requestsPerSecond',
-      'portkey',
-      { atLeast: 3 },
-    ),
-    side: limited,
-  },
+  { ...rule(limitedRate, 'whole-256', 'requestsPerSecond', 'portkey', { atLeast: 3 }), side: limited },
   rule('CPU, one at a time, ÷ Portkey', 'whole-1', 'cpu', 'portkey', { atMost: 0.7 }),
   rule('time, one at a time, p50, ÷ Portkey', 'whole-1', 'p50', 'portkey', { atMost: 0.8 }),
   { ...rule('time added by 1 MiB image, p50, ÷ bare proxy', 'image', 'p50', 'express', { atMost: 3 }), added: true },

@@ -1,7 +1,6 @@
 import { quantile } from '../../report/quantile.ts';
 import type { Metric, PeerResults, SideResult } from './peer-results.ts';
 
-/** The median of some values, and their spread. */
 export interface Summary {
   median: number;
   /** Lowest and highest value, as shares of the median. */

@@ -37,32 +37,25 @@ export const litellm: SystemKind = {
     const port = await freePort();
     mkdirSync(options.folder, { recursive: true });
     const file = join(options.folder, 'litellm.yaml');
-    // JSON is YAML.
     writeFileSync(file, JSON.stringify(configuration(options)));
     const flags = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
     const workers = ['--num_workers', String(availableParallelism())];
     // The script itself names the folder in which it was installed, which has moved since.
-    const program = new Program(
-      'litellm',
-      join(home, 'bin/python'),
-      [join(home, 'bin/litellm'), ...flags, ...workers],
-      {
-        PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
-        LITELLM_LOG: 'ERROR',
-        LITELLM_MODE: 'PRODUCTION',
-        // Otherwise it uses OpenAI's Responses API for clients of the messages format.
-        LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
-        ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
-      },
-    );
+    const script = [join(home, 'bin/litellm'), ...flags, ...workers];
+    const program = new Program('litellm', join(home, 'bin/python'), script, {
+      PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
+      LITELLM_LOG: 'ERROR',
+      LITELLM_MODE: 'PRODUCTION',
+      // Otherwise it uses OpenAI's Responses API for clients of the messages format.
+      LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
+      ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
+    });
     await program.untilAnswers(`http://127.0.0.1:${port}/health/liveliness`, startSeconds);
     return {
-      target: ({ client }, access) =>
-        Promise.resolve(
-          access === 'unlimited'
-            ? { host: '127.0.0.1', port, path: paths[client], key, headers: headersOf(client) }
-            : undefined,
-        ),
+      target: async ({ client }, access) => {
+        const target = { host: '127.0.0.1', port, path: paths[client], key, headers: headersOf(client) };
+        return access === 'unlimited' ? target : undefined;
+      },
       roots: () => [program.pid],
       stop: () => program.stop(),
     };
@@ -72,15 +65,13 @@ export const litellm: SystemKind = {
 function configuration({ upstreams }: StartOptions): object {
   const several = upstreams.length > 1;
   const avoid = several ? { timeout: hungAfterMs / 1000, stream_timeout: hungAfterMs / 1000 } : { timeout: 3_600 };
+  const deployment = (model: string, provider: string, api_base: string): object => ({
+    model_name: model,
+    litellm_params: { model: `${provider}/${model}`, api_base, api_key: 'bench', ...avoid },
+  });
   const deployments = upstreams.flatMap((port) => [
-    ...modelsOf('chat').map((model) => ({
-      model_name: model,
-      litellm_params: { model: `openai/${model}`, api_base: `http://127.0.0.1:${port}/v1`, api_key: 'bench', ...avoid },
-    })),
-    ...modelsOf('messages').map((model) => ({
-      model_name: model,
-      litellm_params: { model: `anthropic/${model}`, api_base: `http://127.0.0.1:${port}`, api_key: 'bench', ...avoid },
-    })),
+    ...modelsOf('chat').map((model) => deployment(model, 'openai', `http://127.0.0.1:${port}/v1`)),
+    ...modelsOf('messages').map((model) => deployment(model, 'anthropic', `http://127.0.0.1:${port}`)),
   ]);
   return {
     model_list: deployments,

@@ -54,9 +54,8 @@ function unpackPackage(): Promise<string> {
 }
 
 function configuration(port: number, { upstreams, folder }: StartOptions): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  );
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const temporary = kinds.map((name) => `${name}_temp_path ${folder}/${name};`);
   const avoid =
     upstreams.length > 1
       ? `proxy_read_timeout ${hungAfterMs}ms; proxy_next_upstream error timeout non_idempotent;`

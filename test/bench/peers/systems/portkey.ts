@@ -24,21 +24,16 @@ export const portkey: SystemKind = {
       dependencies: { '@portkey-ai/gateway': version, '@hono/node-server': serverVersion },
       overrides: { '@hono/node-server': serverVersion },
     };
-    home = await installOnce(
-      `peers/portkey-${version}`,
-      [['npm', 'install', '--no-fund', '--no-audit', '--ignore-scripts', '--save-exact']],
-      { 'package.json': JSON.stringify(manifest) },
-    );
+    const files = { 'package.json': JSON.stringify(manifest) };
+    const install = ['npm', 'install', '--no-fund', '--no-audit', '--ignore-scripts', '--save-exact'] as const;
+    home = await installOnce(`peers/portkey-${version}`, [install], files);
     return version;
   },
 
   async start({ upstreams }) {
     const port = await freePort();
-    const program = new Program('portkey', process.execPath, [
-      `${home}/node_modules/@portkey-ai/gateway/build/start-server.js`,
-      `--port=${port}`,
-      '--headless',
-    ]);
+    const script = `${home}/node_modules/@portkey-ai/gateway/build/start-server.js`;
+    const program = new Program('portkey', process.execPath, [script, `--port=${port}`, '--headless']);
     await program.untilAnswers(`http://127.0.0.1:${port}/`, 30);
     return {
       target: (route, access) => Promise.resolve(targetOf(port, route, access, upstreams)),
@@ -63,12 +58,8 @@ function targetOf(port: number, { client, upstream }: Route, access: Access, ups
 
 /** Returns a configuration that uses every upstream in turn, each with the next one as its fallback. */
 function balanced(provider: string, hosts: readonly string[]): object {
-  const one = (at: number): object => ({
-    provider,
-    api_key: 'bench',
-    custom_host: hosts[at % hosts.length],
-    request_timeout: hungAfterMs,
-  });
+  const common = { provider, api_key: 'bench', request_timeout: hungAfterMs };
+  const one = (at: number): object => ({ ...common, custom_host: hosts[at % hosts.length] });
   return {
     strategy: { mode: 'loadbalance' },
     targets: hosts.map((_, at) => ({

@@ -31,9 +31,8 @@ export class Program {
       await sleep(100);
     }
     await this.stop();
-    throw new Error(
-      `${this.#name} does not answer after ${seconds} seconds: ${this.#lastLines().at(-1) ?? 'it wrote nothing'}`,
-    );
+    const last = this.#lastLines().at(-1) ?? 'it wrote nothing';
+    throw new Error(`${this.#name} does not answer after ${seconds} seconds: ${last}`);
   }
 
   stop(): Promise<void> {

@@ -34,7 +34,6 @@ export class RtrKeys {
     return new RtrKeys(connection, prefix);
   }
 
-  /** Creates a key without limits in a cluster. */
   static async makeOne(redisUrl: string, prefix: string): Promise<string> {
     const keys = await RtrKeys.open(redisUrl, prefix);
     try {
@@ -63,17 +62,10 @@ export class RtrKeys {
 
   async #make(access: Access): Promise<string> {
     const store = new KeyStore(this.#connection.redis, this.#prefix);
-    const settings = { name: access, class: 'normal' } as const;
-    switch (access) {
-      case 'unlimited':
-        return (await createKey(store, { ...settings, kind: 'router' })).raw;
-      case 'limited key':
-        return (await createKey(store, { ...settings, kind: 'router', limits })).raw;
-      case 'limited key and team':
-        return this.#makeOfTeam(access, limits);
-      case 'limited key and team, concurrency too':
-        return this.#makeOfTeam(access, withConcurrency);
-    }
+    if (access === 'limited key and team') return this.#makeOfTeam(access, limits);
+    if (access === 'limited key and team, concurrency too') return this.#makeOfTeam(access, withConcurrency);
+    const own = access === 'limited key' ? { limits } : {};
+    return (await createKey(store, { name: access, class: 'normal', kind: 'router', ...own })).raw;
   }
 
   async #makeOfTeam(name: string, ofBoth: Limits): Promise<string> {

@@ -7,7 +7,8 @@ import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 import type { LoadTarget } from '../../load/load.ts';
 import { partStarter, slotsPerWorker, startCore } from '../../cluster/start-core.ts';
 import type { Part } from '../../cluster/start-part.ts';
-import { startBenchNats, startBenchRedis } from '../../cluster/start-servers.ts';
+import { say, startBenchNats, startBenchRedis } from '../../cluster/start-servers.ts';
+import { customProvider } from '../../../helpers/cluster/worker-settings.ts';
 import { modelsOf, type BenchFormat } from '../upstream/scenarios.ts';
 import { RtrKeys } from './rtr-keys.ts';
 import { hungAfterMs, headersOf, type Access, type Route, type StartOptions, type SystemKind } from './system.ts';
@@ -67,10 +68,7 @@ async function startRtr({ upstreams, folder, streams }: StartOptions, releases: 
     hasCloud = true;
     const settings = {
       ...core.common,
-      PROVIDER: 'custom',
-      PROVIDER_URL: `http://127.0.0.1:${upstreams[0]}/v1`,
-      PROVIDER_FORMAT: 'messages',
-      PROVIDER_KEY: 'bench',
+      ...customProvider(`http://127.0.0.1:${upstreams[0]}`, 'messages'),
       PROVIDER_MODELS: modelsOf('messages').join(','),
       SLOTS: String(slotsPerWorker),
     };
@@ -97,11 +95,6 @@ function writePrices(folder: string): string {
   const price = { input: 1, output: 2 };
   const models = [...modelsOf('chat'), ...modelsOf('messages')];
   const file = join(folder, 'router.yaml');
-  // JSON is YAML.
   writeFileSync(file, JSON.stringify({ prices: Object.fromEntries(models.map((model) => [model, price])) }));
   return file;
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
 }

@@ -25,22 +25,18 @@ export interface System {
 export interface StartOptions {
   /** Ports of the upstreams on 127.0.0.1. Of several, it must use those that answer. */
   upstreams: readonly number[];
-  /** A folder of its own, for configuration and logs. */
   folder: string;
   /** Streams at once that it must be able to hold. */
   streams: number;
 }
 
-/** A system that can be compared. */
 export interface SystemKind {
   name: SystemName;
-  /** Its name for readers. */
   title: string;
   /** How it is run, in a few words for the documentation. */
   settings: string;
   /** Sockets of one of its processes per open stream: the number of sockets of a process is limited. */
   socketsPerStream: 1 | 2;
-  /** Whether it can avoid an upstream that hangs. */
   avoidsHungUpstreams: boolean;
   /**
    * Installs the program and returns its version.

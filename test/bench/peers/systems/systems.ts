@@ -6,7 +6,6 @@ import { portkey } from './portkey.ts';
 import { rtr } from './rtr.ts';
 import type { SystemKind } from './system.ts';
 
-/** All systems, in the order in which the documentation shows them. */
 export const systems: readonly SystemKind[] = [direct, nginx, express, portkey, litellm, rtr];
 
 /** Systems that the documentation names as not compared, and why. */

@@ -4,43 +4,27 @@ import { stamp } from './stamp.ts';
 /** The bytes of one format's answers. Texts of streams begin with stamps, passed as one text. */
 export interface AnswerBytes {
   format: BenchFormat;
-  /** Returns the whole answer of a model, as JSON. */
   whole: (model: string) => string;
-  /** Returns the events before the first text. */
   begin: (model: string) => string;
-  /** Returns the event of one text. */
   text: (model: string, text: string) => string;
-  /** Returns the events after the last text. */
   end: (model: string, texts: number) => string;
 }
 
 const id = '8f14e45fceea4672a1a07d1a2b3c4d5e';
 const created = 1_792_000_000;
 const promptTokens = 148;
+const endTurn = { stop_reason: 'end_turn', stop_sequence: null };
 const sentence = 'Certainly, a bow of carbon fibre, which you can try here.';
 
 /** Answers as vLLM's server writes them. */
 export const chatBytes: AnswerBytes = {
   format: 'chat',
-  whole: (model) =>
-    JSON.stringify({
-      id: `chatcmpl-${id}`,
-      object: 'chat.completion',
-      created,
-      model,
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: sentence, refusal: null, tool_calls: [] },
-          logprobs: null,
-          finish_reason: 'stop',
-          stop_reason: null,
-        },
-      ],
-      service_tier: null,
-      system_fingerprint: null,
-      usage: chatUsage(13),
-    }),
+  whole: (model) => {
+    const message = { role: 'assistant', content: sentence, refusal: null, tool_calls: [] };
+    const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop', stop_reason: null }];
+    const begin = { id: `chatcmpl-${id}`, object: 'chat.completion', created, model, choices };
+    return JSON.stringify({ ...begin, service_tier: null, system_fingerprint: null, usage: chatUsage(13) });
+  },
   begin: (model) => chatEvent(model, { delta: { role: 'assistant', content: '' }, finish_reason: null }),
   text: (model, content) => chatEvent(model, { delta: { content }, logprobs: null, finish_reason: null }),
   end: (model, texts) =>
@@ -58,14 +42,10 @@ export const messagesBytes: AnswerBytes = {
   text: (_, text) => messagesEvent('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
   end: (_, texts) =>
     messagesEvent('content_block_stop', { index: 0 }) +
-    messagesEvent('message_delta', {
-      delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: { output_tokens: texts },
-    }) +
+    messagesEvent('message_delta', { delta: endTurn, usage: { output_tokens: texts } }) +
     messagesEvent('message_stop', {}),
 };
 
-/** Returns a text of a stream: its stamps, and a word. */
 export function stampedText(...times: readonly number[]): string {
   return `${times.map(stamp).join('')} bow`;
 }
@@ -79,12 +59,8 @@ function chatChunk(model: string): object {
 }
 
 function chatUsage(completion: number): object {
-  return {
-    prompt_tokens: promptTokens,
-    total_tokens: promptTokens + completion,
-    completion_tokens: completion,
-    prompt_tokens_details: null,
-  };
+  const total = { prompt_tokens: promptTokens, total_tokens: promptTokens + completion };
+  return { ...total, completion_tokens: completion, prompt_tokens_details: null };
 }
 
 function messagesEvent(type: string, fields: object): string {
@@ -92,14 +68,7 @@ function messagesEvent(type: string, fields: object): string {
 }
 
 function message(model: string, content: object[], stop: string | null, tokens: number): object {
-  return {
-    id: `msg_${id}`,
-    type: 'message',
-    role: 'assistant',
-    model,
-    content,
-    stop_reason: stop,
-    stop_sequence: null,
-    usage: { input_tokens: promptTokens, output_tokens: tokens },
-  };
+  const usage = { input_tokens: promptTokens, output_tokens: tokens };
+  const begin = { id: `msg_${id}`, type: 'message', role: 'assistant', model, content };
+  return { ...begin, stop_reason: stop, stop_sequence: null, usage };
 }

@@ -1,7 +1,6 @@
 const headEnd = Buffer.from('\r\n\r\n');
 
 export interface ReadRequest {
-  /** Such as `POST /v1/messages`. */
   line: string;
   body: Buffer;
 }

@@ -4,7 +4,6 @@ import { RequestReader, type ReadRequest } from './request-reader.ts';
 import { modelsOf, scenarioOf, type BenchFormat, type Scenario } from './scenarios.ts';
 import { clockUs, noTime } from './stamp.ts';
 
-/** The beginning of a streamed answer. */
 export const streamHead =
   'HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n';
 export const lastChunk = '0\r\n\r\n';
@@ -79,22 +78,17 @@ export class ScenarioConnection {
   #goOn(model: string, bytes: AnswerBytes, { texts, everyMs }: Scenario): void {
     const end = chunk(bytes.end(model, texts)) + lastChunk;
     if (everyMs === 0) {
-      const made = words.map((word) =>
-        once(`text ${bytes.format} ${model}${word}`, () => chunk(bytes.text(model, noTime + word))),
-      );
-      for (let written = 1; written < texts; written += 1) {
+      const make = (word: string) => () => chunk(bytes.text(model, noTime + word));
+      const made = words.map((word) => once(`text ${bytes.format} ${model}${word}`, make(word)));
+      for (let written = 1; written < texts; written += 1)
         this.#socket.write(made[written % made.length] ?? '', 'latin1');
-      }
       this.#socket.write(end);
       return;
     }
     let written = 1;
     const beganAt = performance.now();
     const next = (): void => {
-      if (written === texts) {
-        this.#socket.write(end);
-        return;
-      }
+      if (written === texts) return void this.#socket.write(end);
       this.#socket.write(chunk(bytes.text(model, stampedText(clockUs()))));
       written += 1;
       // Counted from the beginning: otherwise streams whose texts are late together would run in step ever after.
@@ -121,7 +115,6 @@ function once(name: string, make: () => string): string {
   return text;
 }
 
-/** Returns the whole answer of a request that does not stream. */
 export function jsonAnswer(text: string): string {
   const head = `HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: application/json`;
   return `${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;

@@ -1,6 +1,5 @@
 /** How an upstream answers. The name of a scenario is the name of its model, so that it passes every system unchanged. */
 export interface Scenario {
-  /** Milliseconds until the first text. */
   firstMs: number;
   /** Milliseconds between two texts; 0 writes all of them at once. */
   everyMs: number;
@@ -11,7 +10,6 @@ export interface Scenario {
 }
 
 export const scenarios = {
-  /** A whole answer, at once. */
   'bench-whole': { firstMs: 0, everyMs: 0, texts: 0, apartMs: 0 },
   /** 25 texts a second; the role comes in the same write as the first text, as from vLLM. */
   'bench-together': { firstMs: 50, everyMs: 40, texts: 25, apartMs: 0 },
@@ -25,7 +23,6 @@ export const scenarios = {
   /** As fast as it can be written. */
   'bench-burst': { firstMs: 0, everyMs: 0, texts: 16, apartMs: 0 },
   'bench-flood': { firstMs: 0, everyMs: 0, texts: 2_000, apartMs: 0 },
-  /** Open for hours. */
   'bench-slow': { firstMs: 5, everyMs: 10_000, texts: 1_000, apartMs: 0 },
 } as const satisfies Record<string, Scenario>;
 

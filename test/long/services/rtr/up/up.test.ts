@@ -20,9 +20,7 @@ let project: ProjectCopy;
 let cluster: RunningCommand;
 let key: string;
 
-beforeAll(async () => {
-  project = await copyProject();
-});
+beforeAll(async () => void (project = await copyProject()));
 afterAll(() => project.remove());
 
 const url = (): string => `http://127.0.0.1:${project.port}`;
@@ -33,9 +31,9 @@ describe('rtr up', () => {
     await once(other, 'listening');
     const run = project.rtr('up');
     expect(await run.ended).toBe(1);
-    expect(run.err).toBe(
-      `Port ${project.port} is taken by another program: stop that, or choose another port, as in PORT=${project.port + 1} npm start.\n`,
-    );
+    const { port } = project;
+    const advice = `stop that, or choose another port, as in PORT=${port + 1} npm start.`;
+    expect(run.err).toBe(`Port ${port} is taken by another program: ${advice}\n`);
     expect(existsSync(join(project.root, '.rtr/nats'))).toBe(false);
     other.close();
     await once(other, 'close');
@@ -113,17 +111,18 @@ describe('rtr up', () => {
   });
 
   it('starts again with the same key and the same ports', async () => {
-    const before = remembered();
+    const before = read('cluster.json');
     cluster = await project.up();
     expect(cluster.out).not.toContain(key);
     expect(cluster.out).toContain(key.slice(-4));
     expect(await ask(cluster.out.replace('$RTR_KEY', key))).toMatchObject({ object: 'chat.completion' });
-    expect(remembered()).toEqual(before);
+    expect(JSON.parse(read('cluster.json'))).toEqual(JSON.parse(before));
   });
 
   it('leaves no process behind when it is killed, and starts again with its data', async () => {
     const pids = childPids();
-    process.kill(upPid(), 'SIGKILL');
+    const { pid: up } = z.object({ pid: z.number() }).parse(JSON.parse(read('up.lock')));
+    process.kill(up, 'SIGKILL');
     await cluster.ended;
     await project.up();
     expect(pids.filter(processIdentity)).toEqual([]);
@@ -145,23 +144,12 @@ function children(): { name: string; pid: number }[] {
   return z.array(z.object({ name: z.string(), pid: z.number() })).parse(JSON.parse(read('children.json')));
 }
 
-function childPids(): number[] {
-  return children().map(({ pid }) => pid);
-}
+const childPids = (): number[] => children().map(({ pid }) => pid);
 
-/** Whether every part runs. */
 function isWhole(): boolean {
   const parts = ['batch-runner', 'demo-engine', 'gpu-worker', 'ingress', 'nats', 'redis', 'tools-worker'];
   const names = children().map(({ name }) => name.split(' ')[0]);
   return parts.every((part) => names.includes(part)) && names.length === parts.length;
-}
-
-function upPid(): number {
-  return z.object({ pid: z.number() }).parse(JSON.parse(read('up.lock'))).pid;
-}
-
-function remembered(): unknown {
-  return JSON.parse(read('cluster.json'));
 }
 
 function read(file: string): string {
