@@ -62,6 +62,7 @@ export type TestRequest = Partial<JobRequest> & { steps?: Step[]; body?: Buffer;
 
 /** The ingress's side of the broker contract, without HTTP. */
 export interface TestIngress extends TappedBroker {
+  id: string;
   workers: LiveWorkers;
   dispatcher: Dispatcher;
   send: (parameters: TestRequest) => TestJob;
@@ -189,9 +190,9 @@ export function isBegun({ job }: TestJob): boolean {
 }
 
 /** Sends a message to a job's ingress as from another process that does not have the job. */
-export function loseAsStranger({ broker }: TestIngress, { job: { attempt } }: TestJob, facts: ErrorFacts): void {
+export function loseAsStranger({ id, broker }: TestIngress, { job: { attempt } }: TestJob, facts: ErrorFacts): void {
   const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
-  broker.publish(`${broker.subjects.reply('in', attempt?.grant ?? '')}.x.0`, encodeError(error, facts));
+  broker.publish(`${broker.subjects.reply(id, attempt?.grant ?? '')}.x.0`, encodeError(error, facts));
 }
 
 /** Returns a placement in each wanted pool with a worker that takes jobs. */
@@ -225,7 +226,7 @@ export async function startIngress(
   if (!offers) hideOffers(tapped);
   tap?.(tapped);
   const workers = new LiveWorkers(broker, log, contract);
-  const id = randomBytes(6).toString('hex');
+  const { ingress: id = randomBytes(6).toString('hex') } = settings;
   const dispatcher = new Dispatcher(
     broker,
     workers,
@@ -252,6 +253,7 @@ export async function startIngress(
   await dispatcher.prepare();
   return {
     ...tapped,
+    id,
     workers,
     dispatcher,
     send: (parameters) => send(dispatcher, workers, parameters),

@@ -15,18 +15,14 @@ import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts'
 
 const count = fc.nat();
 const bytes = fc.uint8Array({ maxLength: 200 });
+const units = fc.record({ images: count, seconds: count, characters: count, searches: count }, { requiredKeys: [] });
 const usage = fc.record({
   promptTokens: count,
   cachedTokens: count,
   cacheWriteTokens: count,
   completionTokens: count,
   reasoningTokens: count,
-  units: fc.option(
-    fc.record({ images: count, seconds: count, characters: count, searches: count }, { requiredKeys: [] }),
-    {
-      nil: undefined,
-    },
-  ),
+  units: fc.option(units, { nil: undefined }),
 });
 const grant = fc.record({
   answer: fc.constant('grant' as const),
@@ -155,12 +151,9 @@ describe('messages of the broker contract', () => {
   });
 
   it('are refused completely if an announcement is too large or has too many values', () => {
-    const model = (at: number) => ({
-      id: `vendor/model-${at}`,
-      capabilities: ['stream' as const],
-      contextWindow: 200_000,
-    });
-    const models = (count: number) => Array.from({ length: count }, (_, at) => model(at));
+    const facts = { capabilities: ['stream' as const], contextWindow: 200_000 };
+    const models = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ id: `vendor/model-${at}`, ...facts }));
     const read = (facts: object) => decodeAnnouncement(Buffer.from(JSON.stringify({ ...announcementOf(), ...facts })));
     expect(read({ models: models(3_000) })?.models).toHaveLength(3_000);
     expect(read({ models: models(10_000) })).toBeUndefined();
@@ -295,27 +288,25 @@ it.each([
   if (version !== undefined) expect(includesVersion(one, version) && includesVersion(other, version)).toBe(true);
 });
 
-describe("a pool's token", () => {
-  it('is the same for the same formats and models in any order, and another for any other fact', () => {
-    const a = { id: 'a', capabilities: ['stream', 'tools'] as ('stream' | 'tools')[] };
-    const b = { id: 'b', capabilities: [], contextWindow: 4096 };
-    const contract = range(1, 1);
-    const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b], contract };
-    const pool = derivePoolToken(facts);
-    const reordered = [b, { ...a, capabilities: ['tools', 'stream'] as ('stream' | 'tools')[] }];
-    expect(derivePoolToken({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
-    expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
-    const others = [
-      derivePoolToken({ ...facts, tier: 'cloud' }),
-      // Two sides that speak different versions never share a lane.
-      derivePoolToken({ ...facts, contract: range(1, 2) }),
-      derivePoolToken({ ...facts, contract: range(2, 2) }),
-      derivePoolToken({ ...facts, kind: 'ollama' }),
-      derivePoolToken({ ...facts, formats: ['chat'] }),
-      derivePoolToken({ ...facts, models: [a] }),
-      derivePoolToken({ ...facts, models: [a, { ...b, contextWindow: 8192 }] }),
-      derivePoolToken({ ...facts, models: [a, { ...b, maxOutput: 4096 }] }),
-    ];
-    expect(new Set([pool, ...others]).size).toBe(others.length + 1);
-  });
+it("a pool's token is the same for the same formats and models in any order, and another for any other fact", () => {
+  const a = { id: 'a', capabilities: ['stream', 'tools'] as ('stream' | 'tools')[] };
+  const b = { id: 'b', capabilities: [], contextWindow: 4096 };
+  const contract = range(1, 1);
+  const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b], contract };
+  const pool = derivePoolToken(facts);
+  const reordered = [b, { ...a, capabilities: ['tools', 'stream'] as ('stream' | 'tools')[] }];
+  expect(derivePoolToken({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
+  expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
+  const others = [
+    derivePoolToken({ ...facts, tier: 'cloud' }),
+    // Two sides that speak different versions never share a lane.
+    derivePoolToken({ ...facts, contract: range(1, 2) }),
+    derivePoolToken({ ...facts, contract: range(2, 2) }),
+    derivePoolToken({ ...facts, kind: 'ollama' }),
+    derivePoolToken({ ...facts, formats: ['chat'] }),
+    derivePoolToken({ ...facts, models: [a] }),
+    derivePoolToken({ ...facts, models: [a, { ...b, contextWindow: 8192 }] }),
+    derivePoolToken({ ...facts, models: [a, { ...b, maxOutput: 4096 }] }),
+  ];
+  expect(new Set([pool, ...others]).size).toBe(others.length + 1);
 });

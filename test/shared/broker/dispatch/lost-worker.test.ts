@@ -35,8 +35,7 @@ describe.concurrent('a worker', () => {
     expect((await ingress.send({}).finished).state).toBe('done');
   });
 
-  it('that leaves takes nothing new, finishes its jobs, and is gone', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('that leaves takes nothing new, finishes its jobs, and is gone', async ({ ingress, addWorker, expect }) => {
     const { worker } = await addWorker({ id: 'first' });
     const running = ingress.send({ steps: [{ write: 'a' }, { waitMs: 700 }, { write: 'b' }] });
     await until(() => running.text() === 'a');
@@ -59,7 +58,8 @@ describe.concurrent('a worker', () => {
     const before = performance.now();
     await worker.drain(50);
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2, text: 'second' });
-    expect(performance.now() - before).toBeLessThan(3_000);
+    // Before the silence of the first one would be noticed.
+    expect(performance.now() - before).toBeLessThan(9_000);
   });
 });
 
@@ -95,8 +95,7 @@ describe('a worker that an operator drains', () => {
     expect(isDraining(id)).toBe(false);
   });
 
-  it('ignores commands that it does not support, and announces its host name', async ({ start }) => {
-    const { ingress, addWorker } = await start();
+  it('ignores commands that it does not support, and announces its host name', async ({ ingress, addWorker }) => {
     const { id } = await addWorker();
     operatorOf(ingress).command(id, 'explode');
     expect((await ingress.send({}).finished).state).toBe('done');

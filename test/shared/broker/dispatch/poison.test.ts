@@ -15,8 +15,7 @@ const kill: Step[] = [{ die: true }];
 const died = { state: 'failed', error: { code: 'workers_died' } };
 
 describe.concurrent('a request that kills its worker', () => {
-  it('takes two workers and ends, and a repeated one takes none', async ({ start, expect }) => {
-    const { ingress, addWaiting } = await start();
+  it('takes two workers and ends, and a repeated one takes none', async ({ ingress, addWaiting, expect }) => {
     const workers = await addWaiting({}, {}, {}, {});
     const send = (steps: Step[]) => ingress.send({ steps, sender: alice }).finished;
     for (const attempts of [2, 0, 0]) expect(await send(kill)).toMatchObject({ ...died, attempts });

@@ -14,8 +14,7 @@ it.for<[string, number, number]>([
   ['in one part', 200 * 1024, 300 * 1024],
 ])(
   'a worker holds bodies %s in its share of the memory, and gives back what has no room',
-  async ([, bytes, memory], { start, expect }) => {
-    const { ingress, addWorker } = await start();
+  async ([, bytes, memory], { ingress, addWorker, expect }) => {
     const bodies = new MemoryBudget(memory);
     const { id } = await addWorker({ slots: 4, bodies });
     const running = ingress.send({ body: body(bytes, [{ write: 'x' }, { hang: true }]) });
@@ -37,8 +36,7 @@ it.for<[string, number, number]>([
   },
 );
 
-it('a single body gets memory, however large it is', async ({ start, expect }) => {
-  const { ingress, addWorker } = await start();
+it('a single body gets memory, however large it is', async ({ ingress, addWorker, expect }) => {
   const { id } = await addWorker({ slots: 2, bodies: new MemoryBudget(mebibyte) });
   const alone = await ingress.send({ body: body(2 * mebibyte, [{ whoami: true }]) }).finished;
   expect(alone).toMatchObject({ state: 'done', text: id });

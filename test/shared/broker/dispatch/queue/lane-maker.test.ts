@@ -29,8 +29,7 @@ async function countLanes({ broker }: TestIngress): Promise<number> {
   return (await manager.streams.info(broker.subjects.stream('gpu'))).state.consumer_count;
 }
 
-it('an owner gets lanes for a hundred pools at once, and others get theirs meanwhile', async ({ start }) => {
-  const { ingress } = await start();
+it('an owner gets lanes for a hundred pools at once, and others get theirs meanwhile', async ({ ingress }) => {
   const got = new Set<string>();
   const [joe, ann] = ['joe', 'ann'].map((owner) => asker(ingress, owner, got));
   for (let at = 0; at < 150; at += 1) joe?.ask(`joe-${at}`);
@@ -41,8 +40,7 @@ it('an owner gets lanes for a hundred pools at once, and others get theirs meanw
   expect(await countLanes(ingress)).toBe(101 * priorityClasses.length);
 });
 
-it('lanes that the broker has lost are made again, all of them', async ({ start }) => {
-  const { ingress } = await start();
+it('lanes that the broker has lost are made again, all of them', async ({ ingress }) => {
   const { got, ask } = asker(ingress, 'joe');
   const askForAll = (): void => {
     for (let at = 0; at < 100; at += 1) ask(`joe-${at}`, `w${at}`);

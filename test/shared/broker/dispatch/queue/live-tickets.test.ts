@@ -45,9 +45,8 @@ it('the ticket of a live request is reported to one of several processes', async
 });
 
 it('a ticket is reported for every pool that claims its lane, so that no pool can hide another one', async ({
-  start,
+  ingress,
 }) => {
-  const { ingress } = await start();
   const { broker } = ingress;
   const [impostor, honest] = [1, 2].map(() => livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'w' }]));
   const pools = [impostor, honest].flatMap((pool) => pool ?? []);

@@ -31,8 +31,7 @@ describe('the workers in the table of an ingress', () => {
     expect(await least(ask, 600)).toBeLessThan(600);
   });
 
-  it('share a pool if they serve the same, with the sum of their free slots', async ({ start }) => {
-    const { ingress, addWorker } = await start();
+  it('share a pool if they serve the same, with the sum of their free slots', async ({ ingress, addWorker }) => {
     await addWorker({ slots: 3 });
     const { worker } = await addWorker({ slots: 5 });
     await addWorker({ kind: 'other', slots: 7 });
@@ -44,8 +43,7 @@ describe('the workers in the table of an ingress', () => {
     await until(() => countFreeSlots(pool) === 3);
   });
 
-  it('are removed when they leave, but the names of their models are kept', async ({ start }) => {
-    const { ingress, addWorker } = await start();
+  it('are removed when they leave, but the names of their models are kept', async ({ ingress, addWorker }) => {
     const { worker, id } = await addWorker();
     await worker.close();
     await until(() => ingress.workers.get(id) === undefined);
@@ -61,8 +59,7 @@ describe('the workers in the table of an ingress', () => {
     ["in another worker's name", (id) => JSON.stringify(announcementOf({ worker: id }))],
     ['of another tier', () => JSON.stringify(announcementOf({ worker: 'strange', tier: 'cloud' }))],
     ['empty, as the broker itself sends them', () => ''],
-  ])('do not change after a heartbeat that is %s', async ([, heartbeat], { start }) => {
-    const { ingress, addWorker } = await start();
+  ])('do not change after a heartbeat that is %s', async ([, heartbeat], { ingress, addWorker }) => {
     const { id } = await addWorker();
     const { broker, workers } = ingress;
     for (const worker of ['strange', id])
@@ -75,8 +72,7 @@ describe('the workers in the table of an ingress', () => {
 
   it.for(['first', 'second'])(
     'keep the models of their pool where another one announces its token without them, %s',
-    async (order, { start }) => {
-      const { ingress, addWorker } = await start();
+    async (order, { ingress, addWorker }) => {
       const { broker, workers } = ingress;
       const { id, worker } = await addWorker({ id: 'honest' });
       const token = workers.get(id)?.announcement.pool ?? '';
@@ -189,8 +185,7 @@ function dropHeartbeats({ broker, onSend }: TappedBroker): void {
 }
 
 describe.concurrent('a worker without heartbeats', () => {
-  it('is alive as long as frames come from it, and its stream is complete', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('is alive as long as frames come from it, and its stream is complete', async ({ ingress, addWorker, expect }) => {
     const worker = await addWorker();
     dropHeartbeats(worker);
     const sent = ingress.send({ steps: [{ count: 40, everyMs: 100 }] });
@@ -199,8 +194,7 @@ describe.concurrent('a worker without heartbeats', () => {
     await until(() => ingress.workers.get(worker.id) === undefined);
   });
 
-  it('gets no offers while its heartbeat is late', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('gets no offers while its heartbeat is late', async ({ ingress, addWorker, expect }) => {
     const worker = await addWorker();
     expect(ingress.workers.get(worker.id)?.hasRefused).toBe(false);
     dropHeartbeats(worker);
@@ -208,10 +202,9 @@ describe.concurrent('a worker without heartbeats', () => {
   });
 
   it('is removed together with all other silent ones, before the first one loses its jobs', async ({
-    start,
+    ingress,
     expect,
   }) => {
-    const { ingress } = await start();
     const { broker, workers } = ingress;
     const known: number[] = [];
     workers.onLost(() => void known.push([...workers.workers()].length));

@@ -58,8 +58,7 @@ describe('an announcement', () => {
   const modelsOf = ({ workers }: TestIngress, owner: string) =>
     workers.get(`${owner}.w`)?.pool.models.map(({ id }) => id);
 
-  it.for(['before', 'after'])('loses the models of another tier that come %s them', async (order, { start }) => {
-    const { ingress } = await start();
+  it.for(['before', 'after'])('loses the models of another tier that come %s them', async (order, { ingress }) => {
     const both = [
       () => announce(ingress, 'gpu', 'joe', ['claude', 'qwen']),
       () => announce(ingress, 'cloud', 'cloud', ['claude']),
@@ -69,8 +68,7 @@ describe('an announcement', () => {
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
 
-  it('is parsed again if the registry gives a credential other models', async ({ start }) => {
-    const { ingress } = await start();
+  it('is parsed again if the registry gives a credential other models', async ({ ingress }) => {
     announce(ingress, 'cloud', 'cloud', ['claude']);
     announce(ingress, 'gpu', 'joe', ['claude', 'qwen']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen']));
@@ -81,8 +79,7 @@ describe('an announcement', () => {
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
 
-  it('does not count as a sign of life when it is parsed again', async ({ start }) => {
-    const { ingress } = await start();
+  it('does not count as a sign of life when it is parsed again', async ({ ingress }) => {
     announce(ingress, 'gpu', 'joe', ['qwen', 'llama']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen', 'llama']));
     const before = ingress.workers.get('joe.w')?.lastHeartbeatAt;

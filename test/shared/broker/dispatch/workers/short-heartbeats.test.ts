@@ -143,8 +143,7 @@ describe.concurrent('the permission for short heartbeats', () => {
     await until(() => given.length > 0, 5_000);
   });
 
-  it('depends on the stats of every component of this release', async ({ start, expect }) => {
-    const { ingress } = await start();
+  it('depends on the stats of every component of this release', async ({ ingress, expect }) => {
     const { broker } = ingress;
     const got: string[] = [];
     broker.subscribe(broker.subjects.allIngressStats, ({ data }) => void got.push(Buffer.from(data).toString()));

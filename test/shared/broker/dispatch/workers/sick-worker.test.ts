@@ -95,8 +95,7 @@ describe.concurrent('a worker', () => {
     expect(ejected.map(({ id }) => id)).not.toContain('d');
   });
 
-  it('that is the only one is never ejected', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('that is the only one is never ejected', async ({ ingress, addWorker, expect }) => {
     await addWorker({ id: 'sick' });
     await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 300 });
     expect(ingress.workers.get('sick')?.health.isEjected()).toBe(false);
@@ -153,8 +152,7 @@ describe.concurrent('an ejection', () => {
     expect(sick.health.isEjected('demo')).toBe(false);
   });
 
-  it('ends if the worker does not serve the model any more', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('ends if the worker does not serve the model any more', async ({ ingress, addWorker, expect }) => {
     const { worker, id } = await addWorker();
     const live = ingress.workers.get(id);
     live?.health.eject('demo', 'slow', performance.now());

@@ -68,8 +68,7 @@ describe('what workers announce', () => {
     return pool && [...pool.models.map((model) => model.id), ...pool.tools.map(({ name }) => name)];
   };
 
-  it('has tools on the tools tier only, and models on the others, with credentials or without', async ({ start }) => {
-    const { ingress } = await start();
+  it('has tools on the tools tier only, and models on the others, with credentials or without', async ({ ingress }) => {
     for (const owner of ['gpu', 'tools', openOwner]) announce(ingress, 'gpu', owner, ['add']);
     await until(() => expect(namesOf(ingress, 'w')).toEqual(['demo']));
     expect(namesOf(ingress, 'gpu.w')).toEqual(['demo']);
@@ -80,8 +79,7 @@ describe('what workers announce', () => {
     expect(ingress.workers.isKnownTool('add')).toBe(true);
   });
 
-  it.for(['before', 'after'])('leaves out the tools of others that come %s them', async (order, { start }) => {
-    const { ingress } = await start();
+  it.for(['before', 'after'])('leaves out the tools of others that come %s them', async (order, { ingress }) => {
     const both = [
       () => announce(ingress, 'tools', 'ann', ['add', 'mine']),
       () => announce(ingress, 'tools', 'tools', ['add']),
