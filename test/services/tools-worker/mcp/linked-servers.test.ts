@@ -3,11 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
 import { LinkedServers } from '#services/tools-worker/mcp/linked-servers.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
-const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const context = { signal: new AbortController().signal, progress: () => undefined };
 
 function serversAt(url: string): LinkedServers {
@@ -15,9 +14,7 @@ function serversAt(url: string): LinkedServers {
   return new LinkedServers([entry], { maxMessageBytes: 100_000, log });
 }
 
-async function listening(listener: RequestListener): Promise<string> {
-  return `${await serveInTest(listener)}/mcp`;
-}
+const listening = async (listener: RequestListener): Promise<string> => `${await serveInTest(listener)}/mcp`;
 
 /** Starts a server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */
 async function startNotes() {
