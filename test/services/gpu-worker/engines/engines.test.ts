@@ -76,10 +76,7 @@ const cases: Case[] = [
   {
     folder: 'lm-studio',
     kind: 'lm-studio',
-    discovery: {
-      models: [generates('qwen/qwen3-8b', 'stream json tools thinking', 16384), ...others],
-      slots: 4,
-    },
+    discovery: { models: [generates('qwen/qwen3-8b', 'stream json tools thinking', 16384), ...others], slots: 4 },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 10 },
   },
   {
