@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { inject } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
@@ -187,6 +188,17 @@ export async function untilOffersAreTaken({ broker, workers }: Pick<TestIngress,
 /** Whether a frame of a job has arrived: until then an offered job counts as not begun, and not as an attempt. */
 export function isBegun({ job }: TestJob): boolean {
   return job.state === 'claimed' && job.attempt?.hasBegun === true;
+}
+
+/** Opens the stream with the tickets of the GPU tier. */
+export async function openTicketStream({ broker }: TestIngress) {
+  const { streams } = await jetstreamManager(broker.nc, { checkAPI: false });
+  const name = broker.subjects.stream('gpu');
+  return {
+    state: async () => (await streams.info(name)).state,
+    purge: () => streams.purge(name),
+    delete: () => streams.delete(name),
+  };
 }
 
 /** Sends a message to a job's ingress as from another process that does not have the job. */

@@ -89,11 +89,4 @@ describe('running a tool', () => {
     await expect(runJob(run, { signal: AbortSignal.abort(new Error('cancelled')) })).rejects.toThrow('cancelled');
     expect(run).not.toHaveBeenCalled();
   });
-
-  it('bounds the output of a tool', async () => {
-    expect(JSON.parse(await runJob(() => Promise.resolve(textOutput('x'.repeat(300)))))).toMatchObject({
-      is_error: true,
-      content: [{ text: "The tool's output is larger than 200 bytes." }],
-    });
-  });
 });

@@ -1,10 +1,11 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
 import { LinkedServers } from '#services/tools-worker/mcp/linked-servers.ts';
 import { silentLog as log } from '../../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const context = { signal: new AbortController().signal, progress: () => undefined };
@@ -24,8 +25,7 @@ async function startNotes() {
     server.registerTool('read', {}, () => ({ content: [{ type: 'text', text: 'a note' }] }));
     return server;
   });
-  onTestFinished(() => handler.close());
-  const serve = toNodeHandler(handler);
+  const serve = toNodeHandler(stopAfterTest(handler));
   const url = await listening((request, response) => {
     const token = request.headers.authorization;
     asked.push({ token, team: request.headers['x-team'] });

@@ -130,17 +130,11 @@ const notForRunner: Attempt[] = [
   ...saidChanges,
 ];
 
-const forbidden: [Role, Attempt[]][] = roles.map((role) => [role, [...nobody, ...notFor(role)]]);
+const forbidden = roles.map((role): [Role, Attempt[]] => [role, [...nobody, ...notFor(role)]]);
 
 function notFor(role: Role): Attempt[] {
-  switch (role) {
-    case 'ingress':
-      return notForDispatchers;
-    case 'runner':
-      return [...notForDispatchers, ...notForRunner];
-    default:
-      return notForWorker(role, role);
-  }
+  if (role === 'ingress') return notForDispatchers;
+  return role === 'runner' ? [...notForDispatchers, ...notForRunner] : notForWorker(role, role);
 }
 
 /** A connection, and all refusals that the server has sent to it. */

@@ -5,6 +5,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import { JobTimeline } from '#shared/broker/dispatch/job-timeline.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 import type { RequestOrigin } from '#shared/serving/caller.ts';
 
@@ -20,10 +21,8 @@ describe.concurrent('the attempts of a job', () => {
   it('have the times of each, in order, and the reason of each end', async ({ ingress, addWorker, expect }) => {
     for (const id of ['a', 'b']) await addWorker({ id });
     const fails = ['a', 'b'].map((only) => ({ only, waitMs: 30 }));
-    const sent = ingress.send({
-      steps: [...fails, { only: 'a', fail: 'upstream_failed' }, { write: 'x' }, { waitMs: 200 }, { write: 'y' }],
-    });
-    const report = await sent.finished;
+    const steps: Step[] = [...fails, { only: 'a', fail: 'upstream_failed' }, { write: 'x' }, { waitMs: 200 }];
+    const report = await ingress.send({ steps: [...steps, { write: 'y' }] }).finished;
     expect(report.state).toBe('done');
     const { timeline = [], totalMs, attempts } = recordOf(report);
     const taken = timeline.filter(({ end }) => end !== 'refused');
@@ -51,11 +50,8 @@ describe.concurrent('the attempts of a job', () => {
     expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
   });
 
-  it('are none if no worker was given the job, and end with `cancelled` if the client leaves', async ({
-    start,
-    expect,
-  }) => {
-    const { ingress, addWorker } = await start();
+  it('are none if no worker has got it, and end with `cancelled` if the client leaves', async ({ parties, expect }) => {
+    const { ingress, addWorker } = parties;
     const unserved = ingress.send({});
     unserved.cancel();
     expect(recordOf(await unserved.finished)).not.toHaveProperty('timeline');

@@ -1,10 +1,10 @@
-import { jetstreamManager } from '@nats-io/jetstream';
 import { RequestError } from '@nats-io/transport-node';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import {
+  openTicketStream,
   untilOffersAreTaken,
   type Parties,
   type TestIngress,
@@ -15,10 +15,7 @@ import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** Tickets that the broker has taken so far. */
-async function ticketsAt({ broker }: TestIngress): Promise<number> {
-  const manager = await jetstreamManager(broker.nc);
-  return (await manager.streams.info(broker.subjects.stream('gpu'))).state.last_seq;
-}
+const ticketsAt = async (ingress: TestIngress) => (await (await openTicketStream(ingress)).state()).last_seq;
 
 /** Waits until the server has noticed that a worker's connection has ended. */
 async function isGoneAtServer({ broker }: TestIngress, worker: string): Promise<void> {
@@ -116,7 +113,7 @@ describe.concurrent('a job that is offered', () => {
   it('does not keep the job of another ingress waiting', async ({ ingress, addIngress, addWorker, expect }) => {
     const busy = await addIngress();
     for (let number = 0; number < 8; number += 1) await addWorker({ slots: 4 });
-    await until(() => [...busy.workers.workers()].length === 8);
+    await until(() => busy.workers.size === 8);
     await untilOffersAreTaken(busy);
     const running = Array.from({ length: 32 }, () => busy.send(hang));
     await until(() => running.every(({ job }) => job.attempt?.hasBegun));
@@ -183,7 +180,7 @@ describe.concurrent('a job that is offered', () => {
     const { ingress, addIngress, addWaiting } = await start();
     const edges = [ingress, ...(await Promise.all(Array.from({ length: 7 }, () => addIngress())))];
     const workers = await addWaiting({}, {}, {}, {});
-    await until(() => edges.every((edge) => [...edge.workers.workers()].length === 4));
+    await until(() => edges.every((edge) => edge.workers.size === 4));
     const most: number[] = [];
     for (let round = 0; round < 10; round += 1) {
       const jobs = edges.map((edge) => edge.send(hang));

@@ -72,17 +72,8 @@ it.for([
 
 const whoami = { steps: [{ whoami: true as const }] };
 
-interface Pair extends Parties {
-  /** The reason that the worker `sick` announces. */
-  reason: () => string | undefined;
-  /** Lets the upstream of `sick` fail, or serve again. */
-  setSick: (isSick: boolean) => void;
-  /** Counts the jobs that `sick` began. */
-  begun: () => number;
-}
-
 /** A worker `sick` whose circuit breaker follows its jobs, and a healthy peer. */
-async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Pair> {
+async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   let isSick = false;
   let begun = 0;
   let announce = (): void => undefined;
@@ -99,8 +90,11 @@ async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, '
   announce = () => worker.update(breaker.restrict(testWorker));
   return {
     ...parties,
+    /** The reason that `sick` announces. */
     reason: () => worker.status.reason,
-    setSick: (sick) => void (isSick = sick),
+    /** Lets its upstream fail, or serve again. */
+    setSick: (sick: boolean) => void (isSick = sick),
+    /** Counts the jobs that it began. */
     begun: () => begun,
   };
 }

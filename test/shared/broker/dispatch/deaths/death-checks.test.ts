@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
-import {
-  isBegun,
-  loseAsStranger,
-  type Parties,
-  type TestJob,
-  placementsIn,
-} from '../../../../helpers/broker/broker-parties.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { isBegun, loseAsStranger, placementsIn } from '../../../../helpers/broker/broker-parties.ts';
+import type { Parties, TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { least } from '../../../../helpers/least.ts';
@@ -28,9 +24,7 @@ async function loseOne({ ingress, addWorker }: Parties) {
   const die = (): void =>
     loseAsStranger(ingress, job, { startedAt: (job.job.attempt?.worker.announcement.startedAt ?? 0) + 1 });
   // After two seconds, heartbeats would show that it lives.
-  one.onSend((message, send) => {
-    if (!message.subject.startsWith(`${subjects.prefix}.heartbeat.`)) send(message);
-  });
+  one.loseSent(({ subject }) => subject.startsWith(`${subjects.prefix}.heartbeat.`));
   die();
   await until(() => job.job.attempt?.worker.id === 'two' && isBegun(job));
   await addWorker({ id: 'three' });
@@ -81,16 +75,12 @@ describe.concurrent('a job whose second worker dies', () => {
 });
 
 describe.concurrent('a worker that sends no frames', () => {
-  const reply = (prefix: string): string => `${prefix}.reply.`;
-
   async function loseFrames({ ingress, addWorker, prefix }: Parties, losesAll: boolean): Promise<TestJob> {
     const one = await addWorker({ id: 'one' });
     const sent = ingress.send({ steps: [{ only: 'one', hang: true }, { whoami: true }] });
     await until(() => isBegun(sent));
     await addWorker({ id: 'two' });
-    one.onSend((message, send) => {
-      if (!losesAll && !message.subject.startsWith(reply(prefix))) send(message);
-    });
+    one.loseSent(({ subject }) => losesAll || subject.startsWith(`${prefix}.reply.`));
     return sent;
   }
 
@@ -112,9 +102,7 @@ it('a worker that died before an offer came to it has not died with the job', as
   const { ingress, addWorker, addWaiting } = await start();
   const [one] = await addWaiting({ id: 'one' });
   const offersAt = ingress.workers.get('one')?.announcement.offersAt;
-  ingress.onSend((message, send) => {
-    if (message.subject !== offersAt) send(message);
-  });
+  ingress.loseSent(({ subject }) => subject === offersAt);
   const sent = ingress.send({ steps: [{ whoami: true }] });
   expect(sent.job.attempt?.worker.id).toBe('one');
   await Promise.all([one?.die(), addWorker({ id: 'two' })]);
@@ -175,12 +163,8 @@ it.for([
 async function addThree({ ingress, addWaiting }: Parties) {
   const made = await addWaiting(...['one', 'two', 'three'].map((id) => ({ id, kind: id })));
   let wanted: string | undefined = 'one';
-  const place = (avoid: ReadonlySet<string>) =>
-    placementsIn(
-      ingress.workers,
-      ({ workers }) => [...workers].some(({ id }) => wanted === undefined || id === wanted),
-      avoid,
-    );
+  const isWanted = ({ workers }: LivePool) => [...workers].some(({ id }) => wanted === undefined || id === wanted);
+  const place = (avoid: ReadonlySet<string>) => placementsIn(ingress.workers, isWanted, avoid);
   return {
     send: (steps: Step[]): TestJob => ingress.send({ steps, place }),
     only: (id: string | undefined) => void (wanted = id),
@@ -208,11 +192,8 @@ describe.concurrent('an offer that gets no answer', () => {
     expect(ended()).toHaveLength(1);
   });
 
-  it('does not count as a death while no heartbeats come at all, because the broker may be blocked', async ({
-    start,
-    expect,
-  }) => {
-    const { send, only, freezeAll } = await addThree(await start());
+  it('is no death while no heartbeats come at all, as of a blocked broker', async ({ parties, expect }) => {
+    const { send, only, freezeAll } = await addThree(parties);
     const goOn = freezeAll();
     const sent = send([{ whoami: true }]);
     await until(() => sent.job.attempt?.worker.id !== 'one');

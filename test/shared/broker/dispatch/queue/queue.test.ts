@@ -1,5 +1,4 @@
 import { nanos } from '@nats-io/transport-node';
-import { jetstreamManager } from '@nats-io/jetstream';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
@@ -10,7 +9,7 @@ import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.t
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket } from '#shared/broker/contract/ticket.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
-import type { Parties, TestIngress } from '../../../../helpers/broker/broker-parties.ts';
+import { openTicketStream, type Parties, type TestIngress } from '../../../../helpers/broker/broker-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { made } from '../../../../helpers/accounts/made.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
@@ -72,34 +71,6 @@ describe.concurrent('the queue', () => {
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
     expect(reports.every(({ state, attempts }) => state === 'done' && attempts === 1)).toBe(true);
     expect(most).toBe(3);
-  });
-
-  it('gives jobs that one worker cannot take to an idle one at once', async ({ ingress, addWorker, expect }) => {
-    const gate = Promise.withResolvers<void>();
-    const handler = () => gate.promise.then(() => jobDone);
-    for (const id of ['one', 'two']) await addWorker({ id, slots: 2, handler });
-    const jobs = Array.from({ length: 4 }, () => ingress.send({}));
-    await until(() => jobs.every(({ job }) => job.state === 'claimed'));
-    gate.resolve();
-    const reports = await Promise.all(jobs.map(({ finished }) => finished));
-    const servers = reports.map(({ attempt }) => attempt?.worker.announcement.worker);
-    expect(servers.filter((id) => id === 'one')).toHaveLength(2);
-  });
-
-  it('refuses a further job when it is full, and keeps the waiting ones', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 2, maxAgeMs: 60_000 } } });
-    const { worker } = await addWorker({ accepting: false });
-    const place = anywhere(ingress);
-    const waiting = ['one', 'two'].map((key) =>
-      ingress.send({ place, steps: [{ write: 'x' }], sender: { owner: 'team', key } }),
-    );
-    await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
-    const tooMuch = ingress.send({ place });
-    const { state, error } = await tooMuch.finished;
-    expect([state, error?.code]).toEqual(['failed', 'overloaded']);
-    expect(error?.retryAfter).toBeGreaterThanOrEqual(1);
-    worker.update({ accepting: true });
-    for (const { finished } of waiting) expect((await finished).state).toBe('done');
   });
 
   it('has places left for other keys if one key fills it', async ({ start, expect }) => {
@@ -180,8 +151,7 @@ describe.concurrent('the queue', () => {
     const { worker } = await addWorker({ slots: 0 });
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
-    const manager = await jetstreamManager(ingress.broker.nc);
-    await manager.streams.delete(ingress.broker.subjects.stream('gpu'));
+    await (await openTicketStream(ingress)).delete();
     worker.update({ slots: 2 });
     for (const { finished } of jobs) expect((await finished).state).toBe('done');
   });
@@ -253,11 +223,11 @@ describe.concurrent('a claim', () => {
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'two' });
   });
 
-  it('of a worker that has failed on the job is answered `later` while another worker could take it', async ({
-    start,
+  it('of a worker that failed on the job is put off while another could take it', async ({
+    ingress,
+    addWorker,
     expect,
   }) => {
-    const { ingress, addWorker } = await start();
     const steps = [{ only: 'bad', fail: 'upstream_failed' as const }, { whoami: true as const }];
     await addWorker({ id: 'bad', slots: 1 });
     await addWorker({ id: 'good', slots: 1 });
