@@ -117,17 +117,11 @@ describe('a streamed answer of an engine', () => {
   });
 
   it.each<[string, Answer]>([
-    [
-      'when the engine drops the connection in the middle',
-      (response) => response.writeHead(200, sse).write(one, () => response.destroy()),
-    ],
+    ['when the engine hangs up', (response) => response.writeHead(200, sse).write(one, () => response.destroy())],
     ['when the engine ends it without a finish reason', send(one)],
     ['at a chunk that is not JSON, and closes the connection', begin(`${one}data: {"choices":[{"del\n\n`)],
     ['at an error in the stream', begin('data: {"error":{"message":"out of memory","code":500}}\n\n')],
-    [
-      'at an error instead of a stream',
-      (response) => response.writeHead(200, json).end('{"error":"No such endpoint"}'),
-    ],
+    ['at an error with status 200', (response) => response.writeHead(200, json).end('{"error":"No such endpoint"}')],
   ])('fails %s', async (how, script) => {
     await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
     if (how.includes('closes')) await until(() => expect(engine?.abandoned).toBe(1));
@@ -135,23 +129,21 @@ describe('a streamed answer of an engine', () => {
 });
 
 describe('a long request with lists that the worker need not read', () => {
-  const messages = Array.from({ length: 401 }, (_, at) =>
-    said(at % 2 ? 'assistant' : 'user', `${at}: "${'€'.repeat(99)}"`),
-  );
+  const text = (at: number) => `${at}: "${'€'.repeat(99)}"`;
+  const messages = Array.from({ length: 401 }, (_, at) => said(at % 2 ? 'assistant' : 'user', text(at)));
   const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: {} } } } }];
   const body = { model: 'auto', messages, temperature: 0.5, tools, stream: true, stream_options: { x: 1 } };
   it.each([
-    ['passes them on as they are', {}],
-    ['reads them when there are more fields in them than the ingress has seen', { more: 1 }],
-  ])('is served by a worker that %s', async (_, { more = 0 }: { more?: number }) => {
+    ['passes them on as they are', 0],
+    ['reads them when there are more fields in them than the ingress has seen', 1],
+  ])('is served by a worker that %s', async (_, more) => {
     const lists = { messages: countFields(messages) + more, tools: countFields(tools) };
     const unread = { lists, inputTokens: 12_345 };
     const { end } = await serve(sendOne, { body, model: 'm', unread }, { engine: vllm });
     const options = { x: 1, include_usage: true };
     expect(JSON.parse(engine?.bodies[0] ?? '')).toEqual({ ...body, model: 'm', stream_options: options });
     // The engine has reported none.
-    if (more === 0) expect(end.usage.promptTokens).toBe(12_345);
-    else expect(end.usage.promptTokens).not.toBe(12_345);
+    expect(end.usage.promptTokens === 12_345).toBe(more === 0);
   });
 });
 
@@ -189,15 +181,11 @@ describe('the first event of a messages stream', () => {
 
   it('has the input tokens as the engine counts them, even if the answer is there before', async () => {
     let counting: ServerResponse | undefined;
-    const result = await serve(
-      (response, { url }) => {
-        if (isCount(url)) counting = response;
-        else response.writeHead(200, sse).end(text, () => counting?.writeHead(200, json).end('{"input_tokens":4711}'));
-      },
-      fields,
-      { engine: llamaCpp },
-    );
-    expectInputTokens(result, 4711);
+    const script: Answer = (response, { url }) => {
+      if (isCount(url)) counting = response;
+      else response.writeHead(200, sse).end(text, () => counting?.writeHead(200, json).end('{"input_tokens":4711}'));
+    };
+    expectInputTokens(await serve(script, fields, { engine: llamaCpp }), 4711);
     expect(engine?.bodies).toHaveLength(2);
   });
 
@@ -207,8 +195,7 @@ describe('the first event of a messages stream', () => {
     ['breaks off', (response) => response.destroy()],
   ])('has an estimate where the count %s', async (_, count) => {
     const script: Answer = (response, request) => (isCount(request.url) ? count(response) : answer(response, request));
-    const result = await serve(script, fields, { engine: llamaCpp });
-    expectInputTokens(result, expect.any(Number));
+    expectInputTokens(await serve(script, fields, { engine: llamaCpp }), expect.any(Number));
   });
 
   it('causes no count for chat clients', async () => {
@@ -234,12 +221,7 @@ describe("a timeout of an engine's answer", () => {
 
   it.each<[string, Answer, JsonObject, Partial<typeof longTimeouts>]>([
     ['for the first token, even while comments arrive', pings, streamed, { firstTokenMs: 150 }],
-    [
-      'for the first token in a stream that is open',
-      begin(chunk(said('assistant', ''))),
-      streamed,
-      { firstTokenMs: 150 },
-    ],
+    ['for the first token in an open stream', begin(chunk(said('assistant', ''))), streamed, { firstTokenMs: 150 }],
     ['between two tokens', begin(one), streamed, { idleMs: 100 }],
     ['for an answer that is not streamed', () => undefined, whole, { answerMs: 100 }],
   ])('ends the wait %s', async (wait, script, body, change) => {
@@ -421,12 +403,6 @@ describe('an output limit that the engine refuses', () => {
   const context = "This model's maximum context length is 8192 tokens.";
   const tooLarge =
     "This model's maximum context length is 30000 tokens. However, you requested 37000 tokens (5000 in the messages, 32000 in the completion).";
-
-  it('is an error where limits are not lowered', async () => {
-    const served = serve((response) => refuses(response, tooLarge), { body: asks });
-    await expect(served).rejects.toMatchObject({ code: 'context_length_exceeded' });
-    expect(engine?.bodies).toHaveLength(1);
-  });
 
   it.each([
     [{ max_tokens: 64 }, 'at least 8193 input tokens', 63_017, '63017'],

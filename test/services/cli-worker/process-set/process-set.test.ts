@@ -42,9 +42,10 @@ function openSet({ beforeStart, ...options }: TestSetOptions) {
   return alive;
 }
 
-async function converse(endedWell = true): Promise<number | undefined> {
+/** Holds a conversation. Returns the id of its process. */
+async function converse(endedWell = true): Promise<number> {
   const lease = await processes.take(signal);
-  const { pid } = lease.session.process;
+  const { pid = 0 } = lease.session.process;
   lease.release(endedWell);
   return pid;
 }
@@ -94,14 +95,11 @@ describe('a process set', () => {
   });
 
   it('replaces a ready process that ends', async () => {
-    openSet({ size: 1, singleUse: false });
-    await until(() => processes.ready === 1);
-    const lease = await processes.take(signal);
-    const { pid = 0 } = lease.session.process;
-    lease.release(true);
+    const alive = openSet({ size: 1, singleUse: false });
+    const pid = await converse();
     await until(() => processes.ready === 1);
     process.kill(pid, 'SIGKILL');
-    await until(() => processes.ready === 0);
+    await until(() => !alive.has(pid));
     expect(await converse()).not.toBe(pid);
   });
 
@@ -143,13 +141,10 @@ describe('a process set', () => {
   });
 
   it('reports nothing after failures during which it was never unhealthy', async () => {
-    openSet({ size: 1, singleUse: false, beforeStart: failUpTo(1) });
-    const lease = await processes.take(signal);
-    lease.release(true);
-    await until(() => processes.ready === 1);
-    process.kill(lease.session.process.pid ?? 0, 'SIGKILL');
-    await until(() => processes.ready === 0);
-    await until(() => processes.ready === 1);
+    const alive = openSet({ size: 1, singleUse: false, beforeStart: failUpTo(1) });
+    const pid = await converse();
+    process.kill(pid, 'SIGKILL');
+    await until(() => !alive.has(pid) && processes.ready === 1);
     expect(health).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { McpLink, type McpLinkOptions } from '#services/tools-worker/mcp/mcp-link.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
@@ -27,10 +27,12 @@ const linkTo = (url: string, linkLog?: typeof log) =>
   open({ name: 'a server', kind: 'http', server: { url, headers: { authorization: 'Bearer secret' } } }, linkLog);
 
 /** Links to a server that is a program among the helpers. */
-const linkToProgram = (program: string) => {
+async function linkToProgram(program: string): Promise<McpLink> {
   const args = [resolve(`test/helpers/upstreams/${program}-mcp-server.ts`)];
-  return open({ name: program, kind: 'stdio', server: { command: 'node', args, env: {} } });
-};
+  const { link } = open({ name: program, kind: 'stdio', server: { command: 'node', args, env: {} } });
+  await link.firstTry;
+  return link;
+}
 
 function run(link: McpLink, name: string, input = {}, over: Partial<typeof context> = {}): Promise<ToolOutput> {
   const tool = link.tools.find((each) => each.name === name);
@@ -86,17 +88,13 @@ function serveBy(handler: ReturnType<typeof createMcpHandler>) {
   };
 }
 
-/** Starts a server of the newest revision, without MCP sessions, in this process. */
-async function startNewest(
-  /** Returns the result or error for a request that the server itself does not answer; `nothing` for no answer at all. */
-  answerOf: (body: string) => object | 'nothing' | undefined = () => undefined,
-): Promise<{ url: string; asked: string[]; more: () => void }> {
+/**
+ * Links to a server of the newest revision, without MCP sessions, in this process.
+ * @param answerOf the result or error for a request that the server itself does not answer; `nothing` for no answer at all
+ */
+async function start(answerOf: (body: string) => object | 'nothing' | undefined = () => undefined, linkLog = log) {
   const asked: string[] = [];
   let hasMore = false;
-  const question = inputRequired.elicit({
-    message: 'Who are you?',
-    requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
-  });
   const texts = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
   const handler = createMcpHandler(
     () => {
@@ -108,7 +106,6 @@ async function startNewest(
         await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => asked.push('cancelled'));
         return texts('done');
       });
-      server.registerTool('ask', {}, () => inputRequired({ inputRequests: { who: question } }));
       if (hasMore) server.registerTool('more', {}, () => texts('more'));
       return server;
     },
@@ -127,30 +124,22 @@ async function startNewest(
     }
     await serve(request, response, body);
   });
-  return {
-    url: `${url}/mcp`,
-    asked,
-    more: () => {
-      hasMore = true;
-      handler.notify.toolsChanged();
-    },
+  const { link, onChange } = linkTo(`${url}/mcp`, linkLog);
+  await link.firstTry;
+  const more = (): void => {
+    hasMore = true;
+    handler.notify.toolsChanged();
   };
+  return { link, onChange, asked, more };
 }
 
 describe('a link to an MCP server of the newest revision', () => {
-  async function start() {
-    const server = await startNewest();
-    const { link, onChange } = linkTo(server.url);
-    await link.firstTry;
-    return { ...server, link, onChange };
-  }
-
   it('follows changes of its tools', async () => {
     const { more, link, onChange } = await start();
-    expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask']);
+    expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait']);
     expect(onChange).toHaveBeenCalledTimes(1);
     more();
-    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask', 'more']));
+    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'more']));
     expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
   });
 
@@ -164,13 +153,6 @@ describe('a link to an MCP server of the newest revision', () => {
     await until(() => expect(asked).toEqual(['waiting', 'cancelled']));
   });
 
-  it('explains the failure of a call for which the server has a question', async () => {
-    const { link } = await start();
-    const { isError, content } = await run(link, 'ask');
-    expect(isError).toBe(true);
-    expect(JSON.stringify(content)).toContain('elicitation');
-  });
-
   it('fails a call whose answer is too large', async () => {
     const { link } = await start();
     await expect(run(link, 'large')).rejects.toMatchObject({ code: 'upstream_failed' });
@@ -178,10 +160,8 @@ describe('a link to an MCP server of the newest revision', () => {
 });
 
 describe('an answer of an MCP server', () => {
-  const question = {
-    method: 'elicitation/create',
-    params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
-  };
+  const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
+  const question = { method: 'elicitation/create', params };
   const input = { resultType: 'input_required' };
 
   it.each([
@@ -189,9 +169,7 @@ describe('an answer of an MCP server', () => {
     ['asks for the call again, and again', { result: { ...input, requestState: 'x' } }, 'again and again'],
     ['is of a type that nobody knows', { result: { resultType: 'later' } }, "of the type 'later'"],
   ])('that %s becomes the output of the tool', async (_, answer, said) => {
-    const { url } = await startNewest((body) => (body.includes('tools/call') ? answer : undefined));
-    const { link } = linkTo(url);
-    await link.firstTry;
+    const { link } = await start((body) => (body.includes('tools/call') ? answer : undefined));
     const { isError, content, error } = await run(link, 'wait');
     expect([isError, error]).toEqual([true, undefined]);
     expect(JSON.stringify(content)).toContain(said);
@@ -199,29 +177,22 @@ describe('an answer of an MCP server', () => {
 
   it('that is an error keeps its code and data', async () => {
     const error = { code: -32_042, message: 'Sign in first.', data: { url: 'https://sign.in' } };
-    const { url } = await startNewest((body) => (/tools.call|prompts.get/.test(body) ? { error } : undefined));
-    const { link } = linkTo(url);
-    await link.firstTry;
-    expect(await run(link, 'wait')).toEqual({
-      isError: true,
-      content: [{ type: 'text', text: 'Sign in first.' }],
-      error,
-    });
+    const { link } = await start((body) => (/tools.call|prompts.get/.test(body) ? { error } : undefined));
+    const content = [{ type: 'text', text: 'Sign in first.' }];
+    expect(await run(link, 'wait')).toEqual({ isError: true, content, error });
     const prompt = { method: 'prompts/get', params: { name: 'any' } };
     expect(await link.content?.run(prompt, context)).toMatchObject({ isError: true, error });
   });
 });
 
 it('a link to an MCP server that does not confirm notices has its tools at once, and logs that', async () => {
-  const { url } = await startNewest((body) => (body.includes('subscriptions/listen') ? 'nothing' : undefined));
   const said: string[] = [];
   const sayingLog = {
     child: () => sayingLog,
     info: () => undefined,
     warn: (_: object, sentence: string) => said.push(sentence),
   } as unknown as typeof log;
-  const { link } = linkTo(url, sayingLog);
-  await link.firstTry;
+  const { link } = await start((body) => (body.includes('subscriptions/listen') ? 'nothing' : undefined), sayingLog);
   expect(said).toEqual([]);
   expect(link.tools.map(({ name }) => name)).toContain('wait');
   await until(() => expect(said).toEqual([expect.stringContaining('does not confirm')]));
@@ -250,14 +221,12 @@ it('a link to an MCP server that was not ready at first uses the newest revision
 });
 
 it('a link to an MCP server that ends when it is asked for its revision has its tools at the first try', async () => {
-  const { link } = linkToProgram('unaskable');
-  await link.firstTry;
+  const link = await linkToProgram('unaskable');
   expect(await run(link, 'any')).toMatchObject({ content: [{ text: 'done' }] });
 });
 
 it("a link to an MCP server of an older revision refuses the server's requests to its client, with a reason", async () => {
-  const { link } = linkToProgram('asking');
-  await link.firstTry;
+  const link = await linkToProgram('asking');
   const { isError, content } = await run(link, 'sample');
   expect(isError).toBe(true);
   expect(JSON.stringify(content)).toContain('The router does not answer requests for an answer of a model');

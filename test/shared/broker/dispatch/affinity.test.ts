@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { untilOffersAreTaken, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
@@ -45,7 +46,7 @@ describe.concurrent('a conversation', () => {
     expect(Math.max(...counts)).toBeLessThan(30);
 
     const other = await addIngress();
-    await until(() => [...other.workers.workers()].length === made.length);
+    await until(() => other.workers.size === made.length);
     await untilOffersAreTaken(other);
     expect(await workersFor(other, conversations)).toEqual(first);
   });
@@ -74,17 +75,20 @@ describe.concurrent('a conversation', () => {
     const { ingress, addWaiting } = await start();
     const [leaving] = await addWaiting({}, {}, {});
     const before = await workersFor(ingress, conversations);
-    leaving?.worker.update({ accepting: false });
-    await until(() => ingress.workers.get(leaving?.id ?? '')?.announcement.accepting === false);
+    const { id, worker } = made(leaving);
+    const accept = async (accepting: boolean): Promise<void> => {
+      worker.update({ accepting });
+      await until(() => ingress.workers.get(id)?.announcement.accepting === accepting);
+    };
+    await accept(false);
     const during = await workersFor(ingress, conversations);
-    expect(during).not.toContain(leaving?.id);
-    const stayed = before.flatMap((id, at) => (id === leaving?.id ? [] : [[id, during[at]]]));
+    expect(during).not.toContain(id);
+    const stayed = before.flatMap((was, at) => (was === id ? [] : [[was, during[at]]]));
     expect(stayed.every(([was, is]) => was === is)).toBe(true);
     // The conversations of that worker do not all go to the same one.
-    expect(countsOf(during.filter((_, at) => before[at] === leaving?.id))).toHaveLength(2);
+    expect(countsOf(during.filter((_, at) => before[at] === id))).toHaveLength(2);
 
-    leaving?.worker.update({ accepting: true });
-    await until(() => ingress.workers.get(leaving?.id ?? '')?.announcement.accepting === true);
+    await accept(true);
     await untilOffersAreTaken(ingress);
     expect(await workersFor(ingress, conversations)).toEqual(before);
   });
@@ -100,11 +104,11 @@ describe.concurrent('a conversation', () => {
     expect(left).toBeLessThan(20);
   });
 
-  it('moves to the next worker while the first token of its own worker takes much longer', async ({
-    start,
+  it('moves to the next worker while the first token of its own takes long', async ({
+    ingress,
+    addWaiting,
     expect,
   }) => {
-    const { ingress, addWaiting } = await start();
     await addWaiting({}, {});
     const own = await workerFor(ingress, 7);
     const served = await workersFor(ingress, conversations);
@@ -119,10 +123,7 @@ describe.concurrent('a conversation', () => {
       expect(await workerFor(ingress, 7)).not.toBe(own);
     });
     // A job without a conversation also goes to the worker with the earlier first token.
-    for (let job = 0; job < 10; job += 1) {
-      const { attempt } = await ingress.send({}).finished;
-      expect(attempt?.worker.id).not.toBe(own);
-    }
+    for (let job = 0; job < 10; job += 1) expect((await ingress.send({}).finished).attempt?.worker.id).not.toBe(own);
     forgetTimes();
     expect(await workerFor(ingress, 7)).toBe(own);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import type { GrantedJob, JobEnd, Reply } from '#shared/broker/contract/job-contract.ts';
+import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import type { WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
@@ -129,26 +129,23 @@ describe('a client that leaves', () => {
 
 describe.concurrent('a handler', () => {
   it('that throws before its first await frees its slot', async ({ ingress, addWorker, expect }) => {
-    const { worker } = await addWorker({
-      handler: () => {
-        throw new Error('a bug');
-      },
-    });
-    const sent = ingress.send({});
-    expect((await sent.finished).error?.code).toBe('internal');
+    const handler = (): never => {
+      throw new Error('a bug');
+    };
+    const { worker } = await addWorker({ handler });
+    expect((await ingress.send({}).finished).error?.code).toBe('internal');
     await until(() => worker.busy === 0);
   });
 
   it('that ignores its abort keeps its slot until it ends, and its output goes nowhere', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const gate = Promise.withResolvers<void>();
-    const { worker } = await addWorker({
-      handler: async (_, reply) => {
-        await gate.promise;
-        reply.write('too late');
-        return jobDone;
-      },
-    });
+    const handler: JobHandler = async (_, reply) => {
+      await gate.promise;
+      reply.write('too late');
+      return jobDone;
+    };
+    const { worker } = await addWorker({ handler });
     const sent = ingress.send({});
     await until(() => worker.busy === 1 && sent.job.state === 'claimed');
     sent.cancel();

@@ -4,16 +4,15 @@ import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
-import type { TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
+import { changeHeads, type TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** Drops the frames of a worker for which `isLost` returns true, like a broken connection. */
-function loseFrames({ onSend }: TappedBroker, isLost: (kind: string, seq: string, where: string) => boolean): void {
-  onSend((message, send) => {
-    const { subject, reply = '' } = message;
+function loseFrames({ loseSent }: TappedBroker, isLost: (kind: string, seq: string, where: string) => boolean): void {
+  loseSent(({ subject, reply = '' }) => {
     const [kind = '', seq = ''] = subject.split('.').slice(-2);
     const [number, where] = seq === '_' ? [reply, 'beside'] : [seq, 'in'];
-    if (!subject.includes('.reply.') || !isLost(kind, number, where)) send(message);
+    return subject.includes('.reply.') && isLost(kind, number, where);
   });
 }
 
@@ -142,10 +141,7 @@ describe.concurrent('a message of an ingress', () => {
     const { ingress, addWaiting } = await start({ ingress: { offers } });
     await addWaiting({});
     let lost = 0;
-    ingress.onSend((message, send) => {
-      if (lost === 0 && lostSubject.test(message.subject)) lost += 1;
-      else send(message);
-    });
+    ingress.loseSent(({ subject }) => lost === 0 && lostSubject.test(subject) && (lost += 1) > 0);
     const report = await ingress.send({ steps: [{ write: 'x' }] }).finished;
     expect(lost).toBe(1);
     expect(report).toMatchObject({ state: 'done', attempts });
@@ -165,11 +161,6 @@ describe.concurrent('a message of an ingress', () => {
 });
 
 /** Has an ingress grant and offer jobs as a release does that knows no numbers beside subjects. */
-function grantAsOlder({ onSend }: Pick<TappedBroker, 'onSend'>): void {
-  onSend((message, send) => {
-    const [head = '', ...body] = Buffer.from(message.payload).toString('latin1').split('\n');
-    if (!head.startsWith('{"answer":"grant"')) return send(message);
-    const { numbersBeside: _, ...older } = JSON.parse(head) as { numbersBeside?: boolean };
-    send({ ...message, payload: Buffer.from([JSON.stringify(older), ...body].join('\n'), 'latin1') });
-  });
+function grantAsOlder(ingress: Pick<TappedBroker, 'onSend'>): void {
+  changeHeads(ingress, (head) => (head['answer'] === 'grant' ? { ...head, numbersBeside: undefined } : undefined));
 }
