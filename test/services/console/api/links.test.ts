@@ -10,14 +10,11 @@ describe('the link of the first administrator', () => {
     const first = browser();
     expect(await first.get(`/links/${token}`)).toMatchObject({ status: 200, body: { kind: 'first-admin' } });
     const form = { name: ' Ada Lovelace ', email: 'Ada@Example.COM', password: goodPassword };
-    expect(await first.post(`/links/${token}`, form)).toMatchObject({
-      status: 200,
-      body: { user: { name: 'Ada Lovelace', email: 'ada@example.com', role: 'admin', teams: [] } },
-    });
+    const user = { name: 'Ada Lovelace', email: 'ada@example.com', role: 'admin', teams: [] };
+    expect(await first.post(`/links/${token}`, form)).toMatchObject({ status: 200, body: { user } });
     expect(await first.get('/session')).toMatchObject({ status: 200, body: { csrfToken: first.csrfToken } });
-    const gone = refusal(404, 'no_link');
-    expect(await browser().get(`/links/${token}`)).toMatchObject(gone);
-    expect(await browser().post(`/links/${token}`, form)).toMatchObject(gone);
+    expect(await browser().get(`/links/${token}`)).toMatchObject(refusal(404, 'no_link'));
+    expect(await browser().post(`/links/${token}`, form)).toMatchObject(refusal(404, 'no_link'));
     expect(await accounts.links.issueFirstAdmin()).toBeUndefined();
   });
 

@@ -1,15 +1,11 @@
 import express from 'express';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import { liveRoutes } from '#services/console/api/live-routes.ts';
 import { requireSession } from '#services/console/api/session/signed-in.ts';
 import type { LiveFeed, PageStream } from '#services/console/live/live-feed.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 it('the provider of a person with an open page is asked once a minute, and the page ends when the provider refuses', async () => {
   const open = await openKeyStore();
@@ -30,6 +26,7 @@ it('the provider of a person with an open page is asked once a minute, and the p
   app.use(requireSession(accounts), liveRoutes({ accounts, feed, about }));
   const url = await serveInTest(app);
   vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const session = (await accounts.sessions.open(ada, { provider: 'company' })) ?? '';
   expect((await fetch(`${url}/live`, { headers: { cookie: `rtr=${session}` } })).status).toBe(200);
   const [page] = pages;

@@ -17,12 +17,8 @@ describe('the listed models', () => {
   it("are auto, the registry's names, then all models, each with who serves it", () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small', tier: 'gpu' }] } } });
     const shown = servedModels([pool('gpu', 2, small), pool('cloud', 1, large, small)], registry);
-    expect(shown.map(({ id, kind }) => [id, kind])).toEqual([
-      ['auto', 'auto'],
-      ['fast', 'registered'],
-      ['large', 'model'],
-      ['small', 'model'],
-    ]);
+    const kinds = shown.map(({ id, kind }) => `${kind} ${id}`);
+    expect(kinds).toEqual(['auto auto', 'registered fast', 'model large', 'model small']);
     expect(shown[0]).toMatchObject({ capabilities: ['stream', 'vision'], ...sizes });
     expect(shown[1]?.servedBy).toEqual([{ tier: 'gpu', workers: 2, models: ['small'] }]);
     expect(shown[3]?.servedBy).toEqual([
@@ -43,10 +39,8 @@ describe('the listed models', () => {
   });
 
   it('leave out names that no worker serves, and exclude from auto the models that it must not use', () => {
-    const registry = registrySchema.parse({
-      models: { gone: { targets: [{ model: 'nothing' }] } },
-      auto: { tiers: ['gpu'], except: ['small'] },
-    });
+    const gone = { targets: [{ model: 'nothing' }] };
+    const registry = registrySchema.parse({ models: { gone }, auto: { tiers: ['gpu'], except: ['small'] } });
     const shown = servedModels([pool('gpu', 1, small), pool('cloud', 1, large)], registry);
     expect(shown.map(({ id }) => id)).toEqual(['large', 'small']);
     expect(servedModels([], registry)).toEqual([]);

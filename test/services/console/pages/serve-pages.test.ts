@@ -42,11 +42,10 @@ async function serve(isBuilt = true, trustProxy = false) {
 describe("the console's pages", () => {
   it('make browsers use only TLS, once they were requested over TLS', async () => {
     const { url } = await serve(true, true);
-    const headers = { accept: 'text/html' };
-    const plain = await fetch(url, { headers });
-    expect(plain.headers.get('strict-transport-security')).toBeNull();
-    const secure = await fetch(url, { headers: { ...headers, 'x-forwarded-proto': 'https' } });
-    expect(secure.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    const rule = async (headers: Record<string, string> = {}) =>
+      (await fetch(url, { headers: { accept: 'text/html', ...headers } })).headers.get('strict-transport-security');
+    expect(await rule()).toBeNull();
+    expect(await rule({ 'x-forwarded-proto': 'https' })).toBe('max-age=31536000');
   });
 
   it('are one page for every path outside the API, with a policy that allows nothing from other hosts and a nonce per answer', async () => {
@@ -86,8 +85,7 @@ describe("the console's pages", () => {
       expect(Number(headers['content-length'])).toBe(body.length);
       expect(body.length < script.length).toBe(encoding !== 'identity');
     }
-    const icon = await fetch(`${url}/icon.svg`);
-    expect(icon.headers.get('cache-control')).toBe('no-cache');
+    expect((await fetch(`${url}/icon.svg`)).headers.get('cache-control')).toBe('no-cache');
   });
 
   it('leave all other paths to the API, and those that a program has mistyped', async () => {
@@ -110,9 +108,8 @@ describe("the console's pages", () => {
 
   it('never serve files outside their folder', async () => {
     const { url } = await serve();
-    for (const path of ['/../draft.js', '/assets/..%2f..%2fetc/passwd.js', '/assets/%2e%2e/stamp.js']) {
+    for (const path of ['/../draft.js', '/assets/..%2f..%2fetc/passwd.js', '/assets/%2e%2e/stamp.js'])
       expect((await rawGet(url + path, 'identity')).status).toBe(404);
-    }
     expect((await rawGet(`${url}/stamp`, 'identity')).body.toString()).not.toContain('secret');
   });
 

@@ -15,9 +15,8 @@ describe('the diff of two texts', () => {
   });
 
   it('contains both texts, whatever they are', () => {
-    const text = fc
-      .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
-      .map((lines) => `${lines.join('\n')}\n`);
+    const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
+    const text = lines.map((some) => `${some.join('\n')}\n`);
     fc.assert(
       fc.property(text, text, (earlier, later) => {
         const diff = diffLines(earlier, later);

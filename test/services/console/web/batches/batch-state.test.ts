@@ -26,20 +26,18 @@ function batch(change: Partial<Batch>): Batch {
   };
 }
 
-describe('the state of a batch', () => {
-  it.each([
-    ['Checking', { state: 'validating' }],
-    ['Running', {}],
-    ['Waiting', { paused: { reason: 'The budget is used up.', until: now } }],
-    ['Finishing', { state: 'finishing' }],
-    ['Complete', { state: 'ended' }],
-    ['Expired', { state: 'ended', expired: 3 }],
-    ['Cancelled', { state: 'ended', cancelledAt: now, cancelled: 3 }],
-    ['Cancelling', { cancelledAt: now }],
-    ['Failed', { state: 'failed' }],
-  ] as const)('is %s', (word, change) => {
-    expect(stateOf(batch(change)).word).toBe(word);
-  });
+it.each([
+  ['Checking', { state: 'validating' }],
+  ['Running', {}],
+  ['Waiting', { paused: { reason: 'The budget is used up.', until: now } }],
+  ['Finishing', { state: 'finishing' }],
+  ['Complete', { state: 'ended' }],
+  ['Expired', { state: 'ended', expired: 3 }],
+  ['Cancelled', { state: 'ended', cancelledAt: now, cancelled: 3 }],
+  ['Cancelling', { cancelledAt: now }],
+  ['Failed', { state: 'failed' }],
+] as const)('the state of a batch is %s', (word, change) => {
+  expect(stateOf(batch(change)).word).toBe(word);
 });
 
 describe('the lines of a batch', () => {

@@ -28,9 +28,8 @@ it('a page offers the formats that both the router and the page speak, each at t
 describe('example code', () => {
   it('contains the address and the model, and never a key', () => {
     const snippets = snippetsFor('org/model', 'https://llm.example.com');
-    expect(snippets.map(({ id }) => id).join(' ')).toBe(
-      'curl openai-ts openai-py opencode anthropic-ts anthropic-py claude-code responses-ts codex',
-    );
+    const all = 'curl openai-ts openai-py opencode anthropic-ts anthropic-py claude-code responses-ts codex';
+    expect(snippets.map(({ id }) => id).join(' ')).toBe(all);
     for (const { code } of snippets) {
       expect(code).toContain('org/model');
       expect(code).toMatch(/https:\/\/llm\.example\.com\/api\/(?:openai|anthropic)\b/);

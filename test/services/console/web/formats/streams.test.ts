@@ -61,9 +61,9 @@ describe("the answer of a stream's events", () => {
   });
 
   it('is read from the Responses format, which numbers all items together', () => {
-    const event = (type: string, output_index: number, more: object) => ({
+    const event = (type: string, place: number, more = {}) => ({
       type: `response.${type}`,
-      output_index,
+      output_index: place,
       ...more,
     });
     const item = (kind: string, place: number, fields: object) => event(`output_item.${kind}`, place, { item: fields });
@@ -74,13 +74,13 @@ describe("the answer of a stream's events", () => {
         { type: 'response.created', response: { model: 'auto', usage: null } },
         { type: 'response.in_progress', response: { model: 'auto' } },
         item('added', 0, { type: 'reasoning' }),
-        { type: 'response.reasoning_summary_part.added', output_index: 0 },
-        { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'Hm.' },
+        event('reasoning_summary_part.added', 0),
+        event('reasoning_summary_text.delta', 0, { delta: 'Hm.' }),
         item('done', 0, { type: 'reasoning', encrypted_content: 'one' }),
         item('done', 1, { type: 'reasoning', encrypted_content: 'two' }),
         item('added', 2, { type: 'message' }),
-        { type: 'response.output_text.delta', output_index: 2, delta: 'Hello!' },
-        { type: 'response.output_text.done', output_index: 2, text: 'Hello!' },
+        event('output_text.delta', 2, { delta: 'Hello!' }),
+        event('output_text.done', 2, { text: 'Hello!' }),
         item('added', 3, { type: 'function_call', call_id: 'c0', name: 'add', arguments: '' }),
         item('added', 4, { type: 'function_call', call_id: 'c1', name: 'sub', arguments: '' }),
         call(3, '{"a"'),

@@ -39,9 +39,8 @@ describe('an answer', () => {
 
   it('waits for results of its tool calls, unless it was stopped or failed', () => {
     const call = { id: 'c', name: 'add', input: '{"a' };
-    const of = (state: 'done' | 'stopped' | 'failed'): Turn => ({ ...newAnswer('any'), toolCalls: [call], state });
-    expect([of('done'), of('stopped'), of('failed')].map((turn) => callsWithoutResult([turn]).length)).toEqual([
-      1, 0, 0,
-    ]);
+    const waiting = (state: 'done' | 'stopped' | 'failed') =>
+      callsWithoutResult([{ ...newAnswer('any'), toolCalls: [call], state }]).length;
+    expect([waiting('done'), waiting('stopped'), waiting('failed')]).toEqual([1, 0, 0]);
   });
 });
