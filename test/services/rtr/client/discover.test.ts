@@ -16,24 +16,17 @@ const endpoints = (origin: string) => ({
 });
 
 /** Returns the endpoints found at a router's address. */
-const foundAt = (url: string) => ({
-  device: `${url}/d`,
-  token: `${url}/t`,
-  revocation: undefined,
-  apis: {},
-  router: url,
-});
+const foundAt = (router: string) => {
+  return { device: `${router}/d`, token: `${router}/t`, revocation: undefined, apis: {}, router };
+};
 
 it('the client does not sign in to a router whose endpoints or issuer are at another origin', async () => {
-  for (const name of ['issuer', 'device_authorization_endpoint', 'token_endpoint']) {
+  for (const name of ['issuer', 'device_authorization_endpoint', 'token_endpoint'])
     for (const other of ['https://evil.example/x', '@evil.example/x', '0.evil.example/x']) {
-      const url = await startHostile((origin) => ({
-        ...endpoints(origin),
-        [name]: other.startsWith('https') ? other : `${origin}${other}`,
-      }));
+      const at = (origin: string) => (other.startsWith('https') ? other : `${origin}${other}`);
+      const url = await startHostile((origin) => ({ ...endpoints(origin), [name]: at(origin) }));
       await expect(discover(url)).rejects.toThrow('says that its address is another one');
     }
-  }
 });
 
 it('the client sends a token to no API at another origin', async () => {
@@ -91,10 +84,9 @@ it('the client shows the address of the account in one line, and stores only val
   };
   const shown = { accessToken: 'rtr_a', email: 'ada@[2Jexample .com' };
   expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject(shown);
-  for (const token of ['', 'a b', 'rtr_a\nrm', '\u001B[2J', 'ä']) {
-    await expect(claimed({ access_token: token })).rejects.toThrow('something else than tokens');
-    await expect(claimed({ refresh_token: token })).rejects.toThrow('something else than tokens');
-  }
+  for (const token of ['', 'a b', 'rtr_a\nrm', '\u001B[2J', 'ä'])
+    for (const answer of [{ access_token: token }, { refresh_token: token }])
+      await expect(claimed(answer)).rejects.toThrow('something else than tokens');
 });
 
 it("a router's text moves no cursor, and cannot make the client poll without a pause", async () => {

@@ -78,7 +78,6 @@ it('a value from the router stays one value in the settings of Codex and in a sh
 it('the client does not use an API of a sign-in at another origin', async () => {
   const signIn = await signedIn({}, {});
   const elsewhere = { ...signIn, apis: { anthropic: 'https://evil.example/api' } };
-  await expect(claude({ signIn: elsewhere, tokenCommand, shell: undefined })).rejects.toThrow(
-    'has no API for anthropic',
-  );
+  const settings = claude({ signIn: elsewhere, tokenCommand, shell: undefined });
+  await expect(settings).rejects.toThrow('has no API for anthropic');
 });

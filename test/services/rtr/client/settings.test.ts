@@ -13,9 +13,8 @@ describe('a settings file of JSON', () => {
   });
 
   it('is left alone if it cannot be read, and nothing of it is shown', () => {
-    for (const before of ['{ "a": 1, // mine\n}', '[1]', 'null', '"text"', 'secret']) {
+    for (const before of ['{ "a": 1, // mine\n}', '[1]', 'null', '"text"', 'secret'])
       expect(() => mergeJson('/home/ada/settings.json', before, {})).toThrow('/home/ada/settings.json is no JSON');
-    }
     expect(mergeJson('f', '', { a: 1 })).toBe('{\n  "a": 1\n}\n');
   });
 });
@@ -30,35 +29,12 @@ describe('a settings file of TOML', () => {
   });
 
   it('keeps every other line, comments and texts that look like tables included', () => {
-    const notes = ['notes = """', '[p.rtr]', 'model_provider = "not one"', '"""', ''];
-    const kept = [...notes, '[tui]  # a table', 'model = "kept: of this table"'];
-    const before = [
-      '# mine',
-      'model = "gpt-5.5" # the best',
-      ...kept,
-      '[ p . "rtr" ]',
-      'name = "old"',
-      '',
-      '[p.other]',
-      'name = "kept"',
-      '[[list]]',
-      'a = 1',
-    ];
-    const after = mergeToml(before.join('\n'), top, tables);
-    expect(after).toBe(
-      [
-        'model = "auto" # the best',
-        'model_provider = "rtr"',
-        '# mine',
-        ...kept,
-        '[p.other]',
-        'name = "kept"',
-        '[[list]]',
-        'a = 1',
-        '',
-        own,
-      ].join('\n'),
-    );
+    const notes = 'notes = """\n[p.rtr]\nmodel_provider = "not one"\n"""\n';
+    const kept = `${notes}\n[tui]  # a table\nmodel = "kept: of this table"\n`;
+    const rest = '[p.other]\nname = "kept"\n[[list]]\na = 1';
+    const before = `# mine\nmodel = "gpt-5.5" # the best\n${kept}[ p . "rtr" ]\nname = "old"\n\n${rest}`;
+    const after = mergeToml(before, top, tables);
+    expect(after).toBe(`model = "auto" # the best\nmodel_provider = "rtr"\n# mine\n${kept}${rest}\n\n${own}`);
     expect(mergeToml(after, top, tables)).toBe(after);
   });
 
@@ -111,9 +87,8 @@ describe('a settings file of TOML', () => {
     expect(once.match(/^\[p\.rtr\]$/gm)).toHaveLength(1);
     expect(once.match(/^model = /gm)).toHaveLength(1);
     expect(once).not.toContain('old');
-    for (const line of ['x = [', '  ["a", "]"], # three quotes: """ and [p.rtr]', '# """', "[tui] # don't"]) {
+    for (const line of ['x = [', '  ["a", "]"], # three quotes: """ and [p.rtr]', '# """', "[tui] # don't"])
       expect(once.split('\n')).toContain(line);
-    }
   });
 
   it('loses the same settings in other spellings, and is refused where they are inside one value', () => {
@@ -129,20 +104,17 @@ describe('a settings file of TOML', () => {
 describe('the address of a router', () => {
   it('is https unless it is this machine, and has no slash at its end', () => {
     expect(routerAddress('llm.example.com')).toBe('https://llm.example.com');
-    expect(routerAddress('https://llm.example.com:8443/api/anthropic/')).toBe(
-      'https://llm.example.com:8443/api/anthropic',
-    );
+    const api = 'https://llm.example.com:8443/api/anthropic';
+    expect(routerAddress(`${api}/`)).toBe(api);
     expect(routerAddress('localhost:8484')).toBe('http://localhost:8484');
     expect(routerAddress('http://127.0.0.1:8484/?a=b#c')).toBe('http://127.0.0.1:8484');
     expect(routerAddress('http://[::1]:8484')).toBe('http://[::1]:8484');
   });
 
   it('is refused without TLS on another machine, and if it is invalid', () => {
-    for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com']) {
+    for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com'])
       expect(() => routerAddress(entered)).toThrow('has no TLS');
-    }
-    for (const entered of ['', 'ftp://a', 'https://', 'https://user:pass@llm.example.com', 'file:///etc/passwd']) {
+    for (const entered of ['', 'ftp://a', 'https://', 'https://user:pass@llm.example.com', 'file:///etc/passwd'])
       expect(() => routerAddress(entered)).toThrow('is no address of a router');
-    }
   });
 });

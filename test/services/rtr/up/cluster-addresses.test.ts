@@ -27,9 +27,8 @@ describe('the addresses of the cluster', () => {
 
   it('are named in the error when neither has them', () => {
     const none = { NATS_URL: undefined, REDIS_URL: undefined };
-    expect(() => clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(
-      new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.'),
-    );
+    const error = new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.');
+    expect(() => clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(error);
     const half = { NATS_URL: 'nats://127.0.0.1', REDIS_URL: undefined };
     expect(() => clusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'])).toThrow('set REDIS_URL, or');
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ProgressRate } from '#shared/core/progress-rate.ts';
 import type { BatchObject } from '#services/rtr/commands/batches/batch-object.ts';
 import { outcomeText, progressText, watchBatch } from '#services/rtr/commands/batches/watch-batch.ts';
@@ -34,9 +34,8 @@ function rate(done: number): ProgressRate {
 
 describe('the progress text of a batch', () => {
   it('has numbers, the rate and the time that is left', () => {
-    expect(progressText(batch({}), rate(1_250), now)).toBe(
-      '1,250 of 5,000 (25 %), 3 failed · 25 a second · about 3 min left',
-    );
+    const text = '1,250 of 5,000 (25 %), 3 failed · 25 a second · about 3 min left';
+    expect(progressText(batch({}), rate(1_250), now)).toBe(text);
     const slow = batch({ request_counts: counts(5_000, 5) });
     expect(progressText(slow, rate(5), now)).toBe('5 of 5,000 (0 %) · 6 a minute · about 13 h 53 min left');
     const late = { ...slow, expires_at: now / 1_000 + 7_200 };
@@ -73,11 +72,12 @@ describe('a batch that is watched', () => {
     return { drawn: drawn.join(''), printed, failure, left };
   }
 
-  const begun = Math.floor(Date.now() / 1_000) - 100;
   const over: Partial<BatchObject> = { status: 'completed', request_counts: counts(100, 100) };
 
   it('is shown with its rate from the first answer on, and with each change of its state', async () => {
-    const running = { in_progress_at: begun, request_counts: counts(100, 50) };
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    onTestFinished(() => void vi.useRealTimers());
+    const running = { in_progress_at: now / 1_000 - 100, request_counts: counts(100, 50) };
     const { drawn, printed, failure, left } = await watched([
       { status: 'validating', in_progress_at: null, request_counts: counts(0, 0) },
       running,
@@ -87,9 +87,10 @@ describe('a batch that is watched', () => {
       over,
     ]);
     expect({ failure, left }).toEqual({ failure: undefined, left: [] });
-    expect(drawn).toMatch(
-      /^validating\n50 of 100 \(50 %\) · (29|30) a minute · about 2 min left\n50 .* · waits: The budget is used up\.\nThe router answered with status 503\.\n$/,
-    );
+    const first = 'validating\n50 of 100 (50 %) · 30 a minute · about 2 min left\n';
+    expect(drawn.slice(0, first.length)).toBe(first);
+    const later = /^50 .* · waits: The budget is used up\.\nThe router answered with status 503\.\n$/;
+    expect(drawn.slice(first.length)).toMatch(later);
     expect(printed).toEqual([expect.stringMatching(/^Batch batch_1 is complete: 100 of 100 answered, /)]);
   });
 
@@ -115,9 +116,8 @@ describe('the outcome text of a batch', () => {
       request_counts: counts(3, 2, 1),
       usage: { input_tokens: 1_000, output_tokens: 234 },
     });
-    expect(outcomeText(over)).toBe(
-      'Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. Fetch the results with: rtr batches download batch_1',
-    );
+    const results = 'Fetch the results with: rtr batches download batch_1';
+    expect(outcomeText(over)).toBe(`Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. ${results}`);
     expect(outcomeText(batch({ status: 'cancelled' }))).toMatch(/was cancelled: 1,247 of 5,000 answered, 3 failed\.$/);
     const errors = { data: [{ message: 'The input was lost.', line: null }] };
     expect(outcomeText(batch({ status: 'cancelled', errors }))).toMatch(/3 failed\. The input was lost\.$/);
@@ -153,9 +153,8 @@ describe('the progress bar', () => {
       `\r\u001B[K[${'#'.repeat(24)}] ${'x'.repeat(32)}`,
       '\r\u001B[K',
     ]);
-    expect(drawn((bar) => bar.show(0, 'begins'), { isTTY: true, columns: 0 })).toEqual([
-      `\r\u001B[K[${'-'.repeat(24)}] begins`,
-    ]);
+    const begun = drawn((bar) => bar.show(0, 'begins'), { isTTY: true, columns: 0 });
+    expect(begun).toEqual([`\r\u001B[K[${'-'.repeat(24)}] begins`]);
   });
 
   it('is a line for each tenth and each stage elsewhere', () => {
