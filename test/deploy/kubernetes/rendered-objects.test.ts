@@ -96,13 +96,9 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   });
 
   it('probe paths that an admin port answers', async () => {
-    const pages = {
-      log: createLog({ service: 'test', level: 'fatal', format: 'json' }),
-      registry: new Registry(),
-      health: () => ({ ready: true, facts: {} }),
-      further: { '/load': () => ({}) },
-    };
-    const admin = createAdminServer(pages);
+    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+    const [health, further] = [() => ({ ready: true, facts: {} }), { '/load': () => ({}) }];
+    const admin = createAdminServer({ log, registry: new Registry(), health, further });
     const url = await serveInTest((request, response) => admin.emit('request', request, response));
     const probes = everyContainer().flatMap(({ container }) => probesOf(container));
     const monitors = everything().flatMap(endpointsOf);
@@ -135,13 +131,11 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   });
 
   it('allow one pod of a group at most to be evicted at a time', () => {
+    const oneAtMost = ({ selector }: Rendered['spec']) => ({ maxUnavailable: 1, selector });
     for (const example of examples) {
       const budgets = ofKind(example, 'PodDisruptionBudget').map(({ metadata, spec }) => [metadata.name, spec]);
-      for (const {
-        metadata,
-        spec: { selector },
-      } of ofKind(example, 'Deployment'))
-        expect(Object.fromEntries(budgets)[metadata.name]).toMatchObject({ maxUnavailable: 1, selector });
+      for (const { metadata, spec } of ofKind(example, 'Deployment'))
+        expect(Object.fromEntries(budgets)[metadata.name]).toMatchObject(oneAtMost(spec));
     }
   });
 
@@ -232,16 +226,12 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   });
 
   it('meet the restricted Pod Security Standard, without a token for the API server', () => {
+    const securityContext = { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } };
+    const capabilities = { drop: ['ALL'] };
+    const ofContainer = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities };
     for (const { pod, container } of everyContainer()) {
-      expect(pod.spec).toMatchObject({
-        automountServiceAccountToken: false,
-        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
-      });
-      expect(container.securityContext, `${pod.name} ${container.name}`).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      });
+      expect(pod.spec).toMatchObject({ automountServiceAccountToken: false, securityContext });
+      expect(container.securityContext, `${pod.name} ${container.name}`).toEqual(ofContainer);
     }
   });
 
@@ -300,10 +290,9 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
       'nginx.ingress.kubernetes.io/proxy-body-size': `${maxBodyMiB}m`,
       'nginx.ingress.kubernetes.io/proxy-read-timeout': String(totalTimeoutSeconds),
     });
-    expect(ingress?.spec).toMatchObject({
-      tls: [{ hosts: ['llm.example.com'], secretName: 'llm-tls' }],
-      rules: [{ host: 'llm.example.com', http: { paths: [{ backend: { service: { name: 'rtr-model-router' } } }] } }],
-    });
+    const paths = [{ backend: { service: { name: 'rtr-model-router' } } }];
+    const rules = [{ host: 'llm.example.com', http: { paths } }];
+    expect(ingress?.spec).toMatchObject({ tls: [{ hosts: ['llm.example.com'], secretName: 'llm-tls' }], rules });
   });
 
   it('stop an engine after the worker beside it, and start none before the old one has stopped', () => {
@@ -319,7 +308,6 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   }
 });
 
-/** The value at a path of names with dots between them. */
 function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 }

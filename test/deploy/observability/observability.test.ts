@@ -12,7 +12,6 @@ import {
   readDashboards,
 } from '../../helpers/deploy/observability-files.ts';
 
-/** Labels that Prometheus itself adds to every series. */
 const added = ['job', 'instance'];
 
 /** The labels of every metric that the parts of a cluster export. */
@@ -120,7 +119,6 @@ describe('the alerts', () => {
   });
 });
 
-/** What promtool prints; throws when it finds a fault. */
 function promtool(...args: string[]): string {
   return execFileSync('promtool', args, { stdio: 'pipe', encoding: 'utf8' });
 }

@@ -5,10 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { user } from './start-test-engine.ts';
 
 function startMain(environment: Record<string, string>) {
-  const child = spawn(process.execPath, ['services/demo-engine/main.ts'], {
-    env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const env = { PATH: process.env['PATH'], LOG_FORMAT: 'json', ...environment };
+  const words = ['services/demo-engine/main.ts'];
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }

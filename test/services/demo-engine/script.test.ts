@@ -3,11 +3,10 @@ import { startTestEngine, tool, user } from './start-test-engine.ts';
 
 const call = '{"path": "a]b.txt", "text": "one\\n"}';
 const script = user(`Do it.\n[demo call save ${call}]\n[demo say "Saved.\\nTwice."]`);
-const called = (id: string, name = 'save') => ({
-  role: 'assistant' as const,
-  content: null,
-  tool_calls: [{ id, type: 'function' as const, function: { name, arguments: '{}' } }],
-});
+const called = (id: string) => {
+  const calls = [{ id, type: 'function' as const, function: { name: 'save', arguments: '{}' } }];
+  return { role: 'assistant' as const, content: null, tool_calls: calls };
+};
 const result = (id: string) => ({ role: 'tool' as const, tool_call_id: id, content: 'It is there.' });
 
 describe('a script in the prompt', () => {

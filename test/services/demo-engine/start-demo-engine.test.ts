@@ -6,12 +6,6 @@ const model = 'demo';
 
 const imageAt = (url: string) => ({ type: 'image_url' as const, image_url: { url } });
 
-async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of stream) items.push(item);
-  return items;
-}
-
 async function complete(request: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) {
   const { openai } = await startTestEngine();
   return openai.chat.completions.create({ model, messages: [user('Hi')], ...request });
@@ -20,36 +14,29 @@ async function complete(request: Partial<OpenAI.ChatCompletionCreateParamsNonStr
 async function chunksOf(request: Partial<OpenAI.ChatCompletionCreateParamsStreaming> = {}) {
   const { openai } = await startTestEngine();
   const asked = { model, messages: [user('Hi')], stream_options: { include_usage: true }, ...request };
-  return collect(await openai.chat.completions.create({ ...asked, stream: true }));
+  const chunks: OpenAI.ChatCompletionChunk[] = [];
+  for await (const chunk of await openai.chat.completions.create({ ...asked, stream: true })) chunks.push(chunk);
+  return chunks;
 }
 
 describe('the demo engine, seen through the official SDK', () => {
   it('lists its models with their context window and owner', async () => {
     const { openai } = await startTestEngine({ DEMO_MODELS: 'one, org/two', DEMO_CONTEXT_WINDOW: '4096' });
     const { data } = await openai.models.list();
-    expect(data).toMatchObject([
-      { id: 'one', owned_by: 'rtr-demo', max_model_len: 4096 },
-      { id: 'org/two', owned_by: 'rtr-demo', max_model_len: 4096 },
-    ]);
+    const facts = { owned_by: 'rtr-demo', max_model_len: 4096 };
+    expect(data).toMatchObject(['one', 'org/two'].map((id) => ({ ...facts, id })));
   });
 
   it('describes the request in its answer', async () => {
     const [sent, linked] = [imageAt('data:image/png;base64,iVBORw=='), imageAt('https://example.com/a.jpg')];
-    const { choices, usage } = await complete({
-      temperature: 0.25,
-      messages: [
-        { role: 'system', content: 'Be kind.' },
-        { role: 'user', content: [{ type: 'text', text: 'What is this?' }, sent, linked] },
-      ],
-      tools: [tool('get_weather', 'city')],
-    });
-    const text = choices[0]?.message.content ?? '';
-    expect(text).toContain('“What is this?”');
-    expect(text).toContain('2 (1 system, 1 user)');
-    expect(text).toContain('System prompt: 8 characters');
-    expect(text).toContain('image/png of 4 bytes, a linked image from example.com');
-    expect(text).toContain('Tools on offer: get_weather');
-    expect(text).toContain('temperature 0.25');
+    const text = { type: 'text' as const, text: 'What is this?' };
+    const question = { role: 'user' as const, content: [text, sent, linked] };
+    const messages = [{ role: 'system' as const, content: 'Be kind.' }, question];
+    const { choices, usage } = await complete({ temperature: 0.25, messages, tools: [tool('get_weather', 'city')] });
+    const parts = ['“What is this?”', '2 (1 system, 1 user)', 'System prompt: 8 characters', 'temperature 0.25'];
+    const images = 'image/png of 4 bytes, a linked image from example.com';
+    for (const part of [...parts, images, 'Tools on offer: get_weather'])
+      expect(choices[0]?.message.content).toContain(part);
     expect(choices[0]?.finish_reason).toBe('stop');
     expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
   });
@@ -100,12 +87,9 @@ describe('the demo engine, seen through the official SDK', () => {
       asked.push(city);
       return `${city} is sunny`;
     };
-    const runner = openai.chat.completions.runTools({
-      model,
-      stream: true,
-      messages: [user('Use get_weather for Paris and Tokyo in parallel.')],
-      tools: [{ type: 'function', function: { ...tool('get_weather', 'city').function, function: answer } }],
-    });
+    const messages = [user('Use get_weather for Paris and Tokyo in parallel.')];
+    const own = { type: 'function' as const, function: { ...tool('get_weather', 'city').function, function: answer } };
+    const runner = openai.chat.completions.runTools({ model, stream: true, messages, tools: [own] });
     const text = await runner.finalContent();
     expect(asked).toEqual(['Paris', 'Tokyo']);
     for (const city of asked) expect(text).toContain(`get_weather gave: “${city} is sunny”`);

@@ -29,14 +29,10 @@ describe('background work in the console', () => {
   it('is shown to administrators: the queues, the failing jobs and why, and a job can be retried at once', async () => {
     const { ada, bob, access, jobs } = await open();
     let isBroken = true;
-    const worker = new BackgroundWorker<object>({
-      access,
-      queue: 'batch-endings',
-      concurrency: 1,
-      handle: async () => {
-        if (isBroken) throw new Error('the store is away');
-      },
-    });
+    const handle = async () => {
+      if (isBroken) throw new Error('the store is away');
+    };
+    const worker = new BackgroundWorker<object>({ access, queue: 'batch-endings', concurrency: 1, handle });
     onTestFinished(() => worker.close());
     await jobs.add({ queue: 'batch-endings', id: 'batch_1', data: {} });
     await jobs.add({ queue: 'batch-slices', id: 'batch_2-0', data: {} });

@@ -33,17 +33,11 @@ async function openBatches() {
       const records = new FileRecords(redis, prefix, { bounds, report });
       const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silentLog });
       Object.assign(parts, { batches, work, files });
+      const sendFile: Parameters<typeof fileOperations>[0]['sendFile'] = (request, response, file) =>
+        sendContent(request, response, { file, read: files.read.bind(files, file), timeoutMs: 10_000 });
       return [
         ...batchOperations({ accounts, log, batches, work, batchApis: ['openai', 'anthropic'] }),
-        ...fileOperations({
-          accounts,
-          log,
-          files,
-          sendFile: (request, response, file) => {
-            const read = files.read.bind(files, file);
-            return sendContent(request, response, { file, read, timeoutMs: 10_000 });
-          },
-        }),
+        ...fileOperations({ accounts, log, files, sendFile }),
       ];
     },
   });
@@ -192,7 +186,6 @@ describe('files in the console', () => {
     const { id: own } = await files.add(ada.id, inPieces(content), { purpose: 'batch', name: 'ada.jsonl' });
     const mine = await download(ada, `/files/${own}/content?owner=user:${ada.id}`);
     expect(await mine.text()).toBe(String(content));
-    // A file is found only with its owner.
     expect(await bob.get(`/files/${id}/content?owner=user:${bob.id}`)).toMatchObject(notFound);
   });
 });

@@ -11,13 +11,8 @@ import { silentLog } from '../../../helpers/silent-log.ts';
 
 const unconfirmed = refusal(409, 'unconfirmed_address', 'email');
 const target = 'newboss@example.com';
-const provider = {
-  name: 'company',
-  issuer: 'https://login.example.com',
-  client_id: 'router',
-  domains: ['example.com'],
-  groups: [{ group: 'admins', role: 'admin' }],
-};
+const about = { name: 'company', issuer: 'https://login.example.com', client_id: 'router' };
+const provider = { ...about, domains: ['example.com'], groups: [{ group: 'admins', role: 'admin' }] };
 
 /** An administrator, and a member who has typed in an address of somebody else. */
 async function squatted() {

@@ -8,19 +8,17 @@ import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-stor
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 it('the provider of a person with an open page is asked once a minute, and the page ends when the provider refuses', async () => {
-  const open = await openKeyStore();
-  const { accounts } = open;
-  const ada = await makeAdmin(open);
+  const store = await openKeyStore();
+  const { accounts } = store;
+  const ada = await makeAdmin(store);
   const answers: Confirmation[] = ['confirmed', 'confirmed', 'unknown', 'refused'];
   accounts.sessions.setConfirm(async () => answers.shift() ?? 'refused');
   const pages: PageStream[] = [];
-  const feed = {
-    hasRoom: () => true,
-    open: (page: PageStream) => {
-      pages.push(page);
-      page.response.end();
-    },
-  } as unknown as LiveFeed;
+  const open = (page: PageStream) => {
+    pages.push(page);
+    page.response.end();
+  };
+  const feed = { hasRoom: () => true, open } as unknown as LiveFeed;
   const about = { release: 'any' } as unknown as Parameters<typeof liveRoutes>[0]['about'];
   const app = express();
   app.use(requireSession(accounts), liveRoutes({ accounts, feed, about }));

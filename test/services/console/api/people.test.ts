@@ -221,7 +221,6 @@ describe('a team', () => {
     expect(await ada.patch(`/teams/${red.id}`, { name: 'Blue' })).toMatchObject(taken);
     // Its own name may be written in another way.
     expect(await ada.patch(`/teams/${red.id}`, { name: 'RED' })).toMatchObject({ status: 200, body: { name: 'RED' } });
-    // Two teams with the same name.
     const { id } = await accounts.teams.create('Blue');
     expect(await ada.patch(`/teams/${id}`, { name: 'Blue', weight: 2 })).toMatchObject({ status: 200 });
     expect(await ada.patch(`/teams/${id}`, { name: 'Green' })).toMatchObject({ status: 200, body: { name: 'Green' } });
@@ -242,7 +241,6 @@ it('the audit trail lists who did what, newest first, in pages, without secrets,
   const from = { address: expect.stringContaining('127.0.0.1'), session: expect.stringMatching(/^[\w-]{43}$/) };
   const place = { id: expect.stringMatching(/^\d{16}$/), at: expect.any(Number) };
   expect(body[3]).toEqual({ ...change, ...parties, ...place, from });
-  // The log has it as well, by ids only.
   const logged = { action: 'user.role', actor: ada.id, target: { kind: 'user', id: bob.id } };
   expect(apiLog.map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(logged));
   expect(apiLog.join()).not.toContain('example.com');

@@ -14,7 +14,6 @@ async function makeKey(maker: Person, owner: object): Promise<Pick<KeyRecord, 'i
   return { id: String(body.key.id), raw: String(body.raw) };
 }
 
-/** Switches a key, and returns the status. */
 async function switchKey(by: Person, id: string, records: boolean): Promise<number> {
   return (await by.patch(`/keys/${id}`, { records })).status;
 }

@@ -21,25 +21,19 @@ const empty = { text: 'models: {}\n', config: { models: {} } };
 /** A console, its administrator, and the stored registry as this node follows it. */
 async function open() {
   const own: { registry?: StoredRegistry } = {};
+  const registry: Parameters<typeof registryOperations>[0]['registry'] = {
+    source: 'store',
+    shown: () => own.registry?.shown() ?? {},
+    version: () => own.registry?.version(),
+    changed: async () => own.registry?.refresh(),
+  };
   const house = await openHouse([], {
-    furtherOperations: ({ accounts, log: apiLog }) =>
-      registryOperations({
-        accounts,
-        log: apiLog,
-        registry: {
-          source: 'store',
-          shown: () => own.registry?.shown() ?? {},
-          version: () => own.registry?.version(),
-          changed: async () => own.registry?.refresh(),
-        },
-      }),
+    furtherOperations: ({ accounts, log }) => registryOperations({ accounts, log, registry }),
   });
   const versions = house.accounts.registryVersions;
   const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
-  const followed = await followStoredRegistry(
-    { newest: () => versions.newest(), before: (number) => versions.before(number), configOf },
-    silentLog,
-  );
+  const source = { newest: () => versions.newest(), before: (at: number) => versions.before(at), configOf };
+  const followed = await followStoredRegistry(source, silentLog);
   own.registry = followed;
   onTestFinished(() => followed.close());
   /** Stores versions of these texts as an ingress does after a check, without the check, which takes a thread. */
@@ -192,13 +186,10 @@ it('a file that ROUTER_CONFIG names is shown without possible secrets, and canno
   writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));
   const followed = followRegistry(file, silentLog);
   onTestFinished(() => followed.close());
+  const source = { source: 'file', version: () => undefined, changed: () => Promise.resolve() } as const;
+  const registry = { ...followed, ...source };
   const { ada, accounts } = await openHouse([], {
-    furtherOperations: (opened) =>
-      registryOperations({
-        accounts: opened.accounts,
-        log: opened.log,
-        registry: { ...followed, source: 'file', version: () => undefined, changed: () => Promise.resolve() },
-      }),
+    furtherOperations: ({ accounts: opened, log }) => registryOperations({ accounts: opened, log, registry }),
   });
   const { body } = await ada.get('/registry');
   const shown = { source: 'file', readOnly: true, version: 0, config: { ...config, prices } };

@@ -21,11 +21,9 @@ function report(change: Partial<JobReport>): JobReport {
   return { state: 'done', ...course, end, error: undefined, ...change };
 }
 
-/** Returns the report of a request that failed. */
 const failed = (error: RouterError, change: Partial<JobReport> = {}): JobReport =>
   report({ state: 'failed', end: undefined, error, ...change });
 
-/** The sender of the requests: a person with a personal key. */
 const personal = { kind: 'user', ownerId: 'ada' } as const;
 
 /** An upstream's refusal that quotes the prompt. */

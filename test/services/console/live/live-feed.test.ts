@@ -43,7 +43,6 @@ it('a page whose session has ended is sent nothing more, even when it has not re
   expect(reads).toBeLessThan(9);
 });
 
-/** The events that a page was sent, in order. */
 type Sent = { event: string; data: unknown }[];
 
 /** Opens a page of a feed, which shows what was sent. */
@@ -54,7 +53,6 @@ function openPage(feed: LiveFeed, viewer: Viewer, { later = viewer, takesChanges
   const parser = createParser({ onEvent });
   response.write = (text: string) => (parser.feed(text), true);
   feed.open({ response, session: 's', takesChanges, viewer, currentViewer: async () => later });
-  /** Returns the data of all events of a kind. */
   const sent = <T>(kind: string) => all.filter(({ event }) => event === kind).map(({ data }) => data as T);
   const requestIds = () => (sent<Failure[]>('failures').at(-1) ?? []).map(({ requestId }) => requestId);
   return { all, sent, requestIds };

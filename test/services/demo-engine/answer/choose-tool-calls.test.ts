@@ -5,13 +5,9 @@ import { readTurn } from '#services/demo-engine/request/read-turn.ts';
 import { tool, user } from '../start-test-engine.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
-const agentTools = [
-  tool('Task', 'description', 'prompt'),
-  tool('Bash', 'command'),
-  tool('Read', 'file_path'),
-  tool('Write', 'file_path', 'content'),
-  tool('WebFetch', 'url', 'prompt'),
-];
+const ofFiles = [tool('Read', 'file_path'), tool('Write', 'file_path', 'content')];
+const task = tool('Task', 'description', 'prompt');
+const agentTools = [task, tool('Bash', 'command'), ...ofFiles, tool('WebFetch', 'url', 'prompt')];
 
 const tools = [tool('get_time', 'city'), tool('get_weather', 'city')];
 

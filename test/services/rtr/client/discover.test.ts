@@ -9,13 +9,11 @@ async function startHostile(answerOf: (origin: string) => object): Promise<strin
   return origin;
 }
 
-const endpoints = (origin: string) => ({
-  issuer: origin,
-  device_authorization_endpoint: `${origin}/oauth/device_authorization`,
-  token_endpoint: `${origin}/oauth/token`,
-});
+function endpoints(issuer: string) {
+  const device = `${issuer}/oauth/device_authorization`;
+  return { issuer, device_authorization_endpoint: device, token_endpoint: `${issuer}/oauth/token` };
+}
 
-/** Returns the endpoints found at a router's address. */
 const foundAt = (router: string) => {
   return { device: `${router}/d`, token: `${router}/t`, revocation: undefined, apis: {}, router };
 };
@@ -30,14 +28,11 @@ it('the client does not sign in to a router whose endpoints or issuer are at ano
 });
 
 it('the client sends a token to no API at another origin', async () => {
-  const url = await startHostile((origin) => ({
-    ...endpoints(origin),
-    model_router_apis: {
-      openai: `${origin}@evil.example/api`,
-      anthropic: `${origin}0.evil.example/api`,
-      own: `${origin}/api`,
-    },
-  }));
+  const others = { openai: '@evil.example/api', anthropic: '0.evil.example/api', own: '/api' };
+  const url = await startHostile((origin) => {
+    const apis = Object.entries(others).map(([name, end]) => [name, `${origin}${end}`]);
+    return { ...endpoints(origin), model_router_apis: Object.fromEntries(apis) };
+  });
   expect((await discover(url)).apis).toEqual({ own: `${url}/api` });
 });
 
@@ -64,13 +59,12 @@ it('the client shows and opens only a page of the router itself', async () => {
     const url = await startHostile((origin) => ({ ...start, ...pages(origin) }));
     return { url, ...(await beginDevice(foundAt(url), 'a test')) };
   };
-  const whole = await begun((origin) => ({
-    verification_uri: `${origin}/device`,
-    verification_uri_complete: `${origin}/device?code=ABCD-EFGH`,
-  }));
-  expect(whole.completePage).toBe(`${whole.url}/device?code=ABCD-EFGH`);
+  const page = (origin: string) => ({ verification_uri: `${origin}/device` });
+  const code = '/device?code=ABCD-EFGH';
+  const whole = await begun((origin) => ({ ...page(origin), verification_uri_complete: `${origin}${code}` }));
+  expect(whole.completePage).toBe(`${whole.url}${code}`);
   for (const other of ['https://evil.example/device', 'file:///etc/passwd', 'calculator:', '--help', 7]) {
-    const own = await begun((origin) => ({ verification_uri: `${origin}/device`, verification_uri_complete: other }));
+    const own = await begun((origin) => ({ ...page(origin), verification_uri_complete: other }));
     expect(own.completePage).toBe(`${own.url}/device`);
     await expect(begun(() => ({ verification_uri: String(other) }))).rejects.toThrow('is at another address');
   }
@@ -90,17 +84,10 @@ it('the client shows the address of the account in one line, and stores only val
 });
 
 it("a router's text moves no cursor, and cannot make the client poll without a pause", async () => {
-  const url = await startHostile((origin) => ({
-    device_code: 'x',
-    user_code: '\u001B[2JABCD-EFGH',
-    verification_uri: `${origin}/\u001B]0;title\u0007device`,
-    interval: 0,
-    expires_in: 1e9,
-  }));
-  expect(await beginDevice(foundAt(url), 'a test')).toMatchObject({
-    userCode: '[2JABCD-EFGH',
-    page: `${url}/%1B]0;title%07device`,
-    intervalMs: 5_000,
-    expiresMs: 3_600_000,
-  });
+  const start = { device_code: 'x', user_code: '\u001B[2JABCD-EFGH', interval: 0, expires_in: 1e9 };
+  const page = '/\u001B]0;title\u0007device';
+  const url = await startHostile((origin) => ({ ...start, verification_uri: `${origin}${page}` }));
+  const shown = { userCode: '[2JABCD-EFGH', page: `${url}/%1B]0;title%07device` };
+  const begun = { ...shown, intervalMs: 5_000, expiresMs: 3_600_000 };
+  expect(await beginDevice(foundAt(url), 'a test')).toMatchObject(begun);
 });

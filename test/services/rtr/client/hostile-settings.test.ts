@@ -39,10 +39,8 @@ it('Claude Code gets only variables about models from the router, and none that 
   const env = { ...served, ...hostile };
   const signIn = await signedIn({ settings: { env, apiKeyHelper: 'rm', hooks: {} } }, { anthropic: '/api' });
   const { text } = await claude({ signIn, tokenCommand, shell: undefined });
-  expect(JSON.parse(text)).toEqual({
-    apiKeyHelper: tokenCommand.join(' '),
-    env: { ...served, ANTHROPIC_BASE_URL: `${signIn.router}/api`, CLAUDE_CODE_API_KEY_HELPER_TTL_MS: '300000' },
-  });
+  const own = { ANTHROPIC_BASE_URL: `${signIn.router}/api`, CLAUDE_CODE_API_KEY_HELPER_TTL_MS: '300000' };
+  expect(JSON.parse(text)).toEqual({ apiKeyHelper: tokenCommand.join(' '), env: { ...served, ...own } });
 });
 
 it('the plugin of opencode is the same program whatever the router sends', async () => {

@@ -13,7 +13,6 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 
-/** Starts a server that records its requests. */
 async function startServer(): Promise<{ asked: IncomingMessage[]; port: number }> {
   const asked: IncomingMessage[] = [];
   const { port, server, stop } = await serveHttp((request, response) => {

@@ -32,15 +32,14 @@ async function openApi(records: UsageRecord[], running: readonly RunningTurnStat
   const store = await openKeyStore();
   await writeLedger(store, records);
   const { redis, prefix } = store;
-  const served = await serveOperations(
-    agentSessionOperations({
-      sessions: new AgentSessionReader(redis, prefix, 7 * 86_400_000),
-      usage: new UsageReader(redis, prefix),
-      running: () => running,
-      ...people,
-      teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? ['t1', 't2'] : teamIds),
-    }),
-  );
+  const operations = agentSessionOperations({
+    sessions: new AgentSessionReader(redis, prefix, 7 * 86_400_000),
+    usage: new UsageReader(redis, prefix),
+    running: () => running,
+    ...people,
+    teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? ['t1', 't2'] : teamIds),
+  });
+  const served = await serveOperations(operations);
   const ask = (path: string, viewer: Viewer) => served.ask(`/agent-sessions${path}`, viewer);
   const get = <T>(path: string, viewer: Viewer = 'ada') => served.read<T>(`/agent-sessions${path}`, viewer);
   const list = async (path: string, viewer?: Viewer) => get<{ data: AgentSession[]; next?: string }>(path, viewer);
@@ -79,14 +78,11 @@ describe('GET /agent-sessions', () => {
 
   it('refuses a wrong query, and says what is wrong', async () => {
     const { ask } = await openApi([turn('s1')]);
-    for (const [path = '', reason] of [
-      ['?cursor=x', 'cursor'],
-      ['?limit=0', 'limit'],
-      ['?user=ada&team=t1', 'name one'],
-      [`/${own}/turns?cursor=0-0`, 'cursor'],
-    ]) {
+    const turns = `/${own}/turns?cursor=0-0`;
+    const reasons = { '?cursor=x': 'cursor', '?limit=0': 'limit', '?user=ada&team=t1': 'name one', [turns]: 'cursor' };
+    for (const [path, reason] of Object.entries(reasons)) {
       const answer = await ask(path, 'ada');
-      expect([answer.status, await answer.text()], path).toEqual([400, expect.stringContaining(reason ?? '')]);
+      expect([answer.status, await answer.text()], path).toEqual([400, expect.stringContaining(reason)]);
     }
   });
 });
@@ -97,13 +93,11 @@ describe('GET /agent-sessions/{id}', () => {
     const running = [runs('s1', { agent: 'a2', parent: 'a1', request: 'run-2' }), runs('s1', { agent: 'a1' })];
     const { get, list } = await openApi([turn('s1'), turn('s1', { turn: agent })], running);
     expect((await list('')).data).toMatchObject([{ agents: 2, running: [{}, {}] }]);
+    const first = { id: 'a1', type: 'Explore', sums: { requests: 1, cost: 0.0015 } };
     expect(await get<AgentSessionTree>(`/${own}`)).toMatchObject({
       agents: 2,
       main: { requests: 1 },
-      tree: [
-        { id: 'a1', type: 'Explore', sums: { requests: 1, cost: 0.0015 } },
-        { id: 'a2', parent: 'a1', sums: { requests: 0 } },
-      ],
+      tree: [first, { id: 'a2', parent: 'a1', sums: { requests: 0 } }],
       models: [{ model: 'm1', sums: { requests: 2 } }],
     });
   });

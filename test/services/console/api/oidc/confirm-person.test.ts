@@ -55,13 +55,11 @@ async function open({ endedMs = 2 * hourMs, slash = '', scopes = ['openid'] } = 
   return { ...store, subject, isRefused, provider, grace, ...node, addNode, logged, announced, now };
 }
 
-/** The answer of a provider that hangs. */
 const hanging: TokenAnswer = async () => {
   await sleep(800);
   return { status: 503, body: '' };
 };
 
-/** Makes a provider refuse its people. */
 function refuseTokens(provider: CountedProvider, error = 'invalid_grant'): void {
   provider.answerTokens(() => ({ status: 400, body: { error } }));
 }

@@ -24,7 +24,6 @@ async function openWithProvider({ redisUrl, trustProxy }: { redisUrl?: string; t
     const { pathname, search } = provider.answer(url, grace);
     return `${pathname}${search}`;
   };
-  /** Returns the address to which a browser is redirected. */
   const led = async (browser: CookieClient, path: string): Promise<string> => {
     const { url } = await visit(browser, path);
     return `${url.pathname}${url.search}`;
@@ -59,12 +58,10 @@ async function openBehindProxy() {
   return { ...(await openWithProvider({ redisUrl: `redis://127.0.0.1:${proxy.port}` })), proxy };
 }
 
-/** Expects one line of the log with the provider's answer. */
 function expectLogged(apiLog: readonly string[], answered: object): void {
   expect(apiLog.filter((line) => line.includes(`"answered":${JSON.stringify(answered)}`))).toHaveLength(1);
 }
 
-/** Returns the names of a browser's cookies. */
 function namesIn(browser: CookieClient, url: string): string[] {
   return [...browser.cookiesOf(url).matchAll(/([^=; ]+)=[^;]*/g)].map(([, name = '']) => name);
 }

@@ -49,10 +49,8 @@ describe('a person from an identity provider', () => {
   });
 
   it('has a role and teams only where the rules name them', () => {
-    const groups = [
-      { group: 'lab', teams: ['Research', 'Tools'] },
-      { group: 'ops', teams: ['Tools'] },
-    ];
+    const inGroup = (group: string, ...teams: string[]) => ({ group, teams });
+    const groups = [inGroup('lab', 'Research', 'Tools'), inGroup('ops', 'Tools')];
     const teams = new Map(Object.entries({ Research: false, Tools: true }));
     const inOps = readPerson(providerWith({ groups }), { ...grace, groups: ['ops'] });
     expect(inOps).toMatchObject({ role: undefined, teams });
@@ -78,12 +76,10 @@ describe('the settings of sign_in', () => {
       const { error } = signInSchema.safeParse({ providers: [{ ...written, ...more }] });
       return error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
     };
-    expect(said({ scopes: ['email'] })).toEqual([
-      'providers.0.scopes: name `openid`: without it, a provider does not say who somebody is',
-    ]);
-    expect(said({ client_secret: 'x' })).toEqual([
-      'providers.0.client_secret: a secret does not stand here: name the variable that has it, as `client_secret_env`',
-    ]);
+    const noOpenid = 'scopes: name `openid`: without it, a provider does not say who somebody is';
+    expect(said({ scopes: ['email'] })).toEqual([`providers.0.${noOpenid}`]);
+    const plain = 'a secret does not stand here: name the variable that has it, as `client_secret_env`';
+    expect(said({ client_secret: 'x' })).toEqual([`providers.0.client_secret: ${plain}`]);
     expect(said({ scopes: ['openid'], client_secret_env: 'X' })).toBeUndefined();
   });
 });

@@ -74,7 +74,6 @@ async function open(seed: number) {
     /** Returns single requests from the file that the command writes. */
     exported: async (...words: string[]): Promise<UsageRequest[]> =>
       JSON.parse((await rtr.whole('usage', 'export', '--json', ...words)).content),
-    /** Returns all single requests of a query, page after page. */
     listed: async (query: string): Promise<UsageRequest[]> => {
       const requests: UsageRequest[] = [];
       for (let before = ''; ;) {

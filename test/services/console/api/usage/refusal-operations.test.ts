@@ -67,13 +67,9 @@ describe('GET /usage/refusals', () => {
 
   it('refuses a wrong query with the name of the field', async () => {
     const { get } = await openApi();
-    for (const [query = '', field] of [
-      ['from=2&to=1', 'to'],
-      ['from=0&to=1e12&step=hour', 'from'],
-      [`from=0&to=1&by=model`, 'by'],
-      [`from=0&to=1&step=week`, 'step'],
-      ['to=1', 'from'],
-    ]) {
+    const fields = { 'from=2&to=1': 'to', 'from=0&to=1e12&step=hour': 'from', 'to=1': 'from' };
+    const ofGroups = { 'from=0&to=1&by=model': 'by', 'from=0&to=1&step=week': 'step' };
+    for (const [query, field] of Object.entries({ ...fields, ...ofGroups })) {
       const answer = await get(query);
       expect([answer.status, await answer.json()], query).toMatchObject([400, { error: { field } }]);
     }

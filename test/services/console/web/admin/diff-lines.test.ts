@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines, collapseEqualLines, type DiffLine } from '#services/console/web/pages/admin/registry/diff-lines.ts';
 
-/** Writes a diff in the usual notation. */
 function written(diff: readonly DiffLine[]): string {
   return diff.map(({ kind, text }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${text}`).join('\n');
 }

@@ -7,23 +7,11 @@ const now = Date.UTC(2026, 10, 24);
 const none = { cancelled: 0, expired: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 function batch(change: Partial<Batch>): Batch {
-  return {
-    id: 'batch_1',
-    owner: { kind: 'user', id: 'u', name: 'Ada' },
-    endpoint: '/v1/chat/completions',
-    state: 'running',
-    createdAt: now - 100_000,
-    runningAt: now - 50_000,
-    expiresAt: now + 3_600_000,
-    total: 1_000,
-    succeeded: 90,
-    errored: 10,
-    ...none,
-    cost: 0,
-    mayCancel: true,
-    mayRead: true,
-    ...change,
-  };
+  const facts = { id: 'batch_1', endpoint: '/v1/chat/completions', state: 'running', cost: 0 } as const;
+  const times = { createdAt: now - 100_000, runningAt: now - 50_000, expiresAt: now + 3_600_000 };
+  const counts = { ...none, total: 1_000, succeeded: 90, errored: 10 };
+  const owner = { kind: 'user', id: 'u', name: 'Ada' } as const;
+  return { ...facts, ...times, ...counts, owner, mayCancel: true, mayRead: true, ...change };
 }
 
 it.each([

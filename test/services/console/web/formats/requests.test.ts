@@ -10,18 +10,11 @@ const unset = { maxTokens: '', temperature: '', thinking: false } as const;
 const tools = [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }];
 const settings: Settings = { model: 'demo', system: 'Be brief.', tools, ...unset };
 const image = 'data:image/png;base64,AAAA';
+const answered = { id: 'c1', name: 'add', input: '{"a":1}', result: { text: 'no', isError: true } };
+const unanswered = { id: 'c2', name: 'add', input: '' };
 const turns: Turn[] = [
   { role: 'user', text: 'Look.', images: [image] },
-  {
-    ...newAnswer('messages'),
-    text: 'Wait.',
-    thinking: 'Hm.',
-    signature: 'sig',
-    toolCalls: [
-      { id: 'c1', name: 'add', input: '{"a":1}', result: { text: 'no', isError: true } },
-      { id: 'c2', name: 'add', input: '' },
-    ],
-  },
+  { ...newAnswer('messages'), text: 'Wait.', thinking: 'Hm.', signature: 'sig', toolCalls: [answered, unanswered] },
 ];
 
 describe('a conversation as a request', () => {

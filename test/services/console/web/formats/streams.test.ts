@@ -8,15 +8,10 @@ function answerOf(events: unknown[], read: (data: string) => Piece[]) {
   return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer('any'));
 }
 
-const expected = {
-  text: 'Hello!',
-  thinking: 'Hm.',
-  toolCalls: [
-    { id: 'c0', name: 'add', input: '{"a":1}' },
-    { id: 'c1', name: 'sub', input: '{}' },
-  ],
-  served: { model: 'demo', promptTokens: 5, completionTokens: 7 },
-};
+const toolCall = (id: string, name: string, input: string) => ({ id, name, input });
+const toolCalls = [toolCall('c0', 'add', '{"a":1}'), toolCall('c1', 'sub', '{}')];
+const served = { model: 'demo', promptTokens: 5, completionTokens: 7 };
+const expected = { text: 'Hello!', thinking: 'Hm.', toolCalls, served };
 
 describe("the answer of a stream's events", () => {
   it('is read from the chat format', () => {
@@ -61,11 +56,9 @@ describe("the answer of a stream's events", () => {
   });
 
   it('is read from the Responses format, which numbers all items together', () => {
-    const event = (type: string, place: number, more = {}) => ({
-      type: `response.${type}`,
-      output_index: place,
-      ...more,
-    });
+    const event = (name: string, place: number, more = {}) => {
+      return { type: `response.${name}`, output_index: place, ...more };
+    };
     const item = (kind: string, place: number, fields: object) => event(`output_item.${kind}`, place, { item: fields });
     const call = (place: number, delta: string) => event('function_call_arguments.delta', place, { delta });
     const usage = { input_tokens: 5, output_tokens: 7 };

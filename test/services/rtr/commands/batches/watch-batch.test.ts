@@ -8,18 +8,10 @@ import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts'
 const now = Date.UTC(2026, 10, 24);
 
 function batch(change: Partial<BatchObject>): BatchObject {
-  return {
-    id: 'batch_1',
-    endpoint: '/v1/chat/completions',
-    status: 'in_progress',
-    created_at: now / 1_000 - 60,
-    in_progress_at: now / 1_000 - 50,
-    expires_at: null,
-    output_file_id: null,
-    error_file_id: null,
-    request_counts: counts(5_000, 1_247, 3),
-    ...change,
-  };
+  const times = { created_at: now / 1_000 - 60, in_progress_at: now / 1_000 - 50, expires_at: null };
+  const files = { output_file_id: null, error_file_id: null };
+  const facts = { id: 'batch_1', endpoint: '/v1/chat/completions', status: 'in_progress' } as const;
+  return { ...facts, ...times, ...files, request_counts: counts(5_000, 1_247, 3), ...change };
 }
 
 function counts(total: number, completed: number, failed = 0): BatchObject['request_counts'] {
@@ -78,14 +70,9 @@ describe('a batch that is watched', () => {
     vi.useFakeTimers({ toFake: ['Date'], now });
     onTestFinished(() => void vi.useRealTimers());
     const running = { in_progress_at: now / 1_000 - 100, request_counts: counts(100, 50) };
-    const { drawn, printed, failure, left } = await watched([
-      { status: 'validating', in_progress_at: null, request_counts: counts(0, 0) },
-      running,
-      running,
-      { ...running, paused: { reason: 'The budget is used up.' } },
-      503,
-      over,
-    ]);
+    const fresh = { status: 'validating', in_progress_at: null, request_counts: counts(0, 0) } as const;
+    const paused = { ...running, paused: { reason: 'The budget is used up.' } };
+    const { drawn, printed, failure, left } = await watched([fresh, running, running, paused, 503, over]);
     expect({ failure, left }).toEqual({ failure: undefined, left: [] });
     const first = 'validating\n50 of 100 (50 %) · 30 a minute · about 2 min left\n';
     expect(drawn.slice(0, first.length)).toBe(first);
@@ -110,14 +97,12 @@ describe('a batch that is watched', () => {
 
 describe('the outcome text of a batch', () => {
   it('has its numbers, and the command that fetches its results', () => {
-    const over = batch({
-      status: 'completed',
-      output_file_id: 'file-1',
-      request_counts: counts(3, 2, 1),
-      usage: { input_tokens: 1_000, output_tokens: 234 },
-    });
+    const usage = { input_tokens: 1_000, output_tokens: 234 };
+    const ended = { status: 'completed', output_file_id: 'file-1', request_counts: counts(3, 2, 1) } as const;
     const results = 'Fetch the results with: rtr batches download batch_1';
-    expect(outcomeText(over)).toBe(`Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. ${results}`);
+    expect(outcomeText(batch({ ...ended, usage }))).toBe(
+      `Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. ${results}`,
+    );
     expect(outcomeText(batch({ status: 'cancelled' }))).toMatch(/was cancelled: 1,247 of 5,000 answered, 3 failed\.$/);
     const errors = { data: [{ message: 'The input was lost.', line: null }] };
     expect(outcomeText(batch({ status: 'cancelled', errors }))).toMatch(/3 failed\. The input was lost\.$/);
@@ -148,11 +133,8 @@ describe('the progress bar', () => {
       bar.end();
     };
     const written = drawn(draw, { isTTY: true, columns: 60 });
-    expect(written).toEqual([
-      `\r\u001B[K[${'#'.repeat(12)}${'-'.repeat(12)}] half`,
-      `\r\u001B[K[${'#'.repeat(24)}] ${'x'.repeat(32)}`,
-      '\r\u001B[K',
-    ]);
+    const half = `\r\u001B[K[${'#'.repeat(12)}${'-'.repeat(12)}] half`;
+    expect(written).toEqual([half, `\r\u001B[K[${'#'.repeat(24)}] ${'x'.repeat(32)}`, '\r\u001B[K']);
     const begun = drawn((bar) => bar.show(0, 'begins'), { isTTY: true, columns: 0 });
     expect(begun).toEqual([`\r\u001B[K[${'-'.repeat(24)}] begins`]);
   });

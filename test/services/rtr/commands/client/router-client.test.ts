@@ -69,11 +69,11 @@ describe('a client of the router', () => {
 
   it('leaves nothing of a download that is cut off', async () => {
     const to = temporaryFolder();
-    const client = await clientOfServer(async (_, response) => {
+    const hasArrived = () => until(() => readdirSync(to).some((part) => statSync(join(to, part)).size === 10));
+    const client = await clientOfServer((_, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('0123456789');
-      await until(() => readdirSync(to).some((part) => statSync(join(to, part)).size === 10));
-      response.destroy();
+      void hasArrived().finally(() => response.destroy());
     });
     const download = fetchFile({ client, bar, output }, 'file-1', { kind: 'file', path: join(to, 'out') });
     await expect(download).rejects.toThrow(/was cut off after 10 bytes/);
