@@ -97,3 +97,19 @@ it('costs no timer while a worker is connected', async (context) => {
   context.expect(most).toBeLessThan(20);
   context.expect(closedAfter.size).toBe(0);
 });
+
+it('a connection does not count as closed because its dispatcher was blocked between two reports', async (context) => {
+  const [worker] = livePool({ tier: 'gpu', pool: 'p' }, [{ id: `w${randomBytes(4).toString('hex')}` }]).workers;
+  const closed = new ClosedConnections(ingress);
+  context.onTestFinished(() => closed.close());
+  const check = async (blockedMs: number): Promise<boolean> => {
+    const asked = performance.now();
+    const isClosed = closed.isClosed(made(worker), 0, asked);
+    while (performance.now() - asked < blockedMs);
+    await ingress.flush();
+    return isClosed;
+  };
+  await check(0);
+  await check(400);
+  context.expect(await check(0)).toBe(false);
+});

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { Death } from '#shared/broker/dispatch/deaths/death.ts';
+import { DeathChecks } from '#shared/broker/dispatch/deaths/death-checks.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { WorkerLink } from '#shared/broker/dispatch/worker-link.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { isBegun, loseAsStranger, placementsIn } from '../../../../helpers/broker/broker-parties.ts';
 import type { Parties, TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { least } from '../../../../helpers/least.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 import { until } from '../../../../helpers/until.ts';
 
 /** A worker that is asked whether it lives has a second to show it. */
@@ -215,4 +221,20 @@ describe.concurrent('an offer that gets no answer', () => {
     expect((await sent.finished).error?.code).toBe('workers_died');
     expect(ended()).toEqual(['one']);
   });
+});
+
+it('a worker whose answer waits while its dispatcher is blocked lives', async ({ expect }) => {
+  const { promise, resolve: onVerdict } = Promise.withResolvers<boolean>();
+  const announcement = { startedAt: 1 };
+  const death = { grant: 'g', worker: { id: 'one', announcement }, at: performance.now() - 10_000 } as Death;
+  const link = { sendDeathCheck: () => undefined } as unknown as WorkerLink;
+  const checks = new DeathChecks({ connected: true } as Broker, { get: () => undefined }, link, silentLog);
+  checks.start({ request: {} } as Job, death, { isWanted: () => true, isRefuted: () => false, onVerdict });
+  await sleep(300);
+  const begun = performance.now();
+  while (performance.now() - begun < 1_500);
+  // Timers come first: the answer is read in a later turn of the event loop.
+  await sleep(50);
+  checks.onAnswer('g', announcement);
+  expect(await promise).toBe(false);
 });
