@@ -24,6 +24,7 @@ export interface OpenKeyStore {
 
 /**
  * Connects to a Redis server, by default that of all test files, for the duration of the running test. Does not wait for the connection.
+ * Commands to that server may take long: this process, or Redis, may stand still for seconds on a busy machine.
  */
 export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomUUID()}:`): OpenKeyStore {
   const logLines: string[] = [];
@@ -33,6 +34,7 @@ export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomU
   });
   onTestFinished(() => connection.close());
   const { redis } = connection;
+  if (url === inject('redisUrl')) Object.assign(redis.options, { commandTimeout: 30_000, socketTimeout: 30_000 });
   const unreadable: string[] = [];
   const noteUnreadable: ReportUnreadable = (record, reason) => void unreadable.push(`${record}: ${reason}`);
   const accounts = openAccounts(redis, prefix, noteUnreadable);
@@ -42,7 +44,7 @@ export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomU
 /** Does the same as beginKeyStore, and waits until Redis can be used. */
 export async function openKeyStore(url?: string, prefix?: string): Promise<OpenKeyStore> {
   const open = beginKeyStore(url, prefix);
-  await open.connection.whenReady(AbortSignal.timeout(10_000));
+  await open.connection.whenReady(AbortSignal.timeout(30_000));
   return open;
 }
 

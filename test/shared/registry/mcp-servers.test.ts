@@ -50,7 +50,7 @@ describe('the file of MCP servers', () => {
     expect(config.refused).toMatchObject([{ name: 'bad', reason: expect.stringContaining(reason) as string }]);
   });
 
-  it.each([['{'], ['[]'], ['{}'], ['{"mcpServers": []}']])('is refused as a whole when it is %s', (text) => {
+  it.each(['{', '[]', '{}', '{"mcpServers": []}'])('is refused as a whole when it is %s', (text) => {
     expect(() => read(text)).toThrow(ConfigError);
     expect(() => read(text)).toThrow(`MCP_CONFIG=${path}`);
   });
@@ -66,13 +66,12 @@ describe('servers with account links', () => {
 
   it("are read by the ingress with their client, and by a worker without the client's variables", () => {
     const written = { notes, plain: { url }, off: { ...notes, disabled: true }, bare: { url, auth: 'oauth' } };
-    expect(readOauthServers(written, { SECRET: 's' })).toEqual({
-      servers: [
-        { name: 'notes', url, client: { clientId: 'a', clientSecret: 's', scopes: ['read'] } },
-        { name: 'bare', url, client: {} },
-      ],
-      refused: [],
-    });
+    const client = { clientId: 'a', clientSecret: 's', scopes: ['read'] };
+    const linked = [
+      { name: 'notes', client },
+      { name: 'bare', client: {} },
+    ].map((each) => ({ ...each, url }));
+    expect(readOauthServers(written, { SECRET: 's' })).toEqual({ servers: linked, refused: [] });
     const { servers: found, refused } = readMcpServers(written, {});
     expect(refused).toEqual([]);
     expect(found.map(({ name, kind }) => `${name} ${kind}`)).toEqual(['notes oauth', 'plain http', 'bare oauth']);

@@ -23,10 +23,9 @@ auto:
 
 describe('the registry file', () => {
   it('is read with its defaults', () => {
+    const fast = { targets: [{ model: 'qwen3-8b', tier: 'gpu' }, { weight: 2 }], defaults: { temperature: 0.2 } };
     expect(parseRegistry(good, 'r.yaml')).toMatchObject({
-      models: {
-        fast: { targets: [{ model: 'qwen3-8b', tier: 'gpu' }, { weight: 2 }], defaults: { temperature: 0.2 } },
-      },
+      models: { fast },
       auto: { tiers: ['gpu', 'cloud'], max_wait_ms: { gpu: 2000 }, max_cost: 5, except: [] },
       prices: {},
     });
@@ -62,9 +61,8 @@ auto:
     expect(auto).toMatchObject({ purposes: { subagent: { targets: [{ model: 'qwen3-32b' }] } }, agents: {} });
   });
 
-  it('may be empty', () => {
-    expect(parseRegistry('', 'r.yaml')).toEqual(emptyRegistry);
-    expect(parseRegistry('# nothing yet\n', 'r.yaml')).toEqual(emptyRegistry);
+  it.each(['', '# nothing yet\n'])('may be empty: %j', (text) => {
+    expect(parseRegistry(text, 'r.yaml')).toEqual(emptyRegistry);
   });
 
   it.each([

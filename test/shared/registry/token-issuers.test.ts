@@ -17,20 +17,13 @@ token_issuers:
         service_account: { name: trainer, limits: { requests_per_minute: 60, cost_per_day: 2.5 } }
       - person: email
 `);
-    expect(issuer).toMatchObject({
-      algorithms: ['RS256', 'ES256', 'EdDSA', 'Ed25519'],
-      rules: [
-        {
-          match: [
-            ['sub', ['system:serviceaccount:ml:*']],
-            ['email_verified', ['true']],
-            ['groups', ['a', 'b']],
-          ],
-          serviceAccount: { name: 'trainer', class: 'normal' },
-        },
-        { match: [], person: 'email' },
-      ],
-    });
+    const match = { sub: ['system:serviceaccount:ml:*'], email_verified: ['true'], groups: ['a', 'b'] };
+    const serviceAccount = { name: 'trainer', class: 'normal' };
+    const rules = [
+      { match: Object.entries(match), serviceAccount },
+      { match: [], person: 'email' },
+    ];
+    expect(issuer).toMatchObject({ algorithms: ['RS256', 'ES256', 'EdDSA', 'Ed25519'], rules });
     expect(issuer?.rules[0]?.serviceAccount?.limits).toEqual({ requestsPerMinute: 60, costPerDay: 2.5 });
   });
 

@@ -5,7 +5,6 @@ import type { Purpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '#shared/serving/choose-lanes.ts';
-import type { KeyPermits } from '#shared/serving/key-permits.ts';
 import { drawOrder, resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
@@ -39,7 +38,6 @@ function lanes(
   file: object = {},
   avoid: string[] = [],
   purpose?: Purpose,
-  permits: KeyPermits['allowsLane'] = () => true,
 ): string[] {
   const registry = registrySchema.parse(file);
   const parameters = {
@@ -49,20 +47,17 @@ function lanes(
     needs: { ...noNeeds, ...needs },
   };
   const priceOf = (_: Tier, id: string) => registry.prices[id];
-  return chooseLanes(parameters, { auto: registry.auto, priceOf, permits }, pools, new Set(avoid)).map(
-    ({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`),
-  );
+  const chosen = chooseLanes(parameters, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid));
+  return chosen.map(({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`));
 }
 
 it('prices are read only if the registry limits them', () => {
   const asked: string[] = [];
   const choose = (file: object) => {
     const registry = registrySchema.parse(file);
-    const { auto } = registry;
-    const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-    const model = resolveModel('auto', registry);
-    const parameters = { format: 'chat', operation: 'generate' as const, model, needs: noNeeds };
-    return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
+    const rules = { auto: registry.auto, priceOf: (_: Tier, id: string) => void asked.push(id), permits: () => true };
+    const asks = { format: 'chat', operation: 'generate' as const, needs: noNeeds };
+    return chooseLanes({ ...asks, model: resolveModel('auto', registry) }, rules, [pool('gpu', 'gpu')], new Set());
   };
   expect(choose({})).toHaveLength(1);
   expect(asked).toEqual([]);
@@ -130,13 +125,13 @@ describe('auto', () => {
   });
 
   it('follows the rules of the registry', () => {
-    const pools = [gpu, cli, cloud];
-    expect(lanes('auto', pools, {}, { auto: { tiers: ['cloud', 'gpu'] } })).toEqual(['cloud', 'gpu']);
-    expect(lanes('auto', pools, {}, { auto: { only: ['cli'] } })).toEqual(['cli']);
-    expect(lanes('auto', pools, {}, { auto: { except: ['gpu'] } })).toEqual(['cli', 'cloud']);
     const prices = { cloud: { input: 3, output: 15 } };
-    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 10 } })).toEqual(['gpu', 'cli']);
-    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 15 } })).toEqual(['gpu', 'cli', 'cloud']);
+    const by = (auto: object) => lanes('auto', [gpu, cli, cloud], {}, { prices, auto });
+    expect(by({ tiers: ['cloud', 'gpu'] })).toEqual(['cloud', 'gpu']);
+    expect(by({ only: ['cli'] })).toEqual(['cli']);
+    expect(by({ except: ['gpu'] })).toEqual(['cli', 'cloud']);
+    expect(by({ max_cost: 10 })).toEqual(['gpu', 'cli']);
+    expect(by({ max_cost: 15 })).toEqual(['gpu', 'cli', 'cloud']);
   });
 
   it('treats avoided workers as absent', () => {
@@ -160,8 +155,7 @@ describe('a named model', () => {
   });
 
   it('is never a property of Object.prototype', () => {
-    expect(lanes('__proto__', [pool('gpu', 'x')])).toEqual([]);
-    expect(lanes('constructor', [pool('gpu', 'x')])).toEqual([]);
+    for (const name of ['__proto__', 'constructor']) expect(lanes(name, [pool('gpu', 'x')])).toEqual([]);
   });
 });
 
@@ -189,20 +183,16 @@ describe('a name of the registry', () => {
   });
 });
 
-describe('a rule by purpose', () => {
+it('a rule of auto by purpose comes first if one of its targets is able', () => {
   const local = pool('gpu', 'local', { model: 'small' });
   const blind = pool('gpu', 'blind', { model: 'tiny' });
   const api = pool('cloud', 'api', { model: 'big', can: ['stream', 'vision'] });
-  const pools = [local, blind, api];
-  const rules = { purposes: { auxiliary: { targets: [{ model: 'small', tier: 'gpu' }] } } };
-
-  it('of auto comes first if one of its targets is able', () => {
-    const file = { auto: { tiers: ['cloud', 'gpu'], except: ['small'], ...rules } };
-    const of = (purpose: Purpose, needs: object = {}, served = pools) =>
-      lanes('auto', served, needs, file, [], purpose);
-    expect(of('auxiliary')).toEqual(['local:small']);
-    expect(of('main')).toEqual(['api:big', 'blind:tiny']);
-    expect(of('auxiliary', { vision: true })).toEqual(['api:big']);
-    expect(of('auxiliary', {}, [api, blind])).toEqual(['api:big', 'blind:tiny']);
-  });
+  const purposes = { auxiliary: { targets: [{ model: 'small', tier: 'gpu' }] } };
+  const file = { auto: { tiers: ['cloud', 'gpu'], except: ['small'], purposes } };
+  const of = (purpose: Purpose, needs: object = {}, served = [local, blind, api]) =>
+    lanes('auto', served, needs, file, [], purpose);
+  expect(of('auxiliary')).toEqual(['local:small']);
+  expect(of('main')).toEqual(['api:big', 'blind:tiny']);
+  expect(of('auxiliary', { vision: true })).toEqual(['api:big']);
+  expect(of('auxiliary', {}, [api, blind])).toEqual(['api:big', 'blind:tiny']);
 });

@@ -8,10 +8,8 @@ import { findTiers, type TiersParts } from '#shared/serving/find-tiers.ts';
 const everything = readKeyPermits({ models: undefined, tiers: undefined });
 
 function parts(known: Record<string, Tier[]>, live: Tier[], change: Partial<TiersParts> = {}): TiersParts {
-  const workers = {
-    tiersOf: (model: string) => new Set(known[model]),
-    pools: () => live.map((tier) => ({ tier })),
-  };
+  const pools = () => live.map((tier) => ({ tier }));
+  const workers = { tiersOf: (model: string) => new Set(known[model]), pools };
   return { auto: emptyRegistry.auto, workers, permits: everything, placements: [], ...change };
 }
 
@@ -25,8 +23,7 @@ describe('the tiers that may serve a request', () => {
 
   it('are those that the registry names for it, even if no worker has served it', () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'x', tier: 'cloud' }] } } });
-    const registered = resolveModel('fast', registry);
-    expect(findTiers(registered, parts({}, []))).toEqual(['cloud']);
+    expect(findTiers(resolveModel('fast', registry), parts({}, []))).toEqual(['cloud']);
   });
 
   it('are all tiers of models if none is known', () => {
@@ -39,8 +36,7 @@ describe('the tiers that may serve a request', () => {
   });
 
   it('are only those that the key allows', () => {
-    expect(findTiers(auto, parts({}, [], { permits: readKeyPermits({ models: undefined, tiers: ['gpu'] }) }))).toEqual([
-      'gpu',
-    ]);
+    const permits = readKeyPermits({ models: undefined, tiers: ['gpu'] });
+    expect(findTiers(auto, parts({}, [], { permits }))).toEqual(['gpu']);
   });
 });

@@ -9,12 +9,7 @@ const registry = registrySchema.parse({
     coder: {
       targets: [{ model: 'big' }],
       purposes: {
-        auxiliary: {
-          targets: [
-            { model: 'a', weight: 1 },
-            { model: 'b', weight: 1 },
-          ],
-        },
+        auxiliary: { targets: ['a', 'b'].map((model) => ({ model, weight: 1 })) },
         subagent: { targets: [{ model: 'medium' }] },
       },
       agents: { Explore: { targets: [{ model: 'small', tier: 'gpu' }] } },
@@ -27,9 +22,8 @@ const registry = registrySchema.parse({
 
 function resolved(name: string, asked: Partial<RequestPurpose>) {
   const model = resolveModel(name, registry, { purpose: undefined, agentType: undefined, ...asked }, () => 0.9);
-  if (model.kind === 'auto')
-    return { rule: model.rule?.path, targets: model.rule?.targets.map((target) => target.model) };
-  return { rule: model.rule, targets: model.targets.map((target) => target.model) };
+  const { path, targets } = model.kind === 'auto' ? { ...model.rule } : { path: model.rule, targets: model.targets };
+  return { rule: path, targets: targets?.map((target) => target.model) };
 }
 
 describe('the rule that applies to a request', () => {
@@ -65,12 +59,12 @@ describe('the requested name', () => {
   });
 
   it('is its own if a model or the registry has it', () => {
-    const own = { model: 'anthropic/claude-sonnet-5', nameBehind: 'claude-sonnet-5' };
-    expect(resolveRequestedName(own, {}, workers)).toBe('anthropic/claude-sonnet-5');
-    const entry = { targets: [{ model: 'demo' }], purposes: {}, agents: {}, defaults: {}, hedge: [] };
-    expect(resolveRequestedName({ model: 'anthropic/x', nameBehind: 'demo' }, { 'anthropic/x': entry }, workers)).toBe(
-      'anthropic/x',
-    );
-    expect(resolveRequestedName({ model: 'demo' }, {}, workers)).toBe('demo');
+    const { models } = registrySchema.parse({ models: { 'anthropic/x': { targets: [{ model: 'demo' }] } } });
+    for (const [model, nameBehind] of [
+      ['anthropic/claude-sonnet-5', 'claude-sonnet-5'],
+      ['anthropic/x', 'demo'],
+      ['demo', undefined],
+    ] as const)
+      expect(resolveRequestedName({ model, nameBehind }, models, workers)).toBe(model);
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
@@ -70,15 +69,12 @@ it.each([
   ['high', undefined, 'high'],
   ['high', 'priority', 'high'],
   ['high', 'flex', 'low'],
-] as const)(
-  'the class of a request of a key of class %s with service_tier %s is %s',
-  async (ceiling, tier, expected) => {
-    const classes: string[] = [];
-    const { served } = parts((request) => classes.push(request.class));
-    await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
-    expect(classes).toEqual([expected]);
-  },
-);
+] as const)('the class of a key of class %s asking for service_tier %s is %s', async (ceiling, tier, expected) => {
+  const classes: string[] = [];
+  const { served } = parts((request) => classes.push(request.class));
+  await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
+  expect(classes).toEqual([expected]);
+});
 
 it.each([
   [{ sealsAnswers: true }, { ownerId: 'person' }, 'key of person'],
@@ -87,8 +83,7 @@ it.each([
 ])("the owner's key is in the grant of a request that is %o, of %o: %s", async (asked, who, expected) => {
   const keys: (string | undefined)[] = [];
   const { served } = parts((request) => keys.push(request.ownerKey));
-  const answered = ask(served, identity(who), {}, asked);
-  await expect(answered).rejects.toThrow('broken');
+  await expect(ask(served, identity(who), {}, asked)).rejects.toThrow('broken');
   expect(keys).toEqual([expected]);
 });
 
@@ -109,9 +104,33 @@ it.each([
 });
 
 describe('the reservation of a request', () => {
-  it('is released if the request cannot be dispatched', async () => {
+  const failing = (message: string) => (): never => {
+    throw new Error(message);
+  };
+  /** The same components with a dispatcher whose job has this end. */
+  const finishing = (served: ServingComponents, report: object, record: ServingComponents['record']) => {
+    const dispatch = () => ({ finished: Promise.resolve(report) }) as Job;
+    return { ...served, dispatcher: { ...served.dispatcher, dispatch }, record };
+  };
+  const call = { tool: 't', body: Buffer.from('{}'), stream: false };
+
+  it.each<[string, string, (served: ServingComponents) => Promise<unknown>]>([
+    ['the request cannot be dispatched', 'broken', (served) => ask(served, identity())],
+    ['a tool call cannot', 'broken', (served) => serveTool(served, call, modelSink(), callerOf(identity()))],
+    [
+      'the headers of its limits cannot be set',
+      'no headers',
+      (served) =>
+        ask(served, identity(), {}, { caller: callerOf(identity(), { onLimitStatus: failing('no headers') }) }),
+    ],
+    [
+      'the finished request cannot be recorded',
+      'no record',
+      async (served) => (await ask(finishing(served, { state: 'failed' }, failing('no record')), identity()))?.finished,
+    ],
+  ])('is released if %s', async (_, reason, serve) => {
     const { served, reservations } = parts();
-    await expect(ask(served, identity())).rejects.toMatchObject({ code: 'internal' });
+    await expect(serve(served)).rejects.toThrow(reason);
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
@@ -122,49 +141,13 @@ describe('the reservation of a request', () => {
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
-  it('is released if a tool call cannot be dispatched', async () => {
-    const { served, reservations } = parts();
-    const call = { tool: 't', body: Buffer.from('{}'), stream: false };
-    await expect(serveTool(served, call, modelSink(), callerOf(identity()))).rejects.toMatchObject({
-      code: 'internal',
-    });
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
-
-  it('is released if the headers of its limits cannot be set', async () => {
-    const { served, reservations } = parts();
-    const onLimitStatus = () => {
-      throw new Error('no headers');
-    };
-    const caller = callerOf(identity(), { onLimitStatus });
-    await expect(ask(served, identity(), {}, { caller })).rejects.toThrow('no headers');
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
-
-  it('is released when the finished request cannot be recorded', async () => {
-    const { served, reservations } = parts();
-    const finished = Promise.resolve({ state: 'failed' } as JobReport);
-    const dispatch = () => ({ finished }) as Job;
-    const record = () => {
-      throw new Error('no record');
-    };
-    const running = await ask({ ...served, dispatcher: { ...served.dispatcher, dispatch }, record }, identity());
-    await expect(running?.finished).rejects.toThrow('no record');
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
-
   it('is committed, and the request recorded, with at most the possible usage', async () => {
-    const { served } = parts();
     const end = { usage: { ...noUsage, promptTokens: 9, completionTokens: 9e15 }, finishReason: 'stop' };
-    const attempt = { placement: { pool: pools[0], model: 'm' } };
-    const finished = Promise.resolve({ state: 'done', end, attempt, answerBytes: 30 } as unknown as JobReport);
-    const dispatch = () => ({ finished }) as Job;
+    const report = { state: 'done', end, attempt: { placement: { pool: pools[0], model: 'm' } }, answerBytes: 30 };
     const recorded: FinishedRequest[] = [];
-    const record = (request: FinishedRequest) => void recorded.push(request);
-    const parted = { ...served, dispatcher: { ...served.dispatcher, dispatch }, record };
-    await (
-      await ask(parted, identity(), { max_tokens: 40 })
-    )?.finished;
+    const served = finishing(parts().served, report, (request) => void recorded.push(request));
+    const running = await ask(served, identity(), { max_tokens: 40 });
+    await running?.finished;
     const possible = { ...noUsage, promptTokens: 9, completionTokens: 40 };
     expect(recorded).toMatchObject([{ usage: possible, report: { end: { usage: possible } } }]);
   });

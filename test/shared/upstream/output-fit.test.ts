@@ -46,21 +46,18 @@ describe('a refused limit of output tokens', () => {
     expect(await limits(fitOf(), message)).toEqual([limit]);
   });
 
-  it.each([
-    [
-      'max_tokens=32000 cannot be greater than max_model_len=max_total_tokens=30000. Please request fewer output tokens.',
-    ],
-    [cut(29_000)],
-  ])('is lowered by the input that is counted here if the upstream does not report it: %s', async (message) => {
-    expect(await limits(fitOf(asks, chatUpstream, 7_000), message)).toEqual([23_000]);
-  });
+  const uncounted =
+    'max_tokens=32000 cannot be greater than max_model_len=max_total_tokens=30000. Please request fewer output tokens.';
+  it.each([uncounted, cut(29_000)])(
+    'is lowered by the input that is counted here if the upstream does not report it: %s',
+    async (message) => {
+      expect(await limits(fitOf(asks, chatUpstream, 7_000), message)).toEqual([23_000]);
+    },
+  );
 
   it('is lowered once more if the input was counted too low, and then no more', async () => {
-    expect(await limits(fitOf(asks, chatUpstream, 7_000), cut(29_000), cut(23_000), cut(11_500))).toEqual([
-      23_000,
-      11_500,
-      undefined,
-    ]);
+    const refusals = [29_000, 23_000, 11_500].map(cut);
+    expect(await limits(fitOf(asks, chatUpstream, 7_000), ...refusals)).toEqual([23_000, 11_500, undefined]);
   });
 
   it('is replaced in every field with the limit, and in no other', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toolInput } from '#shared/translate/vocabulary/tool-call.ts';
+import { errorWith } from '../../helpers/error-with.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 
 const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
@@ -11,13 +12,8 @@ describe('the body of a job', () => {
   });
 
   it.each([501, 100_000])('is refused without a retry with %i levels', (levels) => {
-    expect(() => readRequest({ body: Buffer.from(nested(levels)) })).toThrowError(
-      expect.objectContaining({
-        code: 'invalid_request',
-        message: 'The request is nested too deeply.',
-        movable: false,
-      }),
-    );
+    const refusal = { message: 'The request is nested too deeply.', movable: false };
+    expect(() => readRequest({ body: Buffer.from(nested(levels)) })).toThrow(errorWith('invalid_request', refusal));
   });
 
   it('is released once it was read', () => {

@@ -15,9 +15,8 @@ describe('the reader of server-sent events', () => {
   const events = ['{"t":"Grüße 👩‍🚀"}', 'two\nlines', '日本語', '[DONE]'];
 
   it('returns the same events at every split point, multi-byte characters and CRLF included', () => {
-    for (let at = 0; at <= stream.length; at++) {
+    for (let at = 0; at <= stream.length; at++)
       expect(read([stream.subarray(0, at), stream.subarray(at)])).toEqual(events);
-    }
   });
 
   it('returns the same events for every chunking', () => {
@@ -35,17 +34,14 @@ describe('the reader of server-sent events', () => {
     for (const hex of invalid.split(' ')) {
       const bytes = Buffer.concat([Buffer.from('data: a'), Buffer.from(hex, 'hex')]);
       const event = new TextDecoder().decode(bytes).slice('data: '.length);
-      for (let at = 0; at <= bytes.length; at++) {
+      for (let at = 0; at <= bytes.length; at++)
         expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual([event]);
-      }
     }
   });
 
   it('refuses an event that exceeds the limit, in one line or in many', () => {
     const one = () => read([Buffer.from('data: '), Buffer.from('x'.repeat(100)), Buffer.from('x')], 100);
     const many = () => read([Buffer.from('data: 0123456789\n'.repeat(20))], 100);
-    for (const attempt of [one, many]) {
-      expect(attempt).toThrow(errorWith('upstream_failed'));
-    }
+    for (const attempt of [one, many]) expect(attempt).toThrow(errorWith('upstream_failed'));
   });
 });

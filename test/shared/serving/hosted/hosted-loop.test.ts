@@ -26,7 +26,7 @@ function answerWith(calls: readonly HostedCall[]): HostedAnswer {
   };
 }
 
-const count = () => ({ tokens: 0, relayed: (piece: Uint8Array) => piece });
+const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
 
 interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'call'>> {
   answer: HostedAnswer;
@@ -44,7 +44,7 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
     answer: { ...answer, next: (isLast: boolean) => Buffer.from(String(turns.push(isLast))) },
     sink: modelSink({ fail: (error) => void failures.push(error) }),
     stream: true,
-    count,
+    count: () => ({ ...counted }),
     bounds: { max_uses: maxUses, max_ms: 10_000 },
     ask: (_, turn) => {
       serve(turn, (asked += 1));
@@ -63,20 +63,15 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
 describe('the hosted tools of an answer', () => {
   it('are called at most as often as the request allows, all tools together', async () => {
     const [search, other] = [callOf('a'), callOf('b')];
-    const answer = {
-      ...answerWith([search, { ...other, hosted: { ...other.hosted, param: 'tools.1' } }]),
-      maxCalls: 3,
-    };
+    const calls = [search, { ...other, hosted: { ...other.hosted, param: 'tools.1' } }];
+    const answer = { ...answerWith(calls), maxCalls: 3 };
     expect(await run({ answer })).toMatchObject({ turns: [false, false, true], calls: 3 });
   });
 
   it('end in bounded turns if every call is refused', async () => {
     const { hosted, ...rest } = callOf('a');
-    const fetches: HostedCall = {
-      ...rest,
-      hosted: { ...hosted, kind: 'web_fetch' },
-      input: { url: 'https://x.example/' },
-    };
+    const input = { url: 'https://x.example/' };
+    const fetches: HostedCall = { ...rest, hosted: { ...hosted, kind: 'web_fetch' }, input };
     const answer = { ...answerWith([fetches]), namesAddress: () => false };
     expect(await run({ answer, maxUses: 3 })).toMatchObject({ turns: [false, false, false, true], calls: 0 });
   });
@@ -84,24 +79,17 @@ describe('the hosted tools of an answer', () => {
   it.each([
     ['mcp', 'false'],
     ['web_search', 'true'],
-  ] as const)(
-    'after which the answer fails: a client may repeat the request only without effects: %s',
-    async (kind, mayRetry) => {
-      const { hosted, ...rest } = callOf('a');
-      const answer = answerWith([{ ...rest, hosted: { ...hosted, kind } }]);
-      const { failures } = await run({
-        answer,
-        stream: false,
-        serve: (turn, number) => {
-          if (number === 1) turn.end(Buffer.alloc(0));
-          else turn.fail(new RouterError('overloaded', 'All workers are busy.', { retryAfter: 3 }));
-        },
-      });
-      expect(failures.map(openaiErrorAnswer)).toMatchObject([
-        { headers: { 'x-should-retry': mayRetry }, body: { error: { code: 'overloaded' } } },
-      ]);
-    },
-  );
+  ] as const)('that failed after %s may be repeated by a client only without effects: %s', async (kind, mayRetry) => {
+    const { hosted, ...rest } = callOf('a');
+    const answer = answerWith([{ ...rest, hosted: { ...hosted, kind } }]);
+    const serve: Run['serve'] = (turn, number) => {
+      if (number === 1) turn.end(Buffer.alloc(0));
+      else turn.fail(new RouterError('overloaded', 'All workers are busy.', { retryAfter: 3 }));
+    };
+    const { failures } = await run({ answer, stream: false, serve });
+    const refusal = { headers: { 'x-should-retry': mayRetry }, body: { error: { code: 'overloaded' } } };
+    expect(failures.map(openaiErrorAnswer)).toMatchObject([refusal]);
+  });
 
   it('fail an answer whose turns together are too large', async () => {
     const { asked, failures } = await run({
@@ -144,7 +132,6 @@ it('a turn that cannot be relayed ends with the reason, not with the failure of 
   const relay = (): string => {
     throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
   };
-  const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
   const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counted });
   expect(() => turn.data(Buffer.from('x'))).toThrow('in the middle');
   // The dispatcher does the same with a job whose sink has thrown.

@@ -9,11 +9,8 @@ import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { until } from '../../../helpers/until.ts';
 
-const response = {
-  id: 'resp_1',
-  status: 'completed',
-  output: [{ type: 'message', content: 'event: response.completed' }],
-};
+const output = [{ type: 'message', content: 'event: response.completed' }];
+const response = { id: 'resp_1', status: 'completed', output };
 
 /** The events of an answer: a text that looks like the last event, then the last event. */
 function stream(last: object = response, type = 'completed'): string {
@@ -22,14 +19,8 @@ function stream(last: object = response, type = 'completed'): string {
   return delta + events.write(`response.${type}`, { response: last as JsonObject });
 }
 
-interface OpenOptions {
-  streams?: boolean;
-  isGone?: boolean;
-  room?: StoreQueueBudget;
-}
-
 /** A sink, and what it has passed on. */
-function open({ streams = true, isGone = false, room = new StoreQueueBudget(20_000_000) }: OpenOptions = {}) {
+function open({ stream = true, isGone = false, room = new StoreQueueBudget(20_000_000) } = {}) {
   const sent: string[] = [];
   const stored: JsonObject[] = [];
   const release = Promise.withResolvers<void>();
@@ -45,11 +36,15 @@ function open({ streams = true, isGone = false, room = new StoreQueueBudget(20_0
     return release.promise;
   };
   const counts = { tooLarge: 0, noRoom: 0 };
-  const onTooLarge = (): void => void (counts.tooLarge += 1);
-  const onNoRoom = (): void => void (counts.noRoom += 1);
-  const over = { store, room, onTooLarge, onNoRoom };
-  const options = { format: storedResponses, stream: streams, isGone: () => isGone, ...over };
-  const sink = new StoringSink(inner, options);
+  const sink = new StoringSink(inner, {
+    format: storedResponses,
+    stream,
+    isGone: () => isGone,
+    store,
+    room,
+    onTooLarge: () => void (counts.tooLarge += 1),
+    onNoRoom: () => void (counts.noRoom += 1),
+  });
   return {
     sink,
     sent,
@@ -100,7 +95,7 @@ describe('an answer that is stored', () => {
   });
 
   it('is read whole if it is not streamed', async () => {
-    const { sent, stored, release, end } = open({ streams: false });
+    const { sent, stored, release, end } = open({ stream: false });
     release();
     await end(JSON.stringify(response));
     expect(stored).toEqual([response]);
