@@ -7,6 +7,7 @@ import { connectRedis, type RedisConnection } from '#shared/accounts/redis/conne
 import type { ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { useForEach } from '../use-for-each.ts';
 import { made } from './made.ts';
 
 /** A key store under a prefix of its own, and every log line of its connection. */
@@ -47,6 +48,9 @@ export async function openKeyStore(url?: string, prefix?: string): Promise<OpenK
   await open.connection.whenReady(AbortSignal.timeout(30_000));
   return open;
 }
+
+/** Opens a key store for each test of the calling file or suite. */
+export const useKeyStore = (): OpenKeyStore => useForEach(() => openKeyStore());
 
 /** Creates the first administrator, Ada, who has no password. */
 export async function makeAdmin({ accounts: { links } }: OpenKeyStore): Promise<UserRecord> {

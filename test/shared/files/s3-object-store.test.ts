@@ -6,12 +6,9 @@ import { startS3 } from '../../helpers/servers/start-s3.ts';
 import { useStarted } from '../../helpers/use-started.ts';
 
 const mebibyte = 1024 * 1024;
-let store: S3ObjectStore;
-
 const s3 = useStarted(() => startS3());
-beforeAll(() => {
-  store = new S3ObjectStore(s3.access);
-});
+let store: S3ObjectStore;
+beforeAll(() => void (store = new S3ObjectStore(s3.access)));
 afterAll(() => store.close());
 
 describe('objects in S3', () => {
@@ -59,10 +56,8 @@ describe('objects in S3', () => {
     const other = await startS3();
     const away = new S3ObjectStore(other.access);
     await other.stop();
-    const expected = { code: 'store_unavailable' };
-    await expect(away.put('one', inPieces(randomBytes(10)))).rejects.toMatchObject(expected);
-    await expect(away.get('one')).rejects.toMatchObject(expected);
-    await expect(away.delete('one')).rejects.toMatchObject(expected);
+    for (const asked of [away.put('one', inPieces(randomBytes(10))), away.get('one'), away.delete('one')])
+      await expect(asked).rejects.toMatchObject({ code: 'store_unavailable' });
     away.close();
   });
 });

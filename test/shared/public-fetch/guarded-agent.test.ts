@@ -85,42 +85,38 @@ describe.each([
   });
 });
 
-describe('createPublicPost', () => {
-  it('does not wait for the rest of an answer that is long or never ends', async () => {
-    const receiver = await startReceiver();
-    receiver.answer((response) => void response.writeHead(200).write('x'.repeat(100_000)));
-    expect(await poster(anywhere)(receiver.url)).toBe(200);
-    // It reads on for as long as an answer may take, and the head of this one must come before.
-    receiver.answer((response) => void response.writeHead(200).write('x'));
-    expect(await poster({ ...anywhere, timeoutMs: 3_000 })(receiver.url)).toBe(200);
-  });
-
-  it('gives up a receiver that is away, or of another protocol, and ends with its signal', async () => {
-    const post = poster(anywhere);
-    await expect(post('http://127.0.0.1:1/')).rejects.toThrow('could not be reached');
-    await expect(post('file:///etc/passwd')).rejects.toThrow('only http and https');
-    const receiver = await startReceiver();
-    receiver.answer(() => undefined);
-    const stop = new AbortController();
-    const posting = post(receiver.url, stop.signal);
-    stop.abort(new Error('stopped'));
-    await expect(posting).rejects.toThrow('stopped');
-  });
+it('createPublicPost does not wait for the rest of an answer that is long or never ends', async () => {
+  const receiver = await startReceiver();
+  receiver.answer((response) => void response.writeHead(200).write('x'.repeat(100_000)));
+  expect(await poster(anywhere)(receiver.url)).toBe(200);
+  // It reads on for as long as an answer may take, and the head of this one must come before.
+  receiver.answer((response) => void response.writeHead(200).write('x'));
+  expect(await poster({ ...anywhere, timeoutMs: 3_000 })(receiver.url)).toBe(200);
 });
 
-describe('createGuardedFetch', () => {
-  it('sends a form, and returns the answer', async () => {
-    const receiver = await startReceiver();
-    receiver.answer((response) => response.writeHead(201, { 'x-own': 'yes' }).end('{"a":"ü"}'));
-    const form = { method: 'POST', body: new URLSearchParams({ grant: 'a b' }) };
-    const answer = await createGuardedFetch({ ...anywhere, maxBytes: 1_000 })(receiver.url, form);
-    expect([answer.status, answer.headers.get('x-own'), await answer.json()]).toEqual([201, 'yes', { a: 'ü' }]);
-    expect(receiver.messages).toMatchObject([{ body: 'grant=a+b' }]);
-  });
+it('createPublicPost gives up a receiver that is away, or of another protocol, and ends with its signal', async () => {
+  const post = poster(anywhere);
+  await expect(post('http://127.0.0.1:1/')).rejects.toThrow('could not be reached');
+  await expect(post('file:///etc/passwd')).rejects.toThrow('only http and https');
+  const receiver = await startReceiver();
+  receiver.answer(() => undefined);
+  const stop = new AbortController();
+  const posting = post(receiver.url, stop.signal);
+  stop.abort(new Error('stopped'));
+  await expect(posting).rejects.toThrow('stopped');
+});
 
-  it('refuses an answer that is too large', async () => {
-    const receiver = await startReceiver();
-    receiver.answer((response) => response.end('x'.repeat(1_001)));
-    await expect(fetcher(anywhere)(receiver.url)).rejects.toThrow('too large');
-  });
+it('createGuardedFetch sends a form, and returns the answer', async () => {
+  const receiver = await startReceiver();
+  receiver.answer((response) => response.writeHead(201, { 'x-own': 'yes' }).end('{"a":"ü"}'));
+  const form = { method: 'POST', body: new URLSearchParams({ grant: 'a b' }) };
+  const answer = await createGuardedFetch({ ...anywhere, maxBytes: 1_000 })(receiver.url, form);
+  expect([answer.status, answer.headers.get('x-own'), await answer.json()]).toEqual([201, 'yes', { a: 'ü' }]);
+  expect(receiver.messages).toMatchObject([{ body: 'grant=a+b' }]);
+});
+
+it('createGuardedFetch refuses an answer that is too large', async () => {
+  const receiver = await startReceiver();
+  receiver.answer((response) => response.end('x'.repeat(1_001)));
+  await expect(fetcher(anywhere)(receiver.url)).rejects.toThrow('too large');
 });

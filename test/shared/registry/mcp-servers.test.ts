@@ -60,37 +60,35 @@ describe('the file of MCP servers', () => {
   });
 });
 
-describe('servers with account links', () => {
-  const url = 'https://notes.test/mcp';
-  const notes = { url, auth: 'oauth', oauth: { clientId: 'a', clientSecret: '${SECRET}', scopes: ['read'] } };
+const url = 'https://notes.test/mcp';
+const notes = { url, auth: 'oauth', oauth: { clientId: 'a', clientSecret: '${SECRET}', scopes: ['read'] } };
 
-  it("are read by the ingress with their client, and by a worker without the client's variables", () => {
-    const written = { notes, plain: { url }, off: { ...notes, disabled: true }, bare: { url, auth: 'oauth' } };
-    const client = { clientId: 'a', clientSecret: 's', scopes: ['read'] };
-    const linked = [
-      { name: 'notes', client },
-      { name: 'bare', client: {} },
-    ].map((each) => ({ ...each, url }));
-    expect(readOauthServers(written, { SECRET: 's' })).toEqual({ servers: linked, refused: [] });
-    const { servers: found, refused } = readMcpServers(written, {});
-    expect(refused).toEqual([]);
-    expect(found.map(({ name, kind }) => `${name} ${kind}`)).toEqual(['notes oauth', 'plain http', 'bare oauth']);
-    expect(JSON.stringify(found)).not.toContain('SECRET');
-  });
+it("servers with account links are read by the ingress with their client, and by a worker without the client's variables", () => {
+  const written = { notes, plain: { url }, off: { ...notes, disabled: true }, bare: { url, auth: 'oauth' } };
+  const client = { clientId: 'a', clientSecret: 's', scopes: ['read'] };
+  const linked = [
+    { name: 'notes', client },
+    { name: 'bare', client: {} },
+  ].map((each) => ({ ...each, url }));
+  expect(readOauthServers(written, { SECRET: 's' })).toEqual({ servers: linked, refused: [] });
+  const { servers: found, refused } = readMcpServers(written, {});
+  expect(refused).toEqual([]);
+  expect(found.map(({ name, kind }) => `${name} ${kind}`)).toEqual(['notes oauth', 'plain http', 'bare oauth']);
+  expect(JSON.stringify(found)).not.toContain('SECRET');
+});
 
-  it.each([
-    { entry: notes, reason: 'these variables are not set: SECRET' },
-    { entry: { ...notes, oauth: { client_id: 'a' } }, reason: 'oauth' },
-    { entry: { ...notes, oauth: { scopes: ['a b'] } }, reason: 'oauth.scopes.0' },
-    { entry: { ...notes, oauth: {}, url: 'notes' }, reason: 'url' },
-  ])('are refused with the reason: $reason', ({ entry, reason }) => {
-    const { servers: found, refused } = readOauthServers({ notes: entry }, {});
-    expect(found).toEqual([]);
-    expect(refused).toMatchObject([{ name: 'notes', reason: expect.stringContaining(reason) as string }]);
-  });
+it.each([
+  { entry: notes, reason: 'these variables are not set: SECRET' },
+  { entry: { ...notes, oauth: { client_id: 'a' } }, reason: 'oauth' },
+  { entry: { ...notes, oauth: { scopes: ['a b'] } }, reason: 'oauth.scopes.0' },
+  { entry: { ...notes, oauth: {}, url: 'notes' }, reason: 'url' },
+])('servers with account links are refused with the reason: $reason', ({ entry, reason }) => {
+  const { servers: found, refused } = readOauthServers({ notes: entry }, {});
+  expect(found).toEqual([]);
+  expect(refused).toMatchObject([{ name: 'notes', reason: expect.stringContaining(reason) as string }]);
+});
 
-  it('have no other authentication than oauth, and are not allowed in a file that only workers read', () => {
-    expect(readMcpServers({ notes: { url, auth: 'basic' } }, {}).refused).toMatchObject([{ name: 'notes' }]);
-    expect(() => servers({ notes })).toThrow(/notes: .*ROUTER_CONFIG/);
-  });
+it('servers with account links have no other authentication than oauth, and are not allowed in a file that only workers read', () => {
+  expect(readMcpServers({ notes: { url, auth: 'basic' } }, {}).refused).toMatchObject([{ name: 'notes' }]);
+  expect(() => servers({ notes })).toThrow(/notes: .*ROUTER_CONFIG/);
 });

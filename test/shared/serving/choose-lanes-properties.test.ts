@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { isServing, noWorkers, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, type ModelOperation } from '#shared/core/operation.ts';
@@ -103,36 +103,34 @@ function inEachCase(check: (example: Case) => void): void {
   fc.assert(fc.property(cases, check), { numRuns: 1_000 });
 }
 
-describe('the lanes of any request', () => {
-  it("translate its format and do its operation, and its name, its purpose's rule and its key permit them", () => {
-    inEachCase((example) => {
-      const { lanes, possible } = choose(example);
-      for (const { pool, model } of lanes)
-        expect(possible.some((each) => each.pool === pool && each.model === model)).toBe(true);
-    });
+it("the lanes of any request translate its format and do its operation, and its name, its purpose's rule and its key permit them", () => {
+  inEachCase((example) => {
+    const { lanes, possible } = choose(example);
+    for (const { pool, model } of lanes)
+      expect(possible.some((each) => each.pool === pool && each.model === model)).toBe(true);
   });
+});
 
-  it('are able if any permitted lane is', () => {
-    let ruled = 0;
-    inEachCase((example) => {
-      const { lanes, possible } = choose(example);
-      const { needs } = example[2];
-      const isAble = (lane: Placement): boolean => supports(lane, needs) && fits(lane, needs);
-      if (!possible.some(isAble)) return;
-      expect(lanes.length).toBeGreaterThan(0);
-      for (const lane of lanes) expect(isAble(lane)).toBe(true);
-      ruled += Number(lanes.some(({ rule }) => rule !== undefined));
-    });
-    expect(ruled).toBeGreaterThan(20);
+it('the lanes of any request are able if any permitted lane is', () => {
+  let ruled = 0;
+  inEachCase((example) => {
+    const { lanes, possible } = choose(example);
+    const { needs } = example[2];
+    const isAble = (lane: Placement): boolean => supports(lane, needs) && fits(lane, needs);
+    if (!possible.some(isAble)) return;
+    expect(lanes.length).toBeGreaterThan(0);
+    for (const lane of lanes) expect(isAble(lane)).toBe(true);
+    ruled += Number(lanes.some(({ rule }) => rule !== undefined));
   });
+  expect(ruled).toBeGreaterThan(20);
+});
 
-  it('meet, for auto, every need, even if no other lane is left', () => {
-    let found = 0;
-    inEachCase(([facts, file, asked]) => {
-      const { lanes } = choose([facts, file, { ...asked, name: 'auto' }]);
-      for (const lane of lanes) expect(supports(lane, asked.needs)).toBe(true);
-      found += lanes.length;
-    });
-    expect(found).toBeGreaterThan(100);
+it('the lanes of any request meet, for auto, every need, even if no other lane is left', () => {
+  let found = 0;
+  inEachCase(([facts, file, asked]) => {
+    const { lanes } = choose([facts, file, { ...asked, name: 'auto' }]);
+    for (const lane of lanes) expect(supports(lane, asked.needs)).toBe(true);
+    found += lanes.length;
   });
+  expect(found).toBeGreaterThan(100);
 });

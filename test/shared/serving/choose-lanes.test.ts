@@ -141,46 +141,42 @@ describe('auto', () => {
   });
 });
 
-describe('a named model', () => {
-  it('goes to all pools that serve it, GPU first', () => {
-    const pools = [pool('cloud', 'far', { model: 'm' }), pool('gpu', 'near', { model: 'm' }), pool('gpu', 'other')];
-    expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
-  });
-
-  it('prefers an able worker, and otherwise goes to one that is not able', () => {
-    const blind = pool('gpu', 'blind', { model: 'm' });
-    const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
-    expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
-    expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
-  });
-
-  it('is never a property of Object.prototype', () => {
-    for (const name of ['__proto__', 'constructor']) expect(lanes(name, [pool('gpu', 'x')])).toEqual([]);
-  });
+it('a named model goes to all pools that serve it, GPU first', () => {
+  const pools = [pool('cloud', 'far', { model: 'm' }), pool('gpu', 'near', { model: 'm' }), pool('gpu', 'other')];
+  expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
 });
 
-describe('a name of the registry', () => {
-  const pools = [
-    pool('gpu', 'local', { model: 'small' }),
-    pool('cloud', 'api', { model: 'big' }),
-    pool('cloud', 'api2', { model: 'small' }),
-  ];
+it('a named model prefers an able worker, and otherwise goes to one that is not able', () => {
+  const blind = pool('gpu', 'blind', { model: 'm' });
+  const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
+  expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
+  expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
+});
 
-  it('goes to its targets in order', () => {
-    const file = { models: { best: { targets: [{ model: 'big' }, { model: 'small', tier: 'gpu' }] } } };
-    expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
-    const models = ['big', 'small'].map((id) => ({ id, capabilities: [] }));
-    const both = livePool({ tier: 'gpu', pool: 'both', models }, [{ id: 'w' }]);
-    expect(lanes('best', [both], {}, file)).toEqual(['both:big']);
-  });
+it('a named model is never a property of Object.prototype', () => {
+  for (const name of ['__proto__', 'constructor']) expect(lanes(name, [pool('gpu', 'x')])).toEqual([]);
+});
 
-  it('draws among weighted neighbours in proportion to their weight', () => {
-    const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
-    const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
-    expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
-    expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
-    expect(firsts.every((order) => order[2] === 'c')).toBe(true);
-  });
+const pools = [
+  pool('gpu', 'local', { model: 'small' }),
+  pool('cloud', 'api', { model: 'big' }),
+  pool('cloud', 'api2', { model: 'small' }),
+];
+
+it('a name of the registry goes to its targets in order', () => {
+  const file = { models: { best: { targets: [{ model: 'big' }, { model: 'small', tier: 'gpu' }] } } };
+  expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
+  const models = ['big', 'small'].map((id) => ({ id, capabilities: [] }));
+  const both = livePool({ tier: 'gpu', pool: 'both', models }, [{ id: 'w' }]);
+  expect(lanes('best', [both], {}, file)).toEqual(['both:big']);
+});
+
+it('a name of the registry draws among weighted neighbours in proportion to their weight', () => {
+  const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
+  const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
+  expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
+  expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
+  expect(firsts.every((order) => order[2] === 'c')).toBe(true);
 });
 
 it('a rule of auto by purpose comes first if one of its targets is able', () => {

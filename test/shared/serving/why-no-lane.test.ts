@@ -71,42 +71,41 @@ describe('a request for auto', () => {
   });
 });
 
-describe('a name of the registry', () => {
-  const file = { models: { best: { targets: [{ model: 'gone' }, { model: 'far', tier: 'cloud' }] } } };
+const file = { models: { best: { targets: [{ model: 'gone' }, { model: 'far', tier: 'cloud' }] } } };
 
-  it('is refused at once if no worker serves its targets', () => {
-    const message = 'No connected worker serves `gone` or `far`, which `best` stands for.';
-    const error = { code: 'no_worker_available', message, retryAfter: 10 };
-    const pools = [pool('gpu', 'other'), pool('gpu', 'far')];
-    expect(why('best', pools, { file })).toMatchObject({ waits: false, error });
-  });
-
-  it('waits for a worker that was present a moment ago', () => {
-    expect(why('best', [pool('gpu', 'other')], { file, lost: [pool('gpu', 'gone')] })?.waits).toBe(true);
-  });
-
-  it('is needed: for a plain model name no reason is known', () => {
-    expect(why('gone', [pool('gpu', 'other')])).toBeUndefined();
-  });
+it('a name of the registry is refused at once if no worker serves its targets', () => {
+  const message = 'No connected worker serves `gone` or `far`, which `best` stands for.';
+  const error = { code: 'no_worker_available', message, retryAfter: 10 };
+  const pools = [pool('gpu', 'other'), pool('gpu', 'far')];
+  expect(why('best', pools, { file })).toMatchObject({ waits: false, error });
 });
 
-describe('workers that pause', () => {
-  it.each(['auto', 'a'])('refuse a request for %s at once if all pause longer than it waits', (model) => {
+it('a name of the registry waits for a worker that was present a moment ago', () => {
+  expect(why('best', [pool('gpu', 'other')], { file, lost: [pool('gpu', 'gone')] })?.waits).toBe(true);
+});
+
+it('a name of the registry is needed: for a plain model name no reason is known', () => {
+  expect(why('gone', [pool('gpu', 'other')])).toBeUndefined();
+});
+
+it.each(['auto', 'a'])(
+  'workers that pause refuse a request for %s at once if all pause longer than it waits',
+  (model) => {
     passTime(0);
     const none = why(model, [pool('gpu', 'a', text, paused(50)), pool('cloud', 'a', text, paused(30))]);
     expect(none).toMatchObject({ waits: false, error: { code: 'rate_limit_exceeded', retryAfter: 30 } });
-  });
+  },
+);
 
-  it('let it wait if one resumes in time', () => {
-    const pools = [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, paused(5))];
-    expect(why('auto', pools)?.waits).toBe(true);
-    expect(why('auto', pools, { waits: { maxWaitMs: 1_000 } })?.waits).toBe(false);
-  });
+it('workers that pause let a request wait if one resumes in time', () => {
+  const pools = [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, paused(5))];
+  expect(why('auto', pools)?.waits).toBe(true);
+  expect(why('auto', pools, { waits: { maxWaitMs: 1_000 } })?.waits).toBe(false);
+});
 
-  it('let it wait if they do not report until when, or if one fails', () => {
-    const closed = { accepting: false, reason: 'failing: upstream_failed' };
-    const none = why('auto', [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, closed)]);
-    expect(none).toMatchObject({ waits: true, error: { message: expect.stringContaining(closed.reason) } });
-    expect(why('auto', [pool('gpu', 'a', text, limited)])?.waits).toBe(true);
-  });
+it('workers that pause let a request wait if they do not report until when, or if one fails', () => {
+  const closed = { accepting: false, reason: 'failing: upstream_failed' };
+  const none = why('auto', [pool('gpu', 'a', text, paused(50)), pool('cloud', 'b', text, closed)]);
+  expect(none).toMatchObject({ waits: true, error: { message: expect.stringContaining(closed.reason) } });
+  expect(why('auto', [pool('gpu', 'a', text, limited)])?.waits).toBe(true);
 });

@@ -30,21 +30,21 @@ describe('a request for the lowest thinking', () => {
   );
 });
 
-describe('a refusal of the lowest thinking', () => {
-  const after = (message: string, param?: string) =>
-    chooseAcceptedEffort(new RouterError('invalid_request', message, { param }), 'none');
+const after = (message: string, param?: string) =>
+  chooseAcceptedEffort(new RouterError('invalid_request', message, { param }), 'none');
 
-  it.each([
-    // OpenAI at both paths, Google, Anthropic.
-    ["'reasoning_effort' does not support 'none' with this model. Supported values are: 'minimal', 'low'.", 'minimal'],
-    ["Unsupported value: 'none' is not supported with the 'g' model. Supported values are: 'high'.", 'high'],
-    ['Budget 0 is invalid. This model only works in thinking mode.', 'low'],
-    ['"thinking.type.disabled" is not supported for this model.', 'low'],
-  ])('gives the lowest listed level, or low: %s', (message, level) => expect(after(message)).toBe(level));
+it.each([
+  // OpenAI at both paths, Google, Anthropic.
+  ["'reasoning_effort' does not support 'none' with this model. Supported values are: 'minimal', 'low'.", 'minimal'],
+  ["Unsupported value: 'none' is not supported with the 'g' model. Supported values are: 'high'.", 'high'],
+  ['Budget 0 is invalid. This model only works in thinking mode.', 'low'],
+  ['"thinking.type.disabled" is not supported for this model.', 'low'],
+])('a refusal of the lowest thinking gives the lowest listed level, or low: %s', (message, level) =>
+  expect(after(message)).toBe(level),
+);
 
-  it('is not recognized in other errors', () => {
-    expect(after('Invalid image.')).toBeUndefined();
-    expect(chooseAcceptedEffort(new RouterError('upstream_failed', 'thinking'), 'none')).toBeUndefined();
-    expect(chooseAcceptedEffort(new Error('thinking'), 'none')).toBeUndefined();
-  });
+it('a refusal of the lowest thinking is not recognized in other errors', () => {
+  expect(after('Invalid image.')).toBeUndefined();
+  expect(chooseAcceptedEffort(new RouterError('upstream_failed', 'thinking'), 'none')).toBeUndefined();
+  expect(chooseAcceptedEffort(new Error('thinking'), 'none')).toBeUndefined();
 });

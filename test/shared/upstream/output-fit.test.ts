@@ -69,27 +69,25 @@ describe('a refused limit of output tokens', () => {
   });
 });
 
-describe('a request is not sent again', () => {
-  it('if the input leaves too little of the context, or does not fit at all', async () => {
-    const tight = `${context} However, you requested 61000 tokens (29000 in the messages, 32000 in the completion).`;
-    const over = `${context} However, you requested 0 output tokens and your prompt contains at least 30001 input tokens`;
-    const alone = `${context} However, your messages resulted in 31000 tokens.`;
-    expect(await limits(fitOf(), tight, over, alone)).toEqual([undefined, undefined, undefined]);
-    expect(await limits(fitOf(asks, chatUpstream, 30_000), cut(29_000))).toEqual([undefined]);
-  });
+it('a request is not sent again if the input leaves too little of the context, or does not fit at all', async () => {
+  const tight = `${context} However, you requested 61000 tokens (29000 in the messages, 32000 in the completion).`;
+  const over = `${context} However, you requested 0 output tokens and your prompt contains at least 30001 input tokens`;
+  const alone = `${context} However, your messages resulted in 31000 tokens.`;
+  expect(await limits(fitOf(), tight, over, alone)).toEqual([undefined, undefined, undefined]);
+  expect(await limits(fitOf(asks, chatUpstream, 30_000), cut(29_000))).toEqual([undefined]);
+});
 
-  it("after any other error, with a limit that would be enough by the upstream's error, or once it was accepted", async () => {
-    expect(await limits(fitOf(), 'no such tool')).toEqual([undefined]);
-    expect(await fitOf()?.after(new Error('broken'))).toBeUndefined();
-    expect(await limits(fitOf({ max_tokens: 25_000 }), inWhole)).toEqual([undefined]);
-    const fit = fitOf();
-    fit?.release();
-    expect(await limits(fit, inWhole)).toEqual([undefined]);
-  });
+it("a request is not sent again after any other error, with a limit that would be enough by the upstream's error, or once it was accepted", async () => {
+  expect(await limits(fitOf(), 'no such tool')).toEqual([undefined]);
+  expect(await fitOf()?.after(new Error('broken'))).toBeUndefined();
+  expect(await limits(fitOf({ max_tokens: 25_000 }), inWhole)).toEqual([undefined]);
+  const fit = fitOf();
+  fit?.release();
+  expect(await limits(fit, inWhole)).toEqual([undefined]);
+});
 
-  it('without a limit of its own, or in the messages format, whose clients lower it themselves', () => {
-    expect(fitOf({ model: 'm' })).toBeUndefined();
-    expect(fitOf({ model: 'm', max_tokens: null })).toBeUndefined();
-    expect(fitOf(asks, messagesUpstream)).toBeUndefined();
-  });
+it('a request is not sent again without a limit of its own, or in the messages format, whose clients lower it themselves', () => {
+  expect(fitOf({ model: 'm' })).toBeUndefined();
+  expect(fitOf({ model: 'm', max_tokens: null })).toBeUndefined();
+  expect(fitOf(asks, messagesUpstream)).toBeUndefined();
 });

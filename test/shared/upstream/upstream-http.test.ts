@@ -30,41 +30,39 @@ function upstreamAt(url: string): UpstreamHttp {
   return stopAfterTest(new UpstreamHttp(options));
 }
 
-describe('a body in pieces', () => {
-  it('arrives whole and with its length, whether it is short or long, over one connection', async () => {
-    const came: { length?: string; encoding?: string; body: Buffer; port: number | undefined }[] = [];
-    const url = await serveInTest(async (request, response) => {
-      const { 'content-length': length = '', 'transfer-encoding': encoding = '' } = request.headers;
-      came.push({ length, encoding, body: await buffer(request), port: request.socket.remotePort });
-      response.end('{}');
-    });
-    const http = upstreamAt(url);
-    for (const bytes of [10, 300_000, 3_000_000, 20]) {
-      const body = [randomBytes(bytes), randomBytes(7), randomBytes(bytes)];
-      await http.send({ path: '/', body }, listener, timeouts, never);
-      const whole = Buffer.concat(body);
-      const last = came.at(-1);
-      expect(last?.body.equals(whole)).toBe(true);
-      expect(last).toMatchObject({ length: String(whole.length), encoding: '' });
-    }
-    expect(new Set(came.map(({ port }) => port)).size).toBe(1);
+it('a body in pieces arrives whole and with its length, whether it is short or long, over one connection', async () => {
+  const came: { length?: string; encoding?: string; body: Buffer; port: number | undefined }[] = [];
+  const url = await serveInTest(async (request, response) => {
+    const { 'content-length': length = '', 'transfer-encoding': encoding = '' } = request.headers;
+    came.push({ length, encoding, body: await buffer(request), port: request.socket.remotePort });
+    response.end('{}');
   });
+  const http = upstreamAt(url);
+  for (const bytes of [10, 300_000, 3_000_000, 20]) {
+    const body = [randomBytes(bytes), randomBytes(7), randomBytes(bytes)];
+    await http.send({ path: '/', body }, listener, timeouts, never);
+    const whole = Buffer.concat(body);
+    const last = came.at(-1);
+    expect(last?.body.equals(whole)).toBe(true);
+    expect(last).toMatchObject({ length: String(whole.length), encoding: '' });
+  }
+  expect(new Set(came.map(({ port }) => port)).size).toBe(1);
+});
 
-  it('is not sent further if the request is cancelled', async () => {
-    const cut = Promise.withResolvers<unknown>();
-    const cancel = new AbortController();
-    const url = await serveInTest(async (request) => {
-      // A server that reads nothing keeps most of it from being sent.
-      await once(request, 'readable');
-      cancel.abort(new Error('enough'));
-      await sleep(50);
-      cut.resolve(await buffer(request).catch((error: unknown) => error));
-    });
-    const body = Array.from({ length: 40 }, () => Buffer.alloc(1_000_000));
-    const sent = upstreamAt(url).send({ path: '/', body }, listener, timeouts, cancel.signal);
-    await expect(sent).rejects.toThrow('enough');
-    expect(await cut.promise).toMatchObject({ code: 'ECONNRESET' });
+it('a body in pieces is not sent further if the request is cancelled', async () => {
+  const cut = Promise.withResolvers<unknown>();
+  const cancel = new AbortController();
+  const url = await serveInTest(async (request) => {
+    // A server that reads nothing keeps most of it from being sent.
+    await once(request, 'readable');
+    cancel.abort(new Error('enough'));
+    await sleep(50);
+    cut.resolve(await buffer(request).catch((error: unknown) => error));
   });
+  const body = Array.from({ length: 40 }, () => Buffer.alloc(1_000_000));
+  const sent = upstreamAt(url).send({ path: '/', body }, listener, timeouts, cancel.signal);
+  await expect(sent).rejects.toThrow('enough');
+  expect(await cut.promise).toMatchObject({ code: 'ECONNRESET' });
 });
 
 it('an upstream is not read on while there is no room, and is silent without exceeding a timeout', async () => {

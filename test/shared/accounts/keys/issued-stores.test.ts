@@ -3,13 +3,12 @@ import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { made } from '../../../helpers/accounts/made.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-let open: OpenKeyStore;
+const open = useKeyStore();
 let files: FileRecords;
 let teamId: string;
 beforeEach(async () => {
-  open = await openKeyStore();
   const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
   files = new FileRecords(open.redis, open.prefix, { bounds, report: () => undefined });
   ({ id: teamId } = await open.accounts.teams.create('Blue'));
@@ -73,30 +72,24 @@ describe('what an issued key has stored', () => {
     expect(await has(first.id)).toBe(false);
   });
 
-  it('stays when its successor, which is over, makes room for another key', async () => {
+  it.each([
+    ['stays when its successor', true],
+    ['goes when its last key', false],
+  ])('%s is over and makes room for another key', async (_, stays) => {
     const first = await issue();
-    const second = await rotate(first, 60_000);
-    // The others are in use, and the successor is the oldest one that is not.
-    await open.redis.hset(`${open.prefix}key:${second.id}`, 'expiresAt', Date.now() - 1);
+    const over = stays ? await rotate(first, 60_000) : first;
+    // The others are in use.
+    await open.redis.hset(`${open.prefix}key:${over.id}`, 'expiresAt', Date.now() - 1);
     await fill();
-    expect(await open.store.find(second.id)).toBeUndefined();
-    expect(await has(first.id)).toBe(true);
-  });
-
-  it('goes when the last key with it makes room for another key', async () => {
-    const first = await issue();
-    await open.redis.hset(`${open.prefix}key:${first.id}`, 'expiresAt', Date.now() - 1);
-    await fill();
-    expect(await open.store.find(first.id)).toBeUndefined();
-    expect(await has(first.id)).toBe(false);
+    expect(await open.store.find(over.id)).toBeUndefined();
+    expect(await has(first.id)).toBe(stays);
   });
 });
 
 /** Gives the team keys up to the maximum, and one more. */
 async function fill(): Promise<void> {
   const { record } = await createKey(open.store, { kind: 'router', name: 'pattern', class: 'normal' });
-  const count = 201 - (await open.store.listOfOwner(teamId)).length;
-  for (let n = 0; n < count; n++) {
+  for (let n = (await open.store.listOfOwner(teamId)).length; n < 201; n++) {
     const id = `filler${String(n).padStart(6, '0')}`;
     expect(await open.store.create({ ...record, id, kind: 'team', ownerId: teamId })).toBe('created');
   }

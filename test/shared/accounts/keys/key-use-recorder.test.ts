@@ -1,9 +1,8 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 
-const log = pino({ level: 'silent' });
 let written: Record<string, number>[];
 let recorder: KeyUseRecorder;
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await until(() => open.redis.status !== 'ready');
   redisIsBack = () => {
     proxy.resume();
-    return open.connection.whenReady(AbortSignal.timeout(10_000));
+    return open.connection.whenReady(AbortSignal.timeout(30_000));
   };
 });
 

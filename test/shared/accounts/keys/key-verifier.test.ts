@@ -6,7 +6,7 @@ import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { InvalidKeyError } from '#shared/accounts/keys/invalid-key-error.ts';
-import { KeyVerifier, type KeySource } from '#shared/accounts/keys/key-verifier.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { until } from '../../../helpers/until.ts';
@@ -34,11 +34,11 @@ function forged(raw: string, n = 0): string {
   return unchecked + keyChecksum(unchecked);
 }
 
+const verify = async (raw: string, by = verifier) => by.verify(raw);
 /** Verifies many keys at once. */
-function verifyAll(verifier: KeyVerifier, raws: string[], onSettled: () => void = () => undefined) {
-  const verify = async (raw: string) => verifier.verify(raw);
-  return Promise.allSettled(raws.map((raw) => verify(raw).finally(onSettled)));
-}
+const verifyAll = (raws: readonly string[], by = verifier) => Promise.allSettled(raws.map((raw) => verify(raw, by)));
+/** Returns the code of a refusal, and the id of the key that it names. */
+const refusalOf = (raw: string) => verify(raw).catch(({ code, key }: InvalidKeyError) => [code, key?.id]);
 
 /** The real store, whose next `find` can be delayed so that something happens meanwhile. */
 function holdable() {
@@ -68,7 +68,7 @@ describe('KeyVerifier, given a key that is new to it,', () => {
   it('returns its identity, with one hash for a hundred callers at once, and from then on without waiting', async () => {
     const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, tools: undefined, limits: [] };
     const identity = { id: good.record.id, kind: 'router', name: 'good', class: 'high', ...unlimited };
-    const settled = await verifyAll(verifier, Array<string>(100).fill(good.raw));
+    const settled = await verifyAll(Array<string>(100).fill(good.raw));
     expect(settled).toEqual(settled.map(() => ({ status: 'fulfilled', value: identity })));
     expect(verifier.verify(good.raw)).toEqual(identity);
     expect(matchesHash).toHaveBeenCalledOnce();
@@ -76,10 +76,8 @@ describe('KeyVerifier, given a key that is new to it,', () => {
 
   it('names a known key in its refusal, and none for an id that no key has', async () => {
     const refused = async (raw: string): Promise<unknown> => {
-      const error = await Promise.resolve()
-        .then(() => verifier.verify(raw))
-        .catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Incorrect API key provided.' });
+      const error: unknown = await verify(raw).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ ...wrong, message: 'Incorrect API key provided.' });
       return error instanceof InvalidKeyError ? error.key : 'not said';
     };
     const known = { id: good.record.id, kind: 'router', name: 'good', ownerId: undefined };
@@ -103,17 +101,15 @@ describe('KeyVerifier, given a key that is new to it,', () => {
   it('names the key of a mistyped secret, too, computes no hash for it, and reads its record once', async () => {
     const mistyped = `${good.raw.slice(0, -8)}${'0'.repeat(8)}`;
     const unknown = `rtr_${'0'.repeat(12)}_${'0'.repeat(40)}`;
-    const keyOf = async (raw: string) =>
-      (async () => verifier.verify(raw))().catch((error: InvalidKeyError) => [error.code, error.key?.id]);
     for (let time = 0; time < 3; time += 1) {
-      expect(await keyOf(mistyped)).toEqual(['invalid_api_key', good.record.id]);
-      expect(await keyOf(unknown)).toEqual(['invalid_api_key', undefined]);
+      expect(await refusalOf(mistyped)).toEqual([wrong.code, good.record.id]);
+      expect(await refusalOf(unknown)).toEqual([wrong.code, undefined]);
     }
     expect(source.finds()).toBe(2);
     expect(matchesHash).not.toHaveBeenCalled();
-    expect(await keyOf('nonsense')).toEqual(['invalid_api_key', undefined]);
+    expect(await refusalOf('nonsense')).toEqual([wrong.code, undefined]);
     await verifier.verify(good.raw);
-    expect(await keyOf(mistyped.replace(/.$/, '1'))).toEqual(['invalid_api_key', good.record.id]);
+    expect(await refusalOf(mistyped.replace(/.$/, '1'))).toEqual([wrong.code, good.record.id]);
     expect(source.finds()).toBe(3);
   });
 
@@ -125,8 +121,7 @@ describe('KeyVerifier, given a key that is new to it,', () => {
 
   it('refuses the right id and secret in the spelling of another kind, without a hash', async () => {
     const unchecked = `user.${good.record.id}.${good.raw.slice(-40, -checksumLength)}`;
-    const respelled = unchecked + keyChecksum(unchecked);
-    await expect(verifier.verify(respelled)).rejects.toMatchObject(wrong);
+    await expect(verifier.verify(unchecked + keyChecksum(unchecked))).rejects.toMatchObject(wrong);
     expect(matchesHash).not.toHaveBeenCalled();
   });
 
@@ -134,31 +129,28 @@ describe('KeyVerifier, given a key that is new to it,', () => {
     const gate = Promise.withResolvers<void>();
     const heldHash = (hash: string, secret: string) => gate.promise.then(() => matchesHash(hash, secret));
     const verifier = new KeyVerifier(store, { matchesHash: heldHash, concurrency: 1 });
-    const attempts = Array.from({ length: 20 }, (_, n) => forged(good.raw, n));
-    let settled = 0;
-    const verified = verifyAll(verifier, attempts, () => (settled += 1));
+    const reasons: RouterError[] = [];
+    const verified = Array.from({ length: 20 }, (_, n) =>
+      verify(forged(good.raw, n), verifier).catch((error: RouterError) => reasons.push(error)),
+    );
     // The others wait until all have come.
-    await until(() => settled === 15);
+    await until(() => reasons.length === 15);
     gate.resolve();
-    const reasons = (await verified).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    expect(reasons.filter(({ code }) => code === 'invalid_api_key')).toHaveLength(5);
-    expect(reasons.filter(({ code, retryAfter }) => code === 'overloaded' && retryAfter === 2)).toHaveLength(15);
+    await Promise.all(verified);
+    const overloaded = { code: 'overloaded', retryAfter: 2 };
+    expect(reasons).toMatchObject([...Array<object>(15).fill(overloaded), ...Array<object>(5).fill(wrong)]);
     await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
   });
 
   it('refuses further ids while five hundred are looked for, whoever has made them up, and serves keys in use', async () => {
     const gate = Promise.withResolvers<void>();
-    const slowStore: KeySource = {
-      find: async (id) => (id === good.record.id ? store.find(id) : gate.promise.then(() => undefined)),
-      replaceHash: () => Promise.resolve(false),
-    };
-    const verifier = new KeyVerifier(slowStore, { matchesHash });
+    const find = async (id: string) => (id === good.record.id ? store.find(id) : gate.promise.then(() => undefined));
+    const verifier = new KeyVerifier({ find, replaceHash: () => Promise.resolve(false) }, { matchesHash });
     await verifier.verify(good.raw);
     const codes: unknown[] = [];
-    const refused = Array.from({ length: 1_000 }, async () => {
-      const outcome = Promise.resolve().then(() => verifier.verify(generateKey('router').raw));
-      await outcome.catch(({ code }: RouterError) => codes.push(code));
-    });
+    const refused = Array.from({ length: 1_000 }, () =>
+      verify(generateKey('router').raw, verifier).catch(({ code }: RouterError) => codes.push(code)),
+    );
     await until(() => codes.length > 0);
     expect(codes).toEqual(Array<string>(488).fill('overloaded'));
     expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
@@ -232,12 +224,12 @@ describe('KeyVerifier, after an announced change,', () => {
   });
 
   it('accepts a key that was created after it had been refused', async () => {
-    const answerContext = generateKey('user');
-    await expect(verifier.verify(answerContext.raw)).rejects.toMatchObject(wrong);
-    const hash = await argon2.hash(answerContext.secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
-    await store.create({ ...good.record, kind: 'user', id: answerContext.id, hash });
-    verifier.drop(answerContext.id);
-    await expect(verifier.verify(answerContext.raw)).resolves.toMatchObject({ id: answerContext.id });
+    const { raw, id, secret } = generateKey('user');
+    await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
+    const hash = await argon2.hash(secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
+    await store.create({ ...good.record, kind: 'user', id, hash });
+    verifier.drop(id);
+    await expect(verifier.verify(raw)).resolves.toMatchObject({ id });
   });
 
   it('reads every key again after announcements may have been missed, without a new hash', async () => {
@@ -278,7 +270,7 @@ describe('KeyVerifier, as time goes by', () => {
     vi.advanceTimersByTime(29_000);
     expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
     vi.advanceTimersByTime(2_000);
-    const settled = await verifyAll(verifier, Array<string>(50).fill(good.raw));
+    const settled = await verifyAll(Array<string>(50).fill(good.raw));
     expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['rejected']));
     // First use, two looks again, and the verification that the forgotten key then needs.
     expect(source.finds()).toBe(4);
@@ -293,29 +285,22 @@ describe('KeyVerifier, as time goes by', () => {
   });
 });
 
-describe('KeyVerifier, bounded', () => {
-  it('keeps the maximum of keys, those used last, and verifies the others anew', async () => {
-    const verifier = new KeyVerifier(store, { matchesHash, maxKnown: 2 });
-    const keys = [good];
-    for (const name of ['second', 'third']) keys.push(await createKey(store, { kind: 'user', name, class: 'low' }));
-    for (const { raw } of keys) await verifier.verify(raw);
-    const [first, second, third] = keys.map(({ raw }) => verifier.verify(raw));
-    expect(second).not.toBeInstanceOf(Promise);
-    expect(third).not.toBeInstanceOf(Promise);
-    expect(first).toBeInstanceOf(Promise);
-    await first;
-    expect(matchesHash).toHaveBeenCalledTimes(4);
-  });
+it('KeyVerifier keeps the maximum of keys, those used last, and verifies the others anew', async () => {
+  const verifier = new KeyVerifier(store, { matchesHash, maxKnown: 2 });
+  const keys = [good];
+  for (const name of ['second', 'third']) keys.push(await createKey(store, { kind: 'user', name, class: 'low' }));
+  for (const { raw } of keys) await verifier.verify(raw);
+  const verified = keys.map(({ raw }) => verifier.verify(raw));
+  expect(verified.map((each) => each instanceof Promise)).toEqual([true, false, false]);
+  await verified[0];
+  expect(matchesHash).toHaveBeenCalledTimes(4);
+});
 
-  it('does not lose a good key to twenty thousand wrong ones', async () => {
-    const nothing = {
-      find: (id: string) => (id === good.record.id ? store.find(id) : Promise.resolve(undefined)),
-      replaceHash: () => Promise.resolve(false),
-    };
-    const verifier = new KeyVerifier(nothing, { matchesHash });
-    await verifier.verify(good.raw);
-    const some = () => Array.from({ length: 2_000 }, () => generateKey('user').raw);
-    for (let round = 0; round < 10; round++) await verifyAll(verifier, some());
-    expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
-  });
+it('KeyVerifier does not lose a good key to twenty thousand wrong ones', async () => {
+  const find = (id: string) => (id === good.record.id ? store.find(id) : Promise.resolve(undefined));
+  const verifier = new KeyVerifier({ find, replaceHash: () => Promise.resolve(false) }, { matchesHash });
+  await verifier.verify(good.raw);
+  const some = () => Array.from({ length: 2_000 }, () => generateKey('user').raw);
+  for (let round = 0; round < 10; round++) await verifyAll(some(), verifier);
+  expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
 });

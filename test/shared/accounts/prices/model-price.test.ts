@@ -7,6 +7,10 @@ import { noUsage } from '#shared/core/usage.ts';
 
 const price = { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 };
 
+/** Returns the cost in nano-dollars of numbers of tokens at these prices for a million. */
+const exactCost = (parts: readonly [price: number, count: number][]): Decimal =>
+  Decimal.sum(...parts.map(([each, count]) => new Decimal(each).times(count))).times(1_000);
+
 describe('the cost of an answer', () => {
   it('counts what the cache keeps for an hour at its own price, or without one as other written input', () => {
     const usage = { ...noUsage, promptTokens: 500, cacheWriteTokens: 400, hourCacheWriteTokens: 300 };
@@ -35,13 +39,13 @@ describe('the cost of an answer', () => {
           const promptTokens = fresh + cachedTokens + cacheWriteTokens;
           const written = { cacheWriteTokens, hourCacheWriteTokens };
           const usage = { ...noUsage, promptTokens, cachedTokens, ...written, completionTokens };
-          const exact = new Decimal(prices.input)
-            .times(fresh)
-            .plus(new Decimal(prices.cachedInput).times(cachedTokens))
-            .plus(new Decimal(prices.cacheWrite).times(minuteTokens))
-            .plus(new Decimal(prices.hourCacheWrite).times(hourCacheWriteTokens))
-            .plus(new Decimal(prices.output).times(completionTokens))
-            .times(1_000);
+          const exact = exactCost([
+            [prices.input, fresh],
+            [prices.cachedInput, cachedTokens],
+            [prices.cacheWrite, minuteTokens],
+            [prices.hourCacheWrite, hourCacheWriteTokens],
+            [prices.output, completionTokens],
+          ]);
           const cost = costOf(usage, prices);
           fc.pre(cost < 1e15);
           expect(Number.isInteger(cost)).toBe(true);
@@ -58,10 +62,10 @@ describe('the cost of an answer', () => {
     const count = fc.nat(200_000);
     fc.assert(
       fc.property(dollars, dollars, count, count, (input, output, promptTokens, completionTokens) => {
-        const exact = new Decimal(input)
-          .times(promptTokens)
-          .plus(new Decimal(output).times(completionTokens))
-          .times(1_000);
+        const exact = exactCost([
+          [input, promptTokens],
+          [output, completionTokens],
+        ]);
         fc.pre(exact.lt(1e15));
         const usage = { ...noUsage, promptTokens, completionTokens };
         expect(costOf(usage, { input, output })).toBe(exact.round().toNumber());
@@ -81,27 +85,21 @@ describe('the cost of an answer', () => {
   });
 });
 
-describe('the cost of what is not a token', () => {
-  const unitPrice = { input: 0, output: 0, image: 0.04, second: 0.0001, characters: 15, search: 0.01 };
+const unitPrice = { input: 0, output: 0, image: 0.04, second: 0.0001, characters: 15, search: 0.01 };
 
-  it('counts pictures, seconds, characters and web searches at their own prices, beside tokens', () => {
-    expect(costOf({ ...noUsage, units: { images: 3 } }, unitPrice)).toBe(0.12 * 1e9);
-    expect(costOf({ ...noUsage, units: { seconds: 90 } }, unitPrice)).toBe(0.009 * 1e9);
-    expect(costOf({ ...noUsage, units: { characters: 200 } }, unitPrice)).toBe(0.003 * 1e9);
-    expect(costOf({ ...noUsage, units: { searches: 3 } }, unitPrice)).toBe(0.03 * 1e9);
-    expect(costOf({ ...noUsage, promptTokens: 10, units: { images: 1 } }, { ...unitPrice, input: 5 })).toBe(40_050_000);
-  });
+it('the cost of what is not a token counts pictures, seconds, characters and web searches at their own prices, beside tokens', () => {
+  const asked = [{ images: 3 }, { seconds: 90 }, { characters: 200 }, { searches: 3 }];
+  const costs = asked.map((units) => costOf({ ...noUsage, units }, unitPrice));
+  expect(costs).toEqual([0.12 * 1e9, 0.009 * 1e9, 0.003 * 1e9, 0.03 * 1e9]);
+  expect(costOf({ ...noUsage, promptTokens: 10, units: { images: 1 } }, { ...unitPrice, input: 5 })).toBe(40_050_000);
+});
 
-  it('is 0 for a unit without a price, and rounded once', () => {
-    expect(costOf({ ...noUsage, units: { images: 3 } }, price)).toBe(0);
-    const third = { input: 0, output: 0, characters: 0.000_4 };
-    expect(costOf({ ...noUsage, units: { characters: 1 } }, third)).toBe(0);
-    expect(computeMaxCost(0, 0, third, { characters: 1 })).toBe(1);
-  });
-
-  it('is part of the highest cost that is reserved', () => {
-    expect(computeMaxCost(100, 0, { ...unitPrice, input: 1 }, { images: 2 })).toBe(80_100_000);
-  });
+it('the cost of what is not a token is 0 for a unit without a price, rounded once, and part of the highest cost that is reserved', () => {
+  expect(costOf({ ...noUsage, units: { images: 3 } }, price)).toBe(0);
+  const third = { input: 0, output: 0, characters: 0.000_4 };
+  expect(costOf({ ...noUsage, units: { characters: 1 } }, third)).toBe(0);
+  expect(computeMaxCost(0, 0, third, { characters: 1 })).toBe(1);
+  expect(computeMaxCost(100, 0, { ...unitPrice, input: 1 }, { images: 2 })).toBe(80_100_000);
 });
 
 it('belongs to a model whose name can stand in a path', () => {

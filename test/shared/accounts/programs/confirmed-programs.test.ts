@@ -1,13 +1,11 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { issued, openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
+import { decodeJwt } from 'jose';
+import { describe, expect, it, vi } from 'vitest';
+import { issued, openPrograms } from '../../../helpers/accounts/open-programs.ts';
 import { until } from '../../../helpers/until.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
+import { useForEach } from '../../../helpers/use-for-each.ts';
 
-let open: OpenPrograms;
-
-beforeEach(async () => {
-  open = await openPrograms();
-});
+const open = useForEach(openPrograms);
 
 describe('a program of somebody whose provider is asked', () => {
   it('stays signed in, and gets nothing, while it is not known whether a provider lets its person in', async () => {
@@ -47,8 +45,7 @@ describe('a program of somebody whose provider is asked', () => {
       return 'confirmed';
     });
     const { accessToken } = (await open.renew({ tokens })).tokens;
-    const [, claims = ''] = accessToken.split('.');
-    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ user: { weight: 7 } });
+    expect(decodeJwt(accessToken)).toMatchObject({ user: { weight: 7 } });
   });
 
   it('is announced as signed out when its code comes again, and it is not known whether a provider lets its person in', async () => {
@@ -63,11 +60,10 @@ describe('a program of somebody whose provider is asked', () => {
 
   it('gets no tokens when its person signs out everywhere while they are being made', async () => {
     const deviceCode = await open.approve();
-    const signsOut = async () => {
+    open.programs.setConfirm(async () => {
       await open.accounts.users.endSessions(open.ada.id);
-      return 'confirmed' as const;
-    };
-    open.programs.setConfirm(signsOut);
+      return 'confirmed';
+    });
     expect(await open.programs.claim(deviceCode)).toMatchObject({ state: 'ended', userId: open.ada.id });
     expect(await open.programs.store.listOfPerson(open.ada.id)).toEqual([]);
   });

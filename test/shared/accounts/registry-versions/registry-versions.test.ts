@@ -1,11 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-async function open(): Promise<OpenKeyStore & { versions: RegistryVersions }> {
-  const opened = await openKeyStore();
-  return { ...opened, versions: opened.accounts.registryVersions };
-}
+const open = useKeyStore();
+let versions: RegistryVersions;
+beforeEach(() => void ({ registryVersions: versions } = open.accounts));
 
 /** A version with this text, based on another one. */
 function version(basedOn: number, text: string) {
@@ -14,12 +13,8 @@ function version(basedOn: number, text: string) {
 
 describe('the versions of the registry', () => {
   it('are none at first, then numbered, and keep text, content, time, person and note', async () => {
-    const { versions } = await open();
-    expect([await versions.newest(), await versions.find(1), await versions.list()]).toEqual([
-      undefined,
-      undefined,
-      [],
-    ]);
+    expect([await versions.newest(), await versions.find(1)]).toEqual([undefined, undefined]);
+    expect(await versions.list()).toEqual([]);
     const before = Date.now() - 2_000;
     expect(await versions.add({ ...version(0, 'one'), note: 'The first.' })).toEqual({ stored: 1 });
     expect(await versions.add({ ...version(1, 'two'), by: 'p2', revertOf: 1 })).toEqual({ stored: 2 });
@@ -37,7 +32,6 @@ describe('the versions of the registry', () => {
   });
 
   it('are refused when they are based on another one than the newest', async () => {
-    const { versions } = await open();
     await versions.add(version(0, 'one'));
     expect(await versions.add(version(0, 'late'))).toEqual({ newest: 1 });
     expect(await versions.add(version(7, 'early'))).toEqual({ newest: 1 });
@@ -45,7 +39,6 @@ describe('the versions of the registry', () => {
   });
 
   it('that are stored at the same time result in one', async () => {
-    const { versions } = await open();
     await versions.add(version(0, 'one'));
     const texts = Array.from({ length: 20 }, (_, at) => `edit ${at}`);
     const outcomes = await Promise.all(texts.map((text) => versions.add(version(1, text))));
@@ -56,21 +49,20 @@ describe('the versions of the registry', () => {
   });
 
   it('are the newest fifty, and the others leave nothing behind', async () => {
-    const { versions, connection, prefix } = await open();
     for (let at = 0; at < 53; at++) await versions.add(version(at, `text ${at + 1}`));
     const numbers = (await versions.list()).map(({ number }) => number);
     expect(numbers).toEqual(Array.from({ length: 50 }, (_, at) => 53 - at));
     expect(await versions.find(3)).toBeUndefined();
     expect(await versions.find(4)).toMatchObject({ text: 'text 4' });
-    expect(await connection.redis.keys(`${prefix}registry-version*`)).toHaveLength(51);
+    expect(await open.redis.keys(`${open.prefix}registry-version*`)).toHaveLength(51);
   });
 
   it('that another release wrote are read as far as they can be, and the others stay readable', async () => {
-    const { versions, connection, prefix, unreadable } = await open();
+    const { redis, prefix, unreadable } = open;
     await versions.add(version(0, 'one'));
     await versions.add(version(1, 'two'));
-    await connection.redis.hset(`${prefix}registry-version:1`, { colour: 'red' });
-    await connection.redis.hdel(`${prefix}registry-version:2`, 'by');
+    await redis.hset(`${prefix}registry-version:1`, { colour: 'red' });
+    await redis.hdel(`${prefix}registry-version:2`, 'by');
     expect(await versions.find(1)).toMatchObject({ text: 'one' });
     await expect(versions.find(2)).rejects.toThrow('registry version 2');
     expect(await versions.list()).toMatchObject([{ number: 1 }]);

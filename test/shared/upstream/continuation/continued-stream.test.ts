@@ -78,20 +78,18 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
   });
 });
 
-describe('a continued stream', () => {
-  it('ends with an error if the model starts to think again', () => {
-    const rest = continued(chat, { pieces: ['Well'], events: 0 });
-    const thinking = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] });
-    expect(() => rest.event(thinking)).toThrow(expect.objectContaining({ failure: 'mismatch' }));
-  });
+it('a continued stream ends with an error if the model starts to think again', () => {
+  const rest = continued(chat, { pieces: ['Well'], events: 0 });
+  const thinking = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] });
+  expect(() => rest.event(thinking)).toThrow(expect.objectContaining({ failure: 'mismatch' }));
+});
 
-  it('passes a tool call that follows on the text', () => {
-    const rest = continued(chat, { pieces: ['Well'], events: 0 });
-    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
-    expect(rest.event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain('"look"');
-  });
+it('a continued stream passes a tool call that follows on the text', () => {
+  const rest = continued(chat, { pieces: ['Well'], events: 0 });
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  expect(rest.event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain('"look"');
+});
 
-  it('is not begun if its events would have other numbers', () => {
-    expect(() => continued(responses, { pieces: ['a', 'b'], events: 7 })).toThrow('numbered otherwise');
-  });
+it('a continued stream is not begun if its events would have other numbers', () => {
+  expect(() => continued(responses, { pieces: ['a', 'b'], events: 7 })).toThrow('numbered otherwise');
 });
