@@ -1,15 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { addressesIn, isNetwork } from '#shared/public-fetch/networks.ts';
 import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
 
-describe('isNetwork', () => {
-  it.each(['10.0.0.5', '10.0.0.0/8', '::1', 'fd00::/8', '0.0.0.0/0'])('accepts %s', (text) =>
-    expect(isNetwork(text)).toBe(true),
-  );
-  it.each(['', 'localhost', '10.0.0.0/33', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1'])(
-    'refuses %j',
-    (text) => expect(isNetwork(text)).toBe(false),
-  );
+it.each([
+  ['accepts networks', true, ['10.0.0.5', '10.0.0.0/8', '::1', 'fd00::/8', '0.0.0.0/0']],
+  ['refuses others', false, ['', 'localhost', '10.0.0.0/33', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1']],
+])('isNetwork %s', (_, expected, texts) => {
+  for (const text of texts) expect(isNetwork(text), text).toBe(expected);
 });
 
 it('addressesIn finds addresses of its networks, and no others', () => {

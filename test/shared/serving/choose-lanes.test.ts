@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
@@ -65,80 +65,78 @@ it('prices are read only if the registry limits them', () => {
   expect(asked).toEqual(['gpu']);
 });
 
-describe('auto', () => {
-  const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
-  const gpu = pool('gpu', 'gpu', { can: ['stream', 'tools'] });
-  const cli = pool('cli', 'cli', { can: ['stream', 'thinking'] });
-  const cloud = pool('cloud', 'cloud', { can: all });
+const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
+const gpu = pool('gpu', 'gpu', { can: ['stream', 'tools'] });
+const cli = pool('cli', 'cli', { can: ['stream', 'thinking'] });
+const cloud = pool('cloud', 'cloud', { can: all });
 
-  it.each<[string, object, LivePool[], string[]]>([
-    ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
-    ['does not skip models without thinking', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+it.each<[string, object, LivePool[], string[]]>([
+  ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
+  ['does not skip models without thinking', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+  [
+    'with web search goes to models whose upstream searches',
+    { hosted: ['web_search'] },
+    [gpu, cli, cloud, pool('cloud', 'native', { can: [...all, 'web_search@chat'] })],
+    ['native'],
+  ],
+  [
+    'with web search passes over upstreams that search for other formats',
+    { hosted: ['web_search'] },
+    [pool('cloud', 'other', { can: [...all, 'web_search@messages'] })],
+    [],
+  ],
+  ['with web search finds no lane if no upstream searches', { hosted: ['web_search'] }, [gpu, cli, cloud], []],
+  [
+    'with a part that not all take goes to those that take it in its format',
+    { features: ['pdf'] },
     [
-      'with web search goes to models whose upstream searches',
-      { hosted: ['web_search'] },
-      [gpu, cli, cloud, pool('cloud', 'native', { can: [...all, 'web_search@chat'] })],
-      ['native'],
+      pool('gpu', 'none', { lacks: ['pdf@chat'] }),
+      pool('cli', 'other', { lacks: ['pdf@messages', 'logprobs@chat'] }),
+      cloud,
     ],
-    [
-      'with web search passes over upstreams that search for other formats',
-      { hosted: ['web_search'] },
-      [pool('cloud', 'other', { can: [...all, 'web_search@messages'] })],
-      [],
-    ],
-    ['with web search finds no lane if no upstream searches', { hosted: ['web_search'] }, [gpu, cli, cloud], []],
-    [
-      'with a part that not all take goes to those that take it in its format',
-      { features: ['pdf'] },
-      [
-        pool('gpu', 'none', { lacks: ['pdf@chat'] }),
-        pool('cli', 'other', { lacks: ['pdf@messages', 'logprobs@chat'] }),
-        cloud,
-      ],
-      ['other', 'cloud'],
-    ],
-    [
-      'with a part that nobody takes goes to those that refuse it in words',
-      { features: ['pdf'] },
-      [pool('gpu', 'none', { lacks: ['pdf@chat'] })],
-      ['none'],
-    ],
-    [
-      'within a tier prefers thinking if requested, then free slots',
-      { thinking: true },
-      [pool('gpu', 'busy', { busy: 2 }), pool('gpu', 'free'), pool('gpu', 'thinks', { can: all, busy: 2 })],
-      ['thinks', 'free', 'busy'],
-    ],
-    [
-      'skips a context that is certainly too small',
-      { inputTokens: 10_000 },
-      [pool('gpu', 'small', { context: 4_096 }), pool('gpu', 'tight', { context: 9_000 }), cloud],
-      ['tight', 'cloud'],
-    ],
-  ])('%s', (_, needs, pools, expected) => {
-    expect(lanes('auto', pools, needs)).toEqual(expected);
-  });
+    ['other', 'cloud'],
+  ],
+  [
+    'with a part that nobody takes goes to those that refuse it in words',
+    { features: ['pdf'] },
+    [pool('gpu', 'none', { lacks: ['pdf@chat'] })],
+    ['none'],
+  ],
+  [
+    'within a tier prefers thinking if requested, then free slots',
+    { thinking: true },
+    [pool('gpu', 'busy', { busy: 2 }), pool('gpu', 'free'), pool('gpu', 'thinks', { can: all, busy: 2 })],
+    ['thinks', 'free', 'busy'],
+  ],
+  [
+    'skips a context that is certainly too small',
+    { inputTokens: 10_000 },
+    [pool('gpu', 'small', { context: 4_096 }), pool('gpu', 'tight', { context: 9_000 }), cloud],
+    ['tight', 'cloud'],
+  ],
+])('auto %s', (_, needs, pools, expected) => {
+  expect(lanes('auto', pools, needs)).toEqual(expected);
+});
 
-  it('goes to the largest context if the input is too long for all, and that worker refuses it', () => {
-    const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
-    expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
-  });
+it('auto goes to the largest context if the input is too long for all, and that worker refuses it', () => {
+  const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
+  expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
+});
 
-  it('follows the rules of the registry', () => {
-    const prices = { cloud: { input: 3, output: 15 } };
-    const by = (auto: object) => lanes('auto', [gpu, cli, cloud], {}, { prices, auto });
-    expect(by({ tiers: ['cloud', 'gpu'] })).toEqual(['cloud', 'gpu']);
-    expect(by({ only: ['cli'] })).toEqual(['cli']);
-    expect(by({ except: ['gpu'] })).toEqual(['cli', 'cloud']);
-    expect(by({ max_cost: 10 })).toEqual(['gpu', 'cli']);
-    expect(by({ max_cost: 15 })).toEqual(['gpu', 'cli', 'cloud']);
-  });
+it('auto follows the rules of the registry', () => {
+  const prices = { cloud: { input: 3, output: 15 } };
+  const by = (auto: object) => lanes('auto', [gpu, cli, cloud], {}, { prices, auto });
+  expect(by({ tiers: ['cloud', 'gpu'] })).toEqual(['cloud', 'gpu']);
+  expect(by({ only: ['cli'] })).toEqual(['cli']);
+  expect(by({ except: ['gpu'] })).toEqual(['cli', 'cloud']);
+  expect(by({ max_cost: 10 })).toEqual(['gpu', 'cli']);
+  expect(by({ max_cost: 15 })).toEqual(['gpu', 'cli', 'cloud']);
+});
 
-  it('treats avoided workers as absent', () => {
-    const two = pool('gpu', 'two', { workers: ['a', 'b'] });
-    expect(lanes('auto', [two, cloud], {}, {}, ['a'])).toEqual(['two', 'cloud']);
-    expect(lanes('auto', [two, cloud], {}, {}, ['a', 'b'])).toEqual(['cloud']);
-  });
+it('auto treats avoided workers as absent', () => {
+  const two = pool('gpu', 'two', { workers: ['a', 'b'] });
+  expect(lanes('auto', [two, cloud], {}, {}, ['a'])).toEqual(['two', 'cloud']);
+  expect(lanes('auto', [two, cloud], {}, {}, ['a', 'b'])).toEqual(['cloud']);
 });
 
 it('a named model goes to all pools that serve it, GPU first', () => {

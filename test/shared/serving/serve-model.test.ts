@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
@@ -103,58 +103,55 @@ it.each([
   expect(served.hedges.spend(fields.model)).toBe(earns);
 });
 
-describe('the reservation of a request', () => {
-  const failing = (message: string) => (): never => {
-    throw new Error(message);
-  };
-  /** The same components with a dispatcher whose job has this end. */
-  const finishing = (served: ServingComponents, report: object, record: ServingComponents['record']) => {
-    const dispatch = () => ({ finished: Promise.resolve(report) }) as Job;
-    return { ...served, dispatcher: { ...served.dispatcher, dispatch }, record };
-  };
-  const call = { tool: 't', body: Buffer.from('{}'), stream: false };
+const failing = (message: string) => (): never => {
+  throw new Error(message);
+};
+/** The same components with a dispatcher whose job has this end. */
+const finishing = (served: ServingComponents, report: object, record: ServingComponents['record']) => {
+  const dispatch = () => ({ finished: Promise.resolve(report) }) as Job;
+  return { ...served, dispatcher: { ...served.dispatcher, dispatch }, record };
+};
+const call = { tool: 't', body: Buffer.from('{}'), stream: false };
 
-  it.each<[string, string, (served: ServingComponents) => Promise<unknown>]>([
-    ['the request cannot be dispatched', 'broken', (served) => ask(served, identity())],
-    ['a tool call cannot', 'broken', (served) => serveTool(served, call, modelSink(), callerOf(identity()))],
-    [
-      'the headers of its limits cannot be set',
-      'no headers',
-      (served) =>
-        ask(served, identity(), {}, { caller: callerOf(identity(), { onLimitStatus: failing('no headers') }) }),
-    ],
-    [
-      'the finished request cannot be recorded',
-      'no record',
-      async (served) => (await ask(finishing(served, { state: 'failed' }, failing('no record')), identity()))?.finished,
-    ],
-  ])('is released if %s', async (_, reason, serve) => {
-    const { served, reservations } = parts();
-    await expect(serve(served)).rejects.toThrow(reason);
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
+it.each<[string, string, (served: ServingComponents) => Promise<unknown>]>([
+  ['the request cannot be dispatched', 'broken', (served) => ask(served, identity())],
+  ['a tool call cannot', 'broken', (served) => serveTool(served, call, modelSink(), callerOf(identity()))],
+  [
+    'the headers of its limits cannot be set',
+    'no headers',
+    (served) => ask(served, identity(), {}, { caller: callerOf(identity(), { onLimitStatus: failing('no headers') }) }),
+  ],
+  [
+    'the finished request cannot be recorded',
+    'no record',
+    async (served) => (await ask(finishing(served, { state: 'failed' }, failing('no record')), identity()))?.finished,
+  ],
+])('the reservation of a request is released if %s', async (_, reason, serve) => {
+  const { served, reservations } = parts();
+  await expect(serve(served)).rejects.toThrow(reason);
+  expect(reservations).toEqual(['reserved', 'released']);
+});
 
-  it('is released if the client disconnects meanwhile', async () => {
-    const { served, reservations } = parts();
-    const caller = callerOf(identity(), { isGone: () => true });
-    expect(await ask(served, identity(), {}, { caller })).toBeUndefined();
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
+it('the reservation of a request is released if the client disconnects meanwhile', async () => {
+  const { served, reservations } = parts();
+  const caller = callerOf(identity(), { isGone: () => true });
+  expect(await ask(served, identity(), {}, { caller })).toBeUndefined();
+  expect(reservations).toEqual(['reserved', 'released']);
+});
 
-  it('is committed, and the request recorded, with at most the possible usage', async () => {
-    const end = { usage: { ...noUsage, promptTokens: 9, completionTokens: 9e15 }, finishReason: 'stop' };
-    const report = { state: 'done', end, attempt: { placement: { pool: pools[0], model: 'm' } }, answerBytes: 30 };
-    const recorded: FinishedRequest[] = [];
-    const served = finishing(parts().served, report, (request) => void recorded.push(request));
-    const running = await ask(served, identity(), { max_tokens: 40 });
-    await running?.finished;
-    const possible = { ...noUsage, promptTokens: 9, completionTokens: 40 };
-    expect(recorded).toMatchObject([{ usage: possible, report: { end: { usage: possible } } }]);
-  });
+it('the reservation of a request is committed, and the request recorded, with at most the possible usage', async () => {
+  const end = { usage: { ...noUsage, promptTokens: 9, completionTokens: 9e15 }, finishReason: 'stop' };
+  const report = { state: 'done', end, attempt: { placement: { pool: pools[0], model: 'm' } }, answerBytes: 30 };
+  const recorded: FinishedRequest[] = [];
+  const served = finishing(parts().served, report, (request) => void recorded.push(request));
+  const running = await ask(served, identity(), { max_tokens: 40 });
+  await running?.finished;
+  const possible = { ...noUsage, promptTokens: 9, completionTokens: 40 };
+  expect(recorded).toMatchObject([{ usage: possible, report: { end: { usage: possible } } }]);
+});
 
-  it('is undefined for a key without limits', async () => {
-    const { served, reservations } = parts();
-    await expect(ask(served, identity({ limits: [] }))).rejects.toMatchObject({ code: 'internal' });
-    expect(reservations).toEqual([]);
-  });
+it('the reservation of a request is undefined for a key without limits', async () => {
+  const { served, reservations } = parts();
+  await expect(ask(served, identity({ limits: [] }))).rejects.toMatchObject({ code: 'internal' });
+  expect(reservations).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -39,36 +39,34 @@ function why(model: string, pools: LivePool[], { needs, file = {}, lost = [], wa
 const limited = { accepting: false, reason: 'limited: rate_limit_exceeded' };
 const paused = (seconds: number) => ({ ...limited, resumesAt: Date.now() + seconds * 1000 });
 
-describe('a request for auto', () => {
-  const both = 'No connected model takes tools of the client and images.';
-  it('is refused at once if no connected model takes what it has, with a code that clients know', () => {
-    const none = why('auto', [pool('gpu', 'a'), pool('cli', 'b')], { needs: { vision: true, tools: true } });
-    const details = { capability: 'image_block' };
-    expect(none).toMatchObject({ waits: false, error: { code: 'unsupported_parameter', message: both, details } });
-  });
+const both = 'No connected model takes tools of the client and images.';
+it('a request for auto is refused at once if no connected model takes what it has, with a code that clients know', () => {
+  const none = why('auto', [pool('gpu', 'a'), pool('cli', 'b')], { needs: { vision: true, tools: true } });
+  const details = { capability: 'image_block' };
+  expect(none).toMatchObject({ waits: false, error: { code: 'unsupported_parameter', message: both, details } });
+});
 
-  it('is refused with the capabilities that no model combines', () => {
-    const pools = [pool('gpu', 'a', ['tools']), pool('cloud', 'b', ['vision'])];
-    const none = why('auto', pools, { needs: { vision: true, tools: true } });
-    expect(none?.error).toMatchObject({ message: both, details: undefined });
-  });
+it('a request for auto is refused with the capabilities that no model combines', () => {
+  const pools = [pool('gpu', 'a', ['tools']), pool('cloud', 'b', ['vision'])];
+  const none = why('auto', pools, { needs: { vision: true, tools: true } });
+  expect(none?.error).toMatchObject({ message: both, details: undefined });
+});
 
-  it('waits for a model that was present a moment ago, or that may be started', () => {
-    const needs = { vision: true };
-    const [blind, sees] = [pool('gpu', 'a'), pool('cloud', 'b', ['vision'])];
-    expect(why('auto', [blind], { needs, lost: [sees] })?.waits).toBe(true);
-    expect(why('auto', [blind], { needs, lost: [pool('gpu', 'c')] })?.waits).toBe(false);
-    expect(why('auto', [blind], { needs, waits: { noWorkerMs: 600_000 } })?.waits).toBe(true);
-    expect(why('auto', [], { needs })).toBeUndefined();
-  });
+it('a request for auto waits for a model that was present a moment ago, or that may be started', () => {
+  const needs = { vision: true };
+  const [blind, sees] = [pool('gpu', 'a'), pool('cloud', 'b', ['vision'])];
+  expect(why('auto', [blind], { needs, lost: [sees] })?.waits).toBe(true);
+  expect(why('auto', [blind], { needs, lost: [pool('gpu', 'c')] })?.waits).toBe(false);
+  expect(why('auto', [blind], { needs, waits: { noWorkerMs: 600_000 } })?.waits).toBe(true);
+  expect(why('auto', [], { needs })).toBeUndefined();
+});
 
-  it('is refused with the limits of the registry that leave all connected models out', () => {
-    const file = { prices: { dear: { input: 1, output: 50 } }, auto: { max_cost: 10 } };
-    const message =
-      '`auto` may choose none of the connected models: `auto.max_cost` of the registry leaves all of them out.';
-    const error = { code: 'no_worker_available', message, retryAfter: 10 };
-    expect(why('auto', [pool('cloud', 'dear')], { file })).toMatchObject({ waits: false, error });
-  });
+it('a request for auto is refused with the limits of the registry that leave all connected models out', () => {
+  const file = { prices: { dear: { input: 1, output: 50 } }, auto: { max_cost: 10 } };
+  const message =
+    '`auto` may choose none of the connected models: `auto.max_cost` of the registry leaves all of them out.';
+  const error = { code: 'no_worker_available', message, retryAfter: 10 };
+  expect(why('auto', [pool('cloud', 'dear')], { file })).toMatchObject({ waits: false, error });
 });
 
 const file = { models: { best: { targets: [{ model: 'gone' }, { model: 'far', tier: 'cloud' }] } } };

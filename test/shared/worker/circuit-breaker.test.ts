@@ -135,119 +135,115 @@ describe('failures', () => {
   });
 });
 
-describe('a pause', () => {
-  const paused = { accepting: false, reason: 'limited: rate_limit_exceeded' };
-  const expectPause = (seconds: number): void => {
-    vi.advanceTimersByTime(seconds * 1000 - 1);
-    expect(now()).toMatchObject(paused);
-    vi.advanceTimersByTime(2);
-    expect(now()).toEqual(full);
-  };
+const paused = { accepting: false, reason: 'limited: rate_limit_exceeded' };
+const expectPause = (seconds: number): void => {
+  vi.advanceTimersByTime(seconds * 1000 - 1);
+  expect(now()).toMatchObject(paused);
+  vi.advanceTimersByTime(2);
+  expect(now()).toEqual(full);
+};
 
-  it('lasts as long as the upstream requests, at most a minute', async () => {
-    for (const asked of [5, 86_400]) {
-      await begin().fail('rate_limit_exceeded', asked);
-      changes = 0;
-      expectPause(Math.min(asked, 60));
-      expect(changes).toBe(1);
-    }
-  });
-
-  it('reports when the upstream is expected to take work again, even beyond a minute', async () => {
-    const inMs = () => (now().resumesAt ?? 0) - Date.now();
-    await begin().fail('rate_limit_exceeded', 7200);
-    expect(inMs()).toBe(7_200_000);
-    vi.advanceTimersByTime(60_001);
-    await begin().fail('rate_limit_exceeded');
-    expect(inMs()).toBe(7_200_000 - 60_001);
-    vi.advanceTimersByTime(60_001);
-    begin().write('hi');
-    await begin().fail('rate_limit_exceeded', 3);
-    expect(inMs()).toBe(3000);
-  });
-
-  it('grows from one second to thirty if the upstream gives no time, and starts over once it answers', async () => {
-    for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
-      await fail(1, 'rate_limit_exceeded');
-      expectPause(seconds);
-    }
-    begin().write('hi');
-    await fail(1, 'overloaded');
-    vi.advanceTimersByTime(1001);
-    expect(now()).toEqual(full);
-  });
-
-  it('ends with its timer, even if the clock has not reached that time', async () => {
-    vi.useRealTimers();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    await begin().fail('rate_limit_exceeded', 5);
-    expect(now()).toMatchObject(paused);
-    vi.advanceTimersByTime(5001);
-    expect(now()).toEqual(full);
-  });
-
-  it('is one pause for all jobs that are refused together, as long as the longest', async () => {
-    const jobs = [begin(), begin(), begin()];
-    for (const [index, seconds] of [undefined, 3, undefined].entries())
-      await jobs[index]?.fail('rate_limit_exceeded', seconds);
-    expectPause(3);
-  });
+it('a pause lasts as long as the upstream requests, at most a minute', async () => {
+  for (const asked of [5, 86_400]) {
+    await begin().fail('rate_limit_exceeded', asked);
+    changes = 0;
+    expectPause(Math.min(asked, 60));
+    expect(changes).toBe(1);
+  }
 });
 
-describe('an upstream without output', () => {
-  it('closes the worker if three streams wait ten times as long as usual, and opens it with the first output', async () => {
-    const usual = begin();
+it('a pause reports when the upstream is expected to take work again, even beyond a minute', async () => {
+  const inMs = () => (now().resumesAt ?? 0) - Date.now();
+  await begin().fail('rate_limit_exceeded', 7200);
+  expect(inMs()).toBe(7_200_000);
+  vi.advanceTimersByTime(60_001);
+  await begin().fail('rate_limit_exceeded');
+  expect(inMs()).toBe(7_200_000 - 60_001);
+  vi.advanceTimersByTime(60_001);
+  begin().write('hi');
+  await begin().fail('rate_limit_exceeded', 3);
+  expect(inMs()).toBe(3000);
+});
+
+it('a pause grows from one second to thirty if the upstream gives no time, and starts over once it answers', async () => {
+  for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
+    await fail(1, 'rate_limit_exceeded');
+    expectPause(seconds);
+  }
+  begin().write('hi');
+  await fail(1, 'overloaded');
+  vi.advanceTimersByTime(1001);
+  expect(now()).toEqual(full);
+});
+
+it('a pause ends with its timer, even if the clock has not reached that time', async () => {
+  vi.useRealTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await begin().fail('rate_limit_exceeded', 5);
+  expect(now()).toMatchObject(paused);
+  vi.advanceTimersByTime(5001);
+  expect(now()).toEqual(full);
+});
+
+it('a pause is one pause for all jobs that are refused together, as long as the longest', async () => {
+  const jobs = [begin(), begin(), begin()];
+  for (const [index, seconds] of [undefined, 3, undefined].entries())
+    await jobs[index]?.fail('rate_limit_exceeded', seconds);
+  expectPause(3);
+});
+
+it('an upstream without output closes the worker if three streams wait ten times as long as usual, and opens it with the first output', async () => {
+  const usual = begin();
+  vi.advanceTimersByTime(1000);
+  usual.write('hi');
+  await usual.succeed();
+  const waiting = [begin(), begin(), begin()];
+  vi.advanceTimersByTime(9_000);
+  expect(now()).toEqual(full);
+  vi.advanceTimersByTime(1_500);
+  expect(now()).toMatchObject({ accepting: false, reason: 'failing: no_output' });
+  waiting[1]?.write('hi');
+  expect(now()).toEqual(full);
+});
+
+it('an upstream without output takes at most one further stream at a time, with the same limit', () => {
+  for (let job = 0; job < 3; job += 1) begin();
+  vi.advanceTimersByTime(30_600);
+  expect(now().accepting).toBe(false);
+  vi.advanceTimersByTime(1_250);
+  expect(now()).toMatchObject({ accepting: true, slots: 4 });
+  begin();
+  vi.advanceTimersByTime(29_000);
+  expect(now().accepting).toBe(true);
+  vi.advanceTimersByTime(1_500);
+  expect(now().accepting).toBe(false);
+});
+
+it('an upstream without output is not assumed while any stream goes on, nor for answers that are not streamed', () => {
+  const streaming = begin();
+  for (let job = 0; job < 5; job += 1) begin();
+  for (let second = 0; second < 60; second += 1) {
+    streaming.write('hi');
     vi.advanceTimersByTime(1000);
-    usual.write('hi');
-    await usual.succeed();
-    const waiting = [begin(), begin(), begin()];
-    vi.advanceTimersByTime(9_000);
-    expect(now()).toEqual(full);
-    vi.advanceTimersByTime(1_500);
-    expect(now()).toMatchObject({ accepting: false, reason: 'failing: no_output' });
-    waiting[1]?.write('hi');
-    expect(now()).toEqual(full);
-  });
+  }
+  expect(now()).toEqual(full);
+  breaker.close();
+  breaker = new CircuitBreaker({ log: silentLog, onChange: () => undefined });
+  for (let job = 0; job < 5; job += 1) begin({ stream: false });
+  vi.advanceTimersByTime(60_000);
+  expect(now()).toEqual(full);
+});
 
-  it('takes at most one further stream at a time, with the same limit', () => {
-    for (let job = 0; job < 3; job += 1) begin();
-    vi.advanceTimersByTime(30_600);
-    expect(now().accepting).toBe(false);
-    vi.advanceTimersByTime(1_250);
-    expect(now()).toMatchObject({ accepting: true, slots: 4 });
-    begin();
-    vi.advanceTimersByTime(29_000);
-    expect(now().accepting).toBe(true);
-    vi.advanceTimersByTime(1_500);
-    expect(now().accepting).toBe(false);
-  });
-
-  it('is not assumed while any stream goes on, nor for answers that are not streamed', () => {
-    const streaming = begin();
-    for (let job = 0; job < 5; job += 1) begin();
-    for (let second = 0; second < 60; second += 1) {
-      streaming.write('hi');
-      vi.advanceTimersByTime(1000);
-    }
-    expect(now()).toEqual(full);
-    breaker.close();
-    breaker = new CircuitBreaker({ log: silentLog, onChange: () => undefined });
-    for (let job = 0; job < 5; job += 1) begin({ stream: false });
-    vi.advanceTimersByTime(60_000);
-    expect(now()).toEqual(full);
-  });
-
-  it('that is unhealthy for ten seconds gives up the streams that wait for their first output, and no others', async () => {
-    const [waiting, begun] = [begin(), begin()];
-    begun.write('hi');
-    vi.advanceTimersByTime(20_000);
-    breaker.healthy(false);
-    let begunIsOver = false;
-    void begun.outcome.finally(() => (begunIsOver = true));
-    vi.advanceTimersByTime(10_500);
-    expect(await waiting.outcome).toMatchObject({ code: 'upstream_timeout' });
-    expect(begunIsOver).toBe(false);
-  });
+it('an upstream without output that is unhealthy for ten seconds gives up the streams that wait for their first output, and no others', async () => {
+  const [waiting, begun] = [begin(), begin()];
+  begun.write('hi');
+  vi.advanceTimersByTime(20_000);
+  breaker.healthy(false);
+  let begunIsOver = false;
+  void begun.outcome.finally(() => (begunIsOver = true));
+  vi.advanceTimersByTime(10_500);
+  expect(await waiting.outcome).toMatchObject({ code: 'upstream_timeout' });
+  expect(begunIsOver).toBe(false);
 });
 
 it('a job that was cancelled before it began is aborted from the start, and an ended job is not aborted any more', async () => {

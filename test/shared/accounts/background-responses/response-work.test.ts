@@ -144,65 +144,63 @@ describe('a response in the background', () => {
   });
 });
 
-describe('the room for responses in the background', () => {
-  it('is made by removing the oldest finished ones, and refuses a request if there are none', async () => {
-    const { responses, create, begin, eventsOf, redis, prefix } = await open({ ownerBytes: 20_000 });
-    const body = 'x'.repeat(6_000);
-    for (const id of ['resp_1', 'resp_2']) await create(id, { body });
-    await expect(create('resp_3', { body })).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    await expect(create('resp_3', { body: 'x'.repeat(20_000) })).rejects.toMatchObject({ code: 'body_too_large' });
-    const { next, append, end } = await begin();
-    await append('y'.repeat(2_000), next);
-    expect(await end(next + 1)).toBe('ended');
-    // Its request is gone, its events are not.
-    await create('resp_3', { body: 'short' });
-    expect(await eventsOf()).toContain('completed;');
-    await create('resp_4', { body: 'x'.repeat(8_000) });
-    expect(await responses.find('ada', 'resp_1')).toBeUndefined();
-    await removeBackgroundResponsesOfOwner(redis, prefix, 'ada');
-    expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
-    expect(await redis.get(`${prefix}background-total`)).toBe('0');
-  });
+it('the room for responses in the background is made by removing the oldest finished ones, and refuses a request if there are none', async () => {
+  const { responses, create, begin, eventsOf, redis, prefix } = await open({ ownerBytes: 20_000 });
+  const body = 'x'.repeat(6_000);
+  for (const id of ['resp_1', 'resp_2']) await create(id, { body });
+  await expect(create('resp_3', { body })).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  await expect(create('resp_3', { body: 'x'.repeat(20_000) })).rejects.toMatchObject({ code: 'body_too_large' });
+  const { next, append, end } = await begin();
+  await append('y'.repeat(2_000), next);
+  expect(await end(next + 1)).toBe('ended');
+  // Its request is gone, its events are not.
+  await create('resp_3', { body: 'short' });
+  expect(await eventsOf()).toContain('completed;');
+  await create('resp_4', { body: 'x'.repeat(8_000) });
+  expect(await responses.find('ada', 'resp_1')).toBeUndefined();
+  await removeBackgroundResponsesOfOwner(redis, prefix, 'ada');
+  expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
+  expect(await redis.get(`${prefix}background-total`)).toBe('0');
+});
 
-  it('is made by dropping the events of a response that has too many, not the response', async () => {
-    const { responses, begin, redis, prefix } = await open({ ownerBytes: 20_000 });
-    const { append, next } = await begin();
-    expect(await append('y'.repeat(30_000), next)).toBe(true);
-    expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
-    expect(await append('y', next + 1)).toBe(true);
-    expect(Number(await redis.get(`${prefix}background-total`))).toBeLessThan(2_000);
-    // The events of later runs are not kept either, and the response can be removed.
-    const second = await begin();
-    expect(second.next).toBe(next + 2);
-    expect(await second.end(next + 2)).toBe('ended');
-    expect(await responses.delete('ada', 'resp_1')).toBe(true);
-    expect(await responses.find('ada', 'resp_1')).toBeUndefined();
-  });
+it('the room for responses in the background is made by dropping the events of a response that has too many, not the response', async () => {
+  const { responses, begin, redis, prefix } = await open({ ownerBytes: 20_000 });
+  const { append, next } = await begin();
+  expect(await append('y'.repeat(30_000), next)).toBe(true);
+  expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
+  expect(await append('y', next + 1)).toBe(true);
+  expect(Number(await redis.get(`${prefix}background-total`))).toBeLessThan(2_000);
+  // The events of later runs are not kept either, and the response can be removed.
+  const second = await begin();
+  expect(second.next).toBe(next + 2);
+  expect(await second.end(next + 2)).toBe('ended');
+  expect(await responses.delete('ada', 'resp_1')).toBe(true);
+  expect(await responses.find('ada', 'resp_1')).toBeUndefined();
+});
 
-  it('is bounded by a number of unfinished responses per owner', async () => {
-    const opened = await open({ maxOpen: 2 });
-    expect(await opened.create('resp_1')).toBe(1);
-    expect(await opened.create('resp_2')).toBe(2);
-    await expect(opened.create('resp_3')).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    expect(await opened.create('resp_4', { owner: 'bob' })).toBe(1);
-    const { next, end } = await opened.begin();
-    await end(next);
-    await opened.create('resp_3');
-  });
+it('the room for responses in the background is bounded by a number of unfinished responses per owner', async () => {
+  const opened = await open({ maxOpen: 2 });
+  expect(await opened.create('resp_1')).toBe(1);
+  expect(await opened.create('resp_2')).toBe(2);
+  await expect(opened.create('resp_3')).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  expect(await opened.create('resp_4', { owner: 'bob' })).toBe(1);
+  const { next, end } = await opened.begin();
+  await end(next);
+  await opened.create('resp_3');
+});
 
-  it('is free again when they expire, even if Redis has removed them by itself', async () => {
-    const opened = await open({ openMs: 50, keepMs: 50, maxOpen: 2 });
-    const { redis, prefix, work } = opened;
-    await opened.create('resp_1', { body: 'x'.repeat(6_000) });
-    await opened.create('resp_2');
-    await redis.del(...['response', 'texts', 'events'].map((kind) => `${prefix}background-${kind}:resp_1`));
-    await until(async () => {
-      await work.sweep();
-      return (await redis.keys(`${prefix}background-*`)).join() === `${prefix}background-total`;
-    });
-    expect(await redis.get(`${prefix}background-total`)).toBe('0');
-    await opened.create('resp_3');
+it('the room for responses in the background is free again when they expire, even if Redis has removed them by itself', async () => {
+  const opened = await open({ openMs: 50, keepMs: 50, maxOpen: 2 });
+  const { redis, prefix, work } = opened;
+  await opened.create('resp_1', { body: 'x'.repeat(6_000) });
+  await opened.create('resp_2');
+  await redis.del(...['response', 'texts', 'events'].map((kind) => `${prefix}background-${kind}:resp_1`));
+  await until(async () => {
+    await work.sweep();
+    return (await redis.keys(`${prefix}background-*`)).join() === `${prefix}background-total`;
   });
+  expect(await redis.get(`${prefix}background-total`)).toBe('0');
+  await opened.create('resp_3');
 });
 
 it('changes of responses reach their listeners, also after the connection was lost', async () => {

@@ -174,53 +174,51 @@ it('a slice ends once, whoever tries', async () => {
   expect(await work.find('batch_1')).toMatchObject({ cancelled: 1, slicesLeft: 0 });
 });
 
-describe('what belongs to a batch in Redis', () => {
-  const dayMs = 24 * hourMs;
+const dayMs = 24 * hourMs;
 
-  it('is kept for as long as its record, however long its window is', async () => {
-    const { batches, work, record, redis, prefix } = await open();
-    await batches.create(batch('batch_1', { expiresAt: Date.now() + dayMs }));
-    await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
-    await work.move('batch_1', { from: 'validating', to: 'running', fields: { slices: 1, slicesLeft: 1 } });
-    await record(0, answered);
-    for (const name of ['batch:batch_1', 'batch-slices:batch_1', 'batch-results:batch_1:0'])
-      expect(await redis.pttl(`${prefix}${name}`), name).toBeGreaterThan(dayMs + hourMs - 60_000);
-  });
+it('what belongs to a batch in Redis is kept for as long as its record, however long its window is', async () => {
+  const { batches, work, record, redis, prefix } = await open();
+  await batches.create(batch('batch_1', { expiresAt: Date.now() + dayMs }));
+  await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
+  await work.move('batch_1', { from: 'validating', to: 'running', fields: { slices: 1, slicesLeft: 1 } });
+  await record(0, answered);
+  for (const name of ['batch:batch_1', 'batch-slices:batch_1', 'batch-results:batch_1:0'])
+    expect(await redis.pttl(`${prefix}${name}`), name).toBeGreaterThan(dayMs + hourMs - 60_000);
+});
 
-  it('lists the objects that the batch holds until it releases them', async () => {
-    const { work, redis, prefix, upload } = await running(1);
-    await work.endSlice(slice, cancelled, { output: await upload('o1') });
-    expect(await work.release('batch_1')).toEqual({ objects: [], left: 0 });
-    expect(await redis.pttl(`${prefix}batch-held:batch_1`)).toBe(-1);
-    await redis.del(`${prefix}batch:batch_1`);
-    expect(await work.listOrphans(9)).toEqual(['batch_1']);
-    expect(await work.release('batch_1')).toEqual({ objects: ['o1'], left: 0 });
-    await work.drop('batch_1');
-    expect(await work.listOrphans(9)).toEqual([]);
-  });
+it('what belongs to a batch in Redis lists the objects that the batch holds until it releases them', async () => {
+  const { work, redis, prefix, upload } = await running(1);
+  await work.endSlice(slice, cancelled, { output: await upload('o1') });
+  expect(await work.release('batch_1')).toEqual({ objects: [], left: 0 });
+  expect(await redis.pttl(`${prefix}batch-held:batch_1`)).toBe(-1);
+  await redis.del(`${prefix}batch:batch_1`);
+  expect(await work.listOrphans(9)).toEqual(['batch_1']);
+  expect(await work.release('batch_1')).toEqual({ objects: ['o1'], left: 0 });
+  await work.drop('batch_1');
+  expect(await work.listOrphans(9)).toEqual([]);
+});
 
-  it('is gone once the batch is over', async () => {
-    const { work, upload, fail } = await running(1);
-    await fail();
-    await work.close('batch_1');
-    expect(await work.endSlice(slice, cancelled, { output: await upload('o1') })).toBe('was over');
-    expect(await work.holdInput('batch_1')).toBeUndefined();
-    await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
-    expect(await work.readSlice('batch_1', 0)).toBeUndefined();
-    expect([await work.release('batch_1'), await work.listOpen()]).toEqual([{ objects: [], left: 0 }, []]);
-  });
+it('what belongs to a batch in Redis is gone once the batch is over', async () => {
+  const { work, upload, fail } = await running(1);
+  await fail();
+  await work.close('batch_1');
+  expect(await work.endSlice(slice, cancelled, { output: await upload('o1') })).toBe('was over');
+  expect(await work.holdInput('batch_1')).toBeUndefined();
+  await work.writeSlices('batch_1', [{ from: 0, to: 100, lines: 1 }]);
+  expect(await work.readSlice('batch_1', 0)).toBeUndefined();
+  expect([await work.release('batch_1'), await work.listOpen()]).toEqual([{ objects: [], left: 0 }, []]);
+});
 
-  it('keeps the batch in the list of its owner for as long as it is known, whatever they create after it', async () => {
-    const { batches, redis, prefix } = await open();
-    const createdAt = Date.now() - 3 * hourMs;
-    await batches.create(batch('batch_1', { createdAt, expiresAt: createdAt + dayMs }));
-    await batches.create(batch('batch_2', { createdAt: createdAt + 1, expiresAt: createdAt + dayMs }));
-    await redis.del(`${prefix}batch:batch_2`);
-    await batches.create(batch('batch_3'));
-    const name = `${prefix}batches-of:openai:ada`;
-    expect(await redis.zrange(name, '0', '-1')).toEqual(['batch_1', 'batch_3']);
-    expect(await redis.pttl(name)).toBeGreaterThan(dayMs - 3 * hourMs + hourMs - 60_000);
-  });
+it('what belongs to a batch in Redis keeps the batch in the list of its owner for as long as it is known, whatever they create after it', async () => {
+  const { batches, redis, prefix } = await open();
+  const createdAt = Date.now() - 3 * hourMs;
+  await batches.create(batch('batch_1', { createdAt, expiresAt: createdAt + dayMs }));
+  await batches.create(batch('batch_2', { createdAt: createdAt + 1, expiresAt: createdAt + dayMs }));
+  await redis.del(`${prefix}batch:batch_2`);
+  await batches.create(batch('batch_3'));
+  const name = `${prefix}batches-of:openai:ada`;
+  expect(await redis.zrange(name, '0', '-1')).toEqual(['batch_1', 'batch_3']);
+  expect(await redis.pttl(name)).toBeGreaterThan(dayMs - 3 * hourMs + hourMs - 60_000);
 });
 
 const pause = { until: Date.now() + 10_000, reason: 'a budget', isForAll: true };
@@ -252,81 +250,79 @@ it('a pause is not shown to the owner a minute after it has ended, if nobody has
   expect(await shown(Date.now() - 61_000)).toEqual([undefined, undefined]);
 });
 
-describe('a batch', () => {
-  it('is found, listed and cancelled only by its owner, and removed only when it is over', async () => {
-    const { batches, fail } = await open();
-    const findOf = (owner: string, api = 'openai') => batches.find(owner, api, 'batch_1');
-    const none = { batches: [], hasMore: false };
-    await batches.create(batch('batch_1'));
-    const created = { state: 'validating', total: 0, metadata: { purpose: 'test' } };
-    expect(await findOf('ada')).toMatchObject(created);
-    expect([await findOf('bob'), await findOf('ada', 'anthropic')]).toEqual([undefined, undefined]);
-    expect(await batches.list('bob', 'openai', { limit: 5 })).toEqual(none);
-    expect(await batches.cancel('batch_1')).toBe(true);
-    expect((await findOf('ada'))?.cancelledAt).toBeGreaterThan(0);
-    expect(await batches.delete('batch_1')).toBe(false);
-    await fail('batch_1', 'validating');
-    expect(await batches.delete('batch_1')).toBe(true);
-    expect(await findOf('ada')).toBeUndefined();
-    expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual(none);
-  });
+it('a batch is found, listed and cancelled only by its owner, and removed only when it is over', async () => {
+  const { batches, fail } = await open();
+  const findOf = (owner: string, api = 'openai') => batches.find(owner, api, 'batch_1');
+  const none = { batches: [], hasMore: false };
+  await batches.create(batch('batch_1'));
+  const created = { state: 'validating', total: 0, metadata: { purpose: 'test' } };
+  expect(await findOf('ada')).toMatchObject(created);
+  expect([await findOf('bob'), await findOf('ada', 'anthropic')]).toEqual([undefined, undefined]);
+  expect(await batches.list('bob', 'openai', { limit: 5 })).toEqual(none);
+  expect(await batches.cancel('batch_1')).toBe(true);
+  expect((await findOf('ada'))?.cancelledAt).toBeGreaterThan(0);
+  expect(await batches.delete('batch_1')).toBe(false);
+  await fail('batch_1', 'validating');
+  expect(await batches.delete('batch_1')).toBe(true);
+  expect(await findOf('ada')).toBeUndefined();
+  expect(await batches.list('ada', 'openai', { limit: 5 })).toEqual(none);
+});
 
-  it('leaves each state once, and is worked on until it is closed', async () => {
-    const { work, batches } = await running(1);
-    const finish = { from: 'running', to: 'finishing', timed: 'finishingAt' } as const;
-    expect(await Promise.all([work.move('batch_1', finish), work.move('batch_1', finish)])).toEqual([true, false]);
-    expect(await work.move('batch_1', { from: 'finishing', to: 'ended', timed: 'endedAt' })).toBe(true);
-    expect((await work.listOpen()).map(({ id }) => id)).toEqual(['batch_1']);
-    expect([await batches.countAllOpen(), await work.countOpen('ada'), await work.countOpen('bob')]).toEqual([1, 1, 0]);
-    await work.close('batch_1');
-    expect(await work.listOpen()).toEqual([]);
-    expect([await batches.countAllOpen(), await work.countOpen('ada')]).toEqual([0, 0]);
-    expect(await work.find('batch_1')).toMatchObject({ state: 'ended' });
-  });
+it('a batch leaves each state once, and is worked on until it is closed', async () => {
+  const { work, batches } = await running(1);
+  const finish = { from: 'running', to: 'finishing', timed: 'finishingAt' } as const;
+  expect(await Promise.all([work.move('batch_1', finish), work.move('batch_1', finish)])).toEqual([true, false]);
+  expect(await work.move('batch_1', { from: 'finishing', to: 'ended', timed: 'endedAt' })).toBe(true);
+  expect((await work.listOpen()).map(({ id }) => id)).toEqual(['batch_1']);
+  expect([await batches.countAllOpen(), await work.countOpen('ada'), await work.countOpen('bob')]).toEqual([1, 1, 0]);
+  await work.close('batch_1');
+  expect(await work.listOpen()).toEqual([]);
+  expect([await batches.countAllOpen(), await work.countOpen('ada')]).toEqual([0, 0]);
+  expect(await work.find('batch_1')).toMatchObject({ state: 'ended' });
+});
 
-  it('is one of a bounded number of unfinished ones', async () => {
-    const { batches, work, fail } = await open(2);
-    for (const id of ['batch_1', 'batch_2']) await batches.create(batch(id));
-    await expect(batches.create(batch('batch_3'))).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    await batches.create(batch('batch_4', { owner: 'bob' }));
-    await fail('batch_1', 'validating');
-    await work.close('batch_1');
-    await batches.create(batch('batch_3'));
-    expect(await batches.find('ada', 'openai', 'batch_3')).toBeDefined();
-  });
+it('a batch is one of a bounded number of unfinished ones', async () => {
+  const { batches, work, fail } = await open(2);
+  for (const id of ['batch_1', 'batch_2']) await batches.create(batch(id));
+  await expect(batches.create(batch('batch_3'))).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  await batches.create(batch('batch_4', { owner: 'bob' }));
+  await fail('batch_1', 'validating');
+  await work.close('batch_1');
+  await batches.create(batch('batch_3'));
+  expect(await batches.find('ada', 'openai', 'batch_3')).toBeDefined();
+});
 
-  it('is cancelled when its owner is deleted, unless it is over; batches of others are not', async () => {
-    const { accounts, batches, find, fail } = await open();
-    const { key, team, end } = await makeOwners(accounts);
-    for (const owner of [key.id, team.id, 'ada'])
-      for (const name of ['over', 'open']) await batches.create(batch(`${owner}-${name}`, { owner }));
-    await fail(`${team.id}-over`, 'validating');
-    await end();
-    for (const id of [`${key.id}-over`, `${key.id}-open`, `${team.id}-open`])
-      expect((await find(id)).cancelledAt).toBeGreaterThan(Date.now() - hourMs);
-    for (const id of [`${team.id}-over`, 'ada-over', 'ada-open']) expect((await find(id)).cancelledAt).toBeUndefined();
-  });
+it('a batch is cancelled when its owner is deleted, unless it is over; batches of others are not', async () => {
+  const { accounts, batches, find, fail } = await open();
+  const { key, team, end } = await makeOwners(accounts);
+  for (const owner of [key.id, team.id, 'ada'])
+    for (const name of ['over', 'open']) await batches.create(batch(`${owner}-${name}`, { owner }));
+  await fail(`${team.id}-over`, 'validating');
+  await end();
+  for (const id of [`${key.id}-over`, `${key.id}-open`, `${team.id}-open`])
+    expect((await find(id)).cancelledAt).toBeGreaterThan(Date.now() - hourMs);
+  for (const id of [`${team.id}-over`, 'ada-over', 'ada-open']) expect((await find(id)).cancelledAt).toBeUndefined();
+});
 
-  it('is listed newest first, in pages in both directions, also from one that was removed', async () => {
-    const { batches, fail } = await open();
-    const now = Date.now();
-    for (const at of [1, 2, 3, 4, 5]) await batches.create(batch(`batch_${at}`, { createdAt: now + at }));
-    /** The batches of a page, with `…` behind them where more follow. */
-    const ids = async (page: Partial<Parameters<Batches['list']>[2]>) => {
-      const found = await batches.list('ada', 'openai', { limit: 2, ...page });
-      return found && found.batches.map(({ id }) => id.slice(-1)).join('') + (found.hasMore ? '…' : '');
-    };
-    const behind = [undefined, 'batch_4', 'batch_2'].map((after) => ids({ after }));
-    expect(await Promise.all(behind)).toEqual(['54…', '32…', '1']);
-    const ahead = [{ before: 'batch_2' }, { limit: 5, before: 'batch_4' }];
-    expect(await Promise.all(ahead.map(ids))).toEqual(['43…', '5']);
-    expect(await ids({ after: 'batch_unknown' })).toBeUndefined();
-    for (const id of ['batch_4', 'batch_5']) {
-      await fail(id, 'validating');
-      await batches.delete(id);
-    }
-    const beside = [{ after: 'batch_4' }, { before: 'batch_4' }, { limit: 5, after: 'batch_5' }];
-    expect(await Promise.all(beside.map(ids))).toEqual(['32…', '', '321']);
-    expect(await batches.list('bob', 'openai', { limit: 5, after: 'batch_5' })).toBeUndefined();
-  });
+it('a batch is listed newest first, in pages in both directions, also from one that was removed', async () => {
+  const { batches, fail } = await open();
+  const now = Date.now();
+  for (const at of [1, 2, 3, 4, 5]) await batches.create(batch(`batch_${at}`, { createdAt: now + at }));
+  /** The batches of a page, with `…` behind them where more follow. */
+  const ids = async (page: Partial<Parameters<Batches['list']>[2]>) => {
+    const found = await batches.list('ada', 'openai', { limit: 2, ...page });
+    return found && found.batches.map(({ id }) => id.slice(-1)).join('') + (found.hasMore ? '…' : '');
+  };
+  const behind = [undefined, 'batch_4', 'batch_2'].map((after) => ids({ after }));
+  expect(await Promise.all(behind)).toEqual(['54…', '32…', '1']);
+  const ahead = [{ before: 'batch_2' }, { limit: 5, before: 'batch_4' }];
+  expect(await Promise.all(ahead.map(ids))).toEqual(['43…', '5']);
+  expect(await ids({ after: 'batch_unknown' })).toBeUndefined();
+  for (const id of ['batch_4', 'batch_5']) {
+    await fail(id, 'validating');
+    await batches.delete(id);
+  }
+  const beside = [{ after: 'batch_4' }, { before: 'batch_4' }, { limit: 5, after: 'batch_5' }];
+  expect(await Promise.all(beside.map(ids))).toEqual(['32…', '', '321']);
+  expect(await batches.list('bob', 'openai', { limit: 5, after: 'batch_5' })).toBeUndefined();
 });

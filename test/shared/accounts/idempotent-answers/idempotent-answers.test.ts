@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import {
   IdempotentAnswers,
   type AnswerEntry,
@@ -43,36 +43,34 @@ async function expireLease({ owner, id }: KeyedAttempt): Promise<void> {
   await open.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
 }
 
-describe('a claim', () => {
-  it('is granted to one of many, and names the execution to the others', async () => {
-    const claims = await Promise.all(Array.from({ length: 50 }, () => claimOf('ada', 'k')));
-    const [first, ...others] = claims.toSorted((one, two) => one.outcome.localeCompare(two.outcome));
-    if (first?.outcome !== 'claimed') throw new Error('nobody has claimed it');
-    const taken = { outcome: 'taken', of: first.of, isOver: false, facts };
-    expect(others).toMatchObject(others.map(() => taken));
-  });
+it('a claim is granted to one of many, and names the execution to the others', async () => {
+  const claims = await Promise.all(Array.from({ length: 50 }, () => claimOf('ada', 'k')));
+  const [first, ...others] = claims.toSorted((one, two) => one.outcome.localeCompare(two.outcome));
+  if (first?.outcome !== 'claimed') throw new Error('nobody has claimed it');
+  const taken = { outcome: 'taken', of: first.of, isOver: false, facts };
+  expect(others).toMatchObject(others.map(() => taken));
+});
 
-  it('is granted again, with the next number, once the lease is over', async () => {
-    const first = await claimed('ada', 'k');
-    expect(await answers.renew(first)).toBe(0);
-    await expireLease(first);
-    expect((await answers.read(first, 'f', -1))?.state).toBe('gone');
-    expect(await claimOf('ada', 'k')).toMatchObject({ outcome: 'claimed', number: 1 });
-    expect(await answers.renew(first)).toBe(-1);
-    expect(await answers.append(first, entry(0, 0, Buffer.from('a')))).toBe('superseded');
-    expect(await answers.read(first, 'f', -1)).toBeUndefined();
-  });
+it('a claim is granted again, with the next number, once the lease is over', async () => {
+  const first = await claimed('ada', 'k');
+  expect(await answers.renew(first)).toBe(0);
+  await expireLease(first);
+  expect((await answers.read(first, 'f', -1))?.state).toBe('gone');
+  expect(await claimOf('ada', 'k')).toMatchObject({ outcome: 'claimed', number: 1 });
+  expect(await answers.renew(first)).toBe(-1);
+  expect(await answers.append(first, entry(0, 0, Buffer.from('a')))).toBe('superseded');
+  expect(await answers.read(first, 'f', -1)).toBeUndefined();
+});
 
-  it('is granted again when it is repeated because the reply was lost', async () => {
-    const first = await claimOf('ada', 'k', 'mine');
-    expect(await claimOf('ada', 'k', 'mine')).toEqual(first);
-    expect(await claimOf('ada', 'k', 'other')).toMatchObject({ outcome: 'taken', of: { attempt: 'mine' } });
-  });
+it('a claim is granted again when it is repeated because the reply was lost', async () => {
+  const first = await claimOf('ada', 'k', 'mine');
+  expect(await claimOf('ada', 'k', 'mine')).toEqual(first);
+  expect(await claimOf('ada', 'k', 'other')).toMatchObject({ outcome: 'taken', of: { attempt: 'mine' } });
+});
 
-  it('is not granted to a request that continues an unknown answer', async () => {
-    expect(await answers.claim('ada', 'k', facts, true)).toEqual({ outcome: 'unknown' });
-    expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
-  });
+it('a claim is not granted to a request that continues an unknown answer', async () => {
+  expect(await answers.claim('ada', 'k', facts, true)).toEqual({ outcome: 'unknown' });
+  expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
 });
 
 it('an answer is read from any event on, as bytes', async () => {
@@ -119,69 +117,67 @@ it('an answer is abandoned only when it has no followers', async () => {
   expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
 });
 
-describe('the bounds', () => {
-  it('count what is stored, and nothing once it has expired', async () => {
-    const { redis } = open;
-    for (const pair of ['ada a', 'ada b', 'bob a']) {
-      const [owner = '', key = ''] = pair.split(' ');
-      const of = await claimed(owner, key);
-      await answers.append(of, entry(0, 0, Buffer.alloc(1_000)));
-      await answers.finish(of, entry(1, 1), 'whole', false);
-    }
-    const name = (kind: string) => `${open.prefix}idempotent-${kind}`;
-    const sum = async () => {
-      const owners = await redis.zrange(name('bytes'), '0', '-1', 'WITHSCORES');
-      return owners.filter((_, at) => at % 2 === 1).reduce((total, bytes) => total + Number(bytes), 0);
-    };
-    expect(await sum()).toBeGreaterThan(3_000);
-    expect(Number(await redis.get(name('total')))).toBe(await sum());
-    for (const member of await redis.zrange(name('expiries'), '0', '-1')) await redis.zadd(name('expiries'), 1, member);
-    await claimed('eve', 'a');
-    expect([Number(await redis.get(name('total'))), await sum()]).toEqual([512, 512]);
-    const left = (await redis.keys(`${open.prefix}idempotent-*`)).filter((each) => !each.includes('eve'));
-    expect(left.toSorted()).toEqual(['bytes', 'expiries', 'total'].map(name));
-  });
+it('the bounds of answers count what is stored, and nothing once it has expired', async () => {
+  const { redis } = open;
+  for (const pair of ['ada a', 'ada b', 'bob a']) {
+    const [owner = '', key = ''] = pair.split(' ');
+    const of = await claimed(owner, key);
+    await answers.append(of, entry(0, 0, Buffer.alloc(1_000)));
+    await answers.finish(of, entry(1, 1), 'whole', false);
+  }
+  const name = (kind: string) => `${open.prefix}idempotent-${kind}`;
+  const sum = async () => {
+    const owners = await redis.zrange(name('bytes'), '0', '-1', 'WITHSCORES');
+    return owners.filter((_, at) => at % 2 === 1).reduce((total, bytes) => total + Number(bytes), 0);
+  };
+  expect(await sum()).toBeGreaterThan(3_000);
+  expect(Number(await redis.get(name('total')))).toBe(await sum());
+  for (const member of await redis.zrange(name('expiries'), '0', '-1')) await redis.zadd(name('expiries'), 1, member);
+  await claimed('eve', 'a');
+  expect([Number(await redis.get(name('total'))), await sum()]).toEqual([512, 512]);
+  const left = (await redis.keys(`${open.prefix}idempotent-*`)).filter((each) => !each.includes('eve'));
+  expect(left.toSorted()).toEqual(['bytes', 'expiries', 'total'].map(name));
+});
 
-  it('remove the oldest answers of the owner, and in all the oldest of the owner with the most bytes', async () => {
-    const fill = async (owner: string, key: string, bytes: number, from = answers) => {
-      const of = await claimed(owner, key, from);
-      const kept = await from.append(of, entry(0, 0, randomBytes(bytes)));
-      await from.finish(of, entry(1, 1), 'whole', false);
-      return { of, kept };
-    };
-    const old = await fill('ada', '1', 6_000);
-    const next = await fill('ada', '2', 6_000);
-    const bob = await fill('bob', '1', 5_000);
-    const last = await fill('ada', '3', 6_000);
-    expect(await areLost(old, next, last, bob)).toEqual([true, false, false, false]);
-    const eve = await fill('eve', '1', 5_000);
-    expect(await areLost(next, bob, eve)).toEqual([true, false, false]);
-    expect((await fill('eve', '2', 9_000)).kept).toBe('lost');
-  });
+it('the bounds of answers remove the oldest answers of the owner, and in all the oldest of the owner with the most bytes', async () => {
+  const fill = async (owner: string, key: string, bytes: number, from = answers) => {
+    const of = await claimed(owner, key, from);
+    const kept = await from.append(of, entry(0, 0, randomBytes(bytes)));
+    await from.finish(of, entry(1, 1), 'whole', false);
+    return { of, kept };
+  };
+  const old = await fill('ada', '1', 6_000);
+  const next = await fill('ada', '2', 6_000);
+  const bob = await fill('bob', '1', 5_000);
+  const last = await fill('ada', '3', 6_000);
+  expect(await areLost(old, next, last, bob)).toEqual([true, false, false, false]);
+  const eve = await fill('eve', '1', 5_000);
+  expect(await areLost(next, bob, eve)).toEqual([true, false, false]);
+  expect((await fill('eve', '2', 9_000)).kept).toBe('lost');
+});
 
-  it('remove the largest running answer of the owner with the most bytes, so that nobody is shut out', async () => {
-    const begin = async (owner: string, key: string, bytes: number) => {
-      const of = await claimed(owner, key);
-      return { of, kept: await answers.append(of, entry(0, 0, randomBytes(bytes))) };
-    };
-    const small = await begin('ada', '1', 5_000);
-    const large = await begin('ada', '2', 6_000);
-    const eve = await begin('eve', '1', 7_000);
-    const bob = await begin('bob', '1', 5_000);
-    const all = [large, small, eve, bob];
-    expect(all.map(({ kept }) => kept)).toEqual(['kept', 'kept', 'kept', 'kept']);
-    const appended = all.map(({ of }) => answers.append(of, entry(1, 1, Buffer.from('b'))));
-    expect(await Promise.all(appended)).toEqual(['lost', 'kept', 'kept', 'kept']);
-    // Now another owner has the most.
-    expect((await begin('bob', '2', 7_000)).kept).toBe('kept');
-    expect(await areLost(eve, small, bob)).toEqual([true, false, false]);
-  });
+it('the bounds of answers remove the largest running answer of the owner with the most bytes, so that nobody is shut out', async () => {
+  const begin = async (owner: string, key: string, bytes: number) => {
+    const of = await claimed(owner, key);
+    return { of, kept: await answers.append(of, entry(0, 0, randomBytes(bytes))) };
+  };
+  const small = await begin('ada', '1', 5_000);
+  const large = await begin('ada', '2', 6_000);
+  const eve = await begin('eve', '1', 7_000);
+  const bob = await begin('bob', '1', 5_000);
+  const all = [large, small, eve, bob];
+  expect(all.map(({ kept }) => kept)).toEqual(['kept', 'kept', 'kept', 'kept']);
+  const appended = all.map(({ of }) => answers.append(of, entry(1, 1, Buffer.from('b'))));
+  expect(await Promise.all(appended)).toEqual(['lost', 'kept', 'kept', 'kept']);
+  // Now another owner has the most.
+  expect((await begin('bob', '2', 7_000)).kept).toBe('kept');
+  expect(await areLost(eve, small, bob)).toEqual([true, false, false]);
+});
 
-  it('refuse further keys to an owner with too many, and to nobody else', async () => {
-    const few = make({ ownerKeys: 2 });
-    for (const key of ['1', '2']) await claimed('ada', key, few);
-    await expect(few.claim('ada', '3', facts, false)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    expect((await few.claim('ada', '2', facts, false)).outcome).toBe('taken');
-    expect((await few.claim('bob', randomUUID(), facts, false)).outcome).toBe('claimed');
-  });
+it('the bounds of answers refuse further keys to an owner with too many, and to nobody else', async () => {
+  const few = make({ ownerKeys: 2 });
+  for (const key of ['1', '2']) await claimed('ada', key, few);
+  await expect(few.claim('ada', '3', facts, false)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  expect((await few.claim('ada', '2', facts, false)).outcome).toBe('taken');
+  expect((await few.claim('bob', randomUUID(), facts, false)).outcome).toBe('claimed');
 });

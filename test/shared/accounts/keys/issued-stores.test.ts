@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
@@ -38,52 +38,50 @@ async function rotate({ id }: FoundKey, overlapMs: number, issuedBy?: string): P
 const has = async (owner: string) => (await files.find(owner, `file-${owner}`)) !== undefined;
 const revoke = ({ id }: FoundKey) => open.store.revoke(id, Date.now());
 
-describe('what an issued key has stored', () => {
-  it('stays while the previous key can read it, whichever of the two is revoked first', async () => {
-    const first = await issue();
-    const second = await rotate(first, 60_000);
-    const third = await rotate(second, 60_000);
-    await revoke(third);
-    expect(await has(first.id)).toBe(true);
-    await revoke(first);
-    expect(await has(first.id)).toBe(true);
-    await revoke(second);
-    expect(await has(first.id)).toBe(false);
-  });
+it('what an issued key has stored stays while the previous key can read it, whichever of the two is revoked first', async () => {
+  const first = await issue();
+  const second = await rotate(first, 60_000);
+  const third = await rotate(second, 60_000);
+  await revoke(third);
+  expect(await has(first.id)).toBe(true);
+  await revoke(first);
+  expect(await has(first.id)).toBe(true);
+  await revoke(second);
+  expect(await has(first.id)).toBe(false);
+});
 
-  it('goes with the last key of a rotation, also what an earlier key that is over has stored alone', async () => {
-    const first = await issue();
-    const second = await rotate(first, 0, 'ada');
-    await keep(second.id);
-    expect(second.storesAs).toBe(second.id);
-    await revoke(second);
-    expect(await Promise.all([has(first.id), has(second.id)])).toEqual([false, false]);
-  });
+it('what an issued key has stored goes with the last key of a rotation, also what an earlier key that is over has stored alone', async () => {
+  const first = await issue();
+  const second = await rotate(first, 0, 'ada');
+  await keep(second.id);
+  expect(second.storesAs).toBe(second.id);
+  await revoke(second);
+  expect(await Promise.all([has(first.id), has(second.id)])).toEqual([false, false]);
+});
 
-  it('of a router key goes with its successor, but not before the key is over', async () => {
-    const { record: first } = await createKey(open.store, { kind: 'router', name: 'router', class: 'normal' });
-    await keep(first.id);
-    const second = await rotate(first, 60_000);
-    const third = await rotate(second, 0);
-    await keep(second.id);
-    await revoke(third);
-    expect(await Promise.all([has(first.id), has(second.id)])).toEqual([true, false]);
-    await revoke(first);
-    expect(await has(first.id)).toBe(false);
-  });
+it('what an issued key has stored of a router key goes with its successor, but not before the key is over', async () => {
+  const { record: first } = await createKey(open.store, { kind: 'router', name: 'router', class: 'normal' });
+  await keep(first.id);
+  const second = await rotate(first, 60_000);
+  const third = await rotate(second, 0);
+  await keep(second.id);
+  await revoke(third);
+  expect(await Promise.all([has(first.id), has(second.id)])).toEqual([true, false]);
+  await revoke(first);
+  expect(await has(first.id)).toBe(false);
+});
 
-  it.each([
-    ['stays when its successor', true],
-    ['goes when its last key', false],
-  ])('%s is over and makes room for another key', async (_, stays) => {
-    const first = await issue();
-    const over = stays ? await rotate(first, 60_000) : first;
-    // The others are in use.
-    await open.redis.hset(`${open.prefix}key:${over.id}`, 'expiresAt', Date.now() - 1);
-    await fill();
-    expect(await open.store.find(over.id)).toBeUndefined();
-    expect(await has(first.id)).toBe(stays);
-  });
+it.each([
+  ['stays when its successor', true],
+  ['goes when its last key', false],
+])('what an issued key has stored %s is over and makes room for another key', async (_, stays) => {
+  const first = await issue();
+  const over = stays ? await rotate(first, 60_000) : first;
+  // The others are in use.
+  await open.redis.hset(`${open.prefix}key:${over.id}`, 'expiresAt', Date.now() - 1);
+  await fill();
+  expect(await open.store.find(over.id)).toBeUndefined();
+  expect(await has(first.id)).toBe(stays);
 });
 
 /** Gives the team keys up to the maximum, and one more. */

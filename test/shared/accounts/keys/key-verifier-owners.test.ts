@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey, createOwnedKey, type CreatedKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
@@ -27,60 +27,58 @@ function stopClocks(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-describe('KeyVerifier, for keys of an owner,', () => {
-  it('drops all keys of a person, and no others, when a change of the person is announced', async () => {
-    const keys = [await makeKey(), await makeKey()];
-    const other = await createKey(open.store, { kind: 'router', name: 'other', class: 'normal' });
-    for (const { raw } of [...keys, other]) await verifier.verify(raw);
-    await open.accounts.users.change(ada.id, { limits: { tokensPerDay: 5 } }, 1);
-    for (const { raw } of keys) expect(verifier.verify(raw)).toMatchObject({ limits: [] });
+it('KeyVerifier, for keys of an owner, drops all keys of a person, and no others, when a change of the person is announced', async () => {
+  const keys = [await makeKey(), await makeKey()];
+  const other = await createKey(open.store, { kind: 'router', name: 'other', class: 'normal' });
+  for (const { raw } of [...keys, other]) await verifier.verify(raw);
+  await open.accounts.users.change(ada.id, { limits: { tokensPerDay: 5 } }, 1);
+  for (const { raw } of keys) expect(verifier.verify(raw)).toMatchObject({ limits: [] });
+  verifier.drop(`user:${ada.id}`);
+  expect(verifier.verify(other.raw)).toMatchObject({ id: other.record.id });
+  const limits = [{ party: `user:${ada.id}`, limits: { tokensPerDay: 5 } }];
+  for (const { raw } of keys) expect(await verifier.verify(raw)).toMatchObject({ limits });
+});
+
+it('KeyVerifier, for keys of an owner, begins anew when a change of the person is announced while a key is verified for the first time', async () => {
+  const { raw } = await makeKey();
+  const find = open.store.find.bind(open.store);
+  vi.spyOn(open.store, 'find').mockImplementationOnce(async (id) => {
+    const found = await find(id);
+    // The only administrator cannot be blocked by rights: written by hand.
+    await open.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
     verifier.drop(`user:${ada.id}`);
-    expect(verifier.verify(other.raw)).toMatchObject({ id: other.record.id });
-    const limits = [{ party: `user:${ada.id}`, limits: { tokensPerDay: 5 } }];
-    for (const { raw } of keys) expect(await verifier.verify(raw)).toMatchObject({ limits });
+    return found;
   });
+  await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
+});
 
-  it('begins anew when a change of the person is announced while a key is verified for the first time', async () => {
-    const { raw } = await makeKey();
-    const find = open.store.find.bind(open.store);
-    vi.spyOn(open.store, 'find').mockImplementationOnce(async (id) => {
-      const found = await find(id);
-      // The only administrator cannot be blocked by rights: written by hand.
-      await open.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
-      verifier.drop(`user:${ada.id}`);
-      return found;
-    });
-    await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
-  });
+it('KeyVerifier, for keys of an owner, refuses a key whose owner is deleted, and one that was never created because its owner is deleted', async () => {
+  const team = await open.accounts.teams.create('Blue');
+  const { raw, record } = await makeKey({ kind: 'team' }, team.id);
+  await verifier.verify(raw);
+  await open.redis.del(`${open.prefix}team:${team.id}`);
+  verifier.drop(`team:${team.id}`);
+  await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
+  expect(await open.store.create({ ...record, id: 'aaaaaaaaaaaa' })).toBe('no owner');
+  expect(await open.store.find('aaaaaaaaaaaa')).toBeUndefined();
+});
 
-  it('refuses a key whose owner is deleted, and one that was never created because its owner is deleted', async () => {
-    const team = await open.accounts.teams.create('Blue');
-    const { raw, record } = await makeKey({ kind: 'team' }, team.id);
-    await verifier.verify(raw);
-    await open.redis.del(`${open.prefix}team:${team.id}`);
-    verifier.drop(`team:${team.id}`);
-    await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
-    expect(await open.store.create({ ...record, id: 'aaaaaaaaaaaa' })).toBe('no owner');
-    expect(await open.store.find('aaaaaaaaaaaa')).toBeUndefined();
-  });
+it('KeyVerifier, for keys of an owner, refuses a key of a person whom a provider has refused, unless they have a password', async () => {
+  const { raw } = await makeKey();
+  await open.accounts.users.refuse(ada.id);
+  await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
+  await open.redis.hset(`${open.prefix}user:${ada.id}`, 'passwordHash', 'old');
+  verifier.drop(`user:${ada.id}`);
+  expect(await verifier.verify(raw)).toMatchObject({ ownerId: ada.id });
+  expect(await open.accounts.users.changePassword(ada.id, 'old', 'new')).toBe(true);
+  expect((await open.accounts.users.find(ada.id))?.refusedAt).toBeUndefined();
+});
 
-  it('refuses a key of a person whom a provider has refused, unless they have a password', async () => {
-    const { raw } = await makeKey();
-    await open.accounts.users.refuse(ada.id);
-    await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
-    await open.redis.hset(`${open.prefix}user:${ada.id}`, 'passwordHash', 'old');
-    verifier.drop(`user:${ada.id}`);
-    expect(await verifier.verify(raw)).toMatchObject({ ownerId: ada.id });
-    expect(await open.accounts.users.changePassword(ada.id, 'old', 'new')).toBe(true);
-    expect((await open.accounts.users.find(ada.id))?.refusedAt).toBeUndefined();
-  });
-
-  it('accepts keys that were stored before there were owners', async () => {
-    const { raw, record } = await createKey(open.store, { kind: 'user', name: 'old', class: 'normal' });
-    const stored = await open.redis.hgetall(`${open.prefix}key:${record.id}`);
-    expect(Object.keys(stored).sort().join(' ')).toBe('class createdAt firstFour hash id kind lastFour name');
-    expect(await verifier.verify(raw)).toMatchObject({ kind: 'user', ownerId: undefined, limits: [] });
-  });
+it('KeyVerifier, for keys of an owner, accepts keys that were stored before there were owners', async () => {
+  const { raw, record } = await createKey(open.store, { kind: 'user', name: 'old', class: 'normal' });
+  const stored = await open.redis.hgetall(`${open.prefix}key:${record.id}`);
+  expect(Object.keys(stored).sort().join(' ')).toBe('class createdAt firstFour hash id kind lastFour name');
+  expect(await verifier.verify(raw)).toMatchObject({ kind: 'user', ownerId: undefined, limits: [] });
 });
 
 it('KeyVerifier, for keys that expire, refuses them from their expiry on, even if it has just accepted them', async () => {

@@ -2,7 +2,6 @@ import * as argon2 from 'argon2';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
-import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { InvalidKeyError } from '#shared/accounts/keys/invalid-key-error.ts';
@@ -12,19 +11,20 @@ import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { until } from '../../../helpers/until.ts';
 
 const matchesHash = vi.fn(argon2.verify);
+const find = vi.fn<KeyStore['find']>();
 const wrong = { code: 'invalid_api_key' };
 
 let store: KeyStore;
 let good: CreatedKey;
-let source: ReturnType<typeof holdable>;
 let verifier: KeyVerifier;
 
 beforeEach(async () => {
   ({ store } = await openKeyStore());
   good = await createKey(store, { kind: 'router', name: 'good', class: 'high' });
   matchesHash.mockClear();
-  source = holdable();
-  verifier = new KeyVerifier(source, { matchesHash });
+  find.mockReset().mockImplementation((id) => store.find(id));
+  const replaceHash: KeyStore['replaceHash'] = (...hashes) => store.replaceHash(...hashes);
+  verifier = new KeyVerifier({ find, replaceHash }, { matchesHash });
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -40,28 +40,15 @@ const verifyAll = (raws: readonly string[], by = verifier) => Promise.allSettled
 /** Returns the code of a refusal, and the id of the key that it names. */
 const refusalOf = (raw: string) => verify(raw).catch(({ code, key }: InvalidKeyError) => [code, key?.id]);
 
-/** The real store, whose next `find` can be delayed so that something happens meanwhile. */
-function holdable() {
-  let held: Promise<void> | undefined;
-  let finds = 0;
-  return {
-    finds: () => finds,
-    /** Makes the next read at once, and delivers its result when the returned function is called. */
-    hold(): () => void {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      held = promise;
-      return resolve;
-    },
-    async find(id: string): Promise<KeyRecord | undefined> {
-      finds++;
-      const gate = held;
-      held = undefined;
-      const record = await store.find(id);
-      await gate;
-      return record;
-    },
-    replaceHash: (id: string, from: string, to: string) => store.replaceHash(id, from, to),
-  };
+/** Makes the next read of a key at once, and delivers its result when the returned function is called. */
+function holdRead(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  find.mockImplementationOnce(async (id) => {
+    const record = await store.find(id);
+    await promise;
+    return record;
+  });
+  return resolve;
 }
 
 describe('KeyVerifier, given a key that is new to it,', () => {
@@ -105,18 +92,18 @@ describe('KeyVerifier, given a key that is new to it,', () => {
       expect(await refusalOf(mistyped)).toEqual([wrong.code, good.record.id]);
       expect(await refusalOf(unknown)).toEqual([wrong.code, undefined]);
     }
-    expect(source.finds()).toBe(2);
+    expect(find).toHaveBeenCalledTimes(2);
     expect(matchesHash).not.toHaveBeenCalled();
     expect(await refusalOf('nonsense')).toEqual([wrong.code, undefined]);
     await verifier.verify(good.raw);
     expect(await refusalOf(mistyped.replace(/.$/, '1'))).toEqual([wrong.code, good.record.id]);
-    expect(source.finds()).toBe(3);
+    expect(find).toHaveBeenCalledTimes(3);
   });
 
   it('refuses garbage at once, without reading the store', () => {
     for (const raw of ['', 'sk-12345', `${good.raw}x`, 'x'.repeat(100_000)])
       expect(() => verifier.verify(raw)).toThrow(expect.objectContaining(wrong));
-    expect(source.finds()).toBe(0);
+    expect(find).toHaveBeenCalledTimes(0);
   });
 
   it('refuses the right id and secret in the spelling of another kind, without a hash', async () => {
@@ -202,59 +189,60 @@ describe('KeyVerifier, given a key whose hash has another cost,', () => {
   });
 });
 
-describe('KeyVerifier, after an announced change,', () => {
-  it('refuses a key that is revoked while it is being verified', async () => {
-    const release = source.hold();
-    const verifying = verifier.verify(good.raw);
-    await store.revoke(good.record.id, Date.now());
+it('KeyVerifier, after an announced change, refuses a key that is revoked while it is being verified', async () => {
+  const release = holdRead();
+  const verifying = verifier.verify(good.raw);
+  await store.revoke(good.record.id, Date.now());
+  verifier.drop(good.record.id);
+  release();
+  await expect(verifying).rejects.toMatchObject(wrong);
+  expect(() => verifier.verify(good.raw)).toThrow(expect.objectContaining(wrong));
+});
+
+it('KeyVerifier, after an announced change, compares a secret once even when an announcement makes it read the record again', async () => {
+  matchesHash.mockImplementationOnce((...args) => {
     verifier.drop(good.record.id);
-    release();
-    await expect(verifying).rejects.toMatchObject(wrong);
-    expect(() => verifier.verify(good.raw)).toThrow(expect.objectContaining(wrong));
+    return argon2.verify(...args);
   });
+  await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+  expect(find).toHaveBeenCalledTimes(2);
+  expect(matchesHash).toHaveBeenCalledOnce();
+});
 
-  it('compares a secret once even when an announcement makes it read the record again', async () => {
-    matchesHash.mockImplementationOnce((...args) => {
-      verifier.drop(good.record.id);
-      return argon2.verify(...args);
-    });
-    await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
-    expect(source.finds()).toBe(2);
-    expect(matchesHash).toHaveBeenCalledOnce();
-  });
+it('KeyVerifier, after an announced change, accepts a key that was created after it had been refused', async () => {
+  const { raw, id, secret } = generateKey('user');
+  await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
+  const hash = await argon2.hash(secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
+  await store.create({ ...good.record, kind: 'user', id, hash });
+  verifier.drop(id);
+  await expect(verifier.verify(raw)).resolves.toMatchObject({ id });
+});
 
-  it('accepts a key that was created after it had been refused', async () => {
-    const { raw, id, secret } = generateKey('user');
-    await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
-    const hash = await argon2.hash(secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
-    await store.create({ ...good.record, kind: 'user', id, hash });
-    verifier.drop(id);
-    await expect(verifier.verify(raw)).resolves.toMatchObject({ id });
-  });
+it('KeyVerifier, after an announced change, reads every key again after announcements may have been missed, without a new hash', async () => {
+  const other = await createKey(store, { kind: 'team', name: 'other', class: 'low' });
+  await verifier.verify(good.raw);
+  await verifier.verify(other.raw);
+  await store.revoke(good.record.id, Date.now());
+  verifier.markStale();
+  await expect(verifier.verify(good.raw)).rejects.toMatchObject(wrong);
+  await expect(verifier.verify(other.raw)).resolves.toMatchObject({ id: other.record.id });
+  expect(matchesHash).toHaveBeenCalledTimes(2);
+});
 
-  it('reads every key again after announcements may have been missed, without a new hash', async () => {
-    const other = await createKey(store, { kind: 'team', name: 'other', class: 'low' });
-    await verifier.verify(good.raw);
-    await verifier.verify(other.raw);
-    await store.revoke(good.record.id, Date.now());
-    verifier.markStale();
-    await expect(verifier.verify(good.raw)).rejects.toMatchObject(wrong);
-    await expect(verifier.verify(other.raw)).resolves.toMatchObject({ id: other.record.id });
-    expect(matchesHash).toHaveBeenCalledTimes(2);
-  });
-
-  it.each(['drop', 'markStale'] as const)('does not trust what it read before %s came', async (announcement) => {
+it.each(['drop', 'markStale'] as const)(
+  'KeyVerifier, after an announced change, does not trust what it read before %s came',
+  async (announcement) => {
     await verifier.verify(good.raw);
     verifier.markStale();
-    const release = source.hold();
+    const release = holdRead();
     const verifying = verifier.verify(good.raw);
     // The read has reached the store, which answers one connection in order; then the key is revoked.
     await store.revoke(good.record.id, Date.now());
     verifier[announcement](good.record.id);
     release();
     await expect(verifying).rejects.toMatchObject(wrong);
-  });
-});
+  },
+);
 
 describe('KeyVerifier, as time goes by', () => {
   beforeEach(() => {
@@ -273,7 +261,7 @@ describe('KeyVerifier, as time goes by', () => {
     const settled = await verifyAll(Array<string>(50).fill(good.raw));
     expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['rejected']));
     // First use, two looks again, and the verification that the forgotten key then needs.
-    expect(source.finds()).toBe(4);
+    expect(find).toHaveBeenCalledTimes(4);
   });
 
   it('verifies a wrong key again after a while', async () => {
@@ -281,7 +269,7 @@ describe('KeyVerifier, as time goes by', () => {
     await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
     vi.advanceTimersByTime(11_000);
     await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
-    expect(source.finds()).toBe(2);
+    expect(find).toHaveBeenCalledTimes(2);
   });
 });
 

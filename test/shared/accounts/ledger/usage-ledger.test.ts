@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ReportQuery } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import { allPages } from '../../../helpers/accounts/all-pages.ts';
@@ -54,71 +54,69 @@ it('requests of other units than tokens are kept and summed up by their units', 
 
 const ofTeam = { key: { id: 'k2', name: 'ci' }, owner: { kind: 'team', id: 't1' } } as const;
 
-describe('totals', () => {
-  it('are reported by day, in steps without a gap, by any group and filter', async () => {
-    const { write, reader } = await open();
-    await write(
-      record({ at: Date.UTC(2026, 10, 20, 23, 59, 59, 999) }),
-      record({ at: Date.UTC(2026, 10, 21), model: 'm2', tier: 'cloud', outcome: 'failed', cost: 5 }),
-      record({ at: Date.UTC(2026, 10, 22), ...ofTeam }),
-      record({ at: Date.UTC(2026, 11, 1), outcome: 'cancelled' }),
-    );
-    const range = { from: Date.UTC(2026, 10, 20, 7), to: Date.UTC(2026, 10, 22, 1) };
-    const byModel = await reader.report({ ...byKey, ...range, step: 'day', by: 'model' });
-    expect(byModel.times).toEqual([20, 21, 22].map((date) => Date.UTC(2026, 10, date)));
-    expect(byModel.totals).toMatchObject({ requests: 3, failed: 1, cancelled: 0, promptTokens: 30, cost: 2_005 });
-    const counts = byModel.groups.map(({ id, steps }) => [id, ...steps.map(({ requests }) => requests)].join(' '));
-    expect(counts).toEqual(['m1 1 0 1', 'm2 0 1 0']);
-    const ofUser = await reader.report({ ...byKey, filter: { user: 'u1', tier: 'cloud' } });
-    expect(ofUser.groups).toMatchObject([{ id: 'k1', totals: { requests: 1, cost: 5 } }]);
-    const year = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) };
-    const months = await reader.report({ ...byKey, ...year, by: 'team' });
-    expect(months.times).toHaveLength(12);
-    expect(months.totals).toMatchObject({ requests: 4, cancelled: 1 });
-    expect(Object.fromEntries(await reader.keyNames(['k1', 'k2', 'k3']))).toEqual({ k1: 'laptop', k2: 'ci' });
-  });
+it('totals are reported by day, in steps without a gap, by any group and filter', async () => {
+  const { write, reader } = await open();
+  await write(
+    record({ at: Date.UTC(2026, 10, 20, 23, 59, 59, 999) }),
+    record({ at: Date.UTC(2026, 10, 21), model: 'm2', tier: 'cloud', outcome: 'failed', cost: 5 }),
+    record({ at: Date.UTC(2026, 10, 22), ...ofTeam }),
+    record({ at: Date.UTC(2026, 11, 1), outcome: 'cancelled' }),
+  );
+  const range = { from: Date.UTC(2026, 10, 20, 7), to: Date.UTC(2026, 10, 22, 1) };
+  const byModel = await reader.report({ ...byKey, ...range, step: 'day', by: 'model' });
+  expect(byModel.times).toEqual([20, 21, 22].map((date) => Date.UTC(2026, 10, date)));
+  expect(byModel.totals).toMatchObject({ requests: 3, failed: 1, cancelled: 0, promptTokens: 30, cost: 2_005 });
+  const counts = byModel.groups.map(({ id, steps }) => [id, ...steps.map(({ requests }) => requests)].join(' '));
+  expect(counts).toEqual(['m1 1 0 1', 'm2 0 1 0']);
+  const ofUser = await reader.report({ ...byKey, filter: { user: 'u1', tier: 'cloud' } });
+  expect(ofUser.groups).toMatchObject([{ id: 'k1', totals: { requests: 1, cost: 5 } }]);
+  const year = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) };
+  const months = await reader.report({ ...byKey, ...year, by: 'team' });
+  expect(months.times).toHaveLength(12);
+  expect(months.totals).toMatchObject({ requests: 4, cancelled: 1 });
+  expect(Object.fromEntries(await reader.keyNames(['k1', 'k2', 'k3']))).toEqual({ k1: 'laptop', k2: 'ci' });
+});
 
-  it('show a person only their own keys and teams', async () => {
-    const { write, reader } = await open();
-    await write(record(), record(ofTeam), record({ key: { id: 'k3', name: 'router' }, owner: undefined }));
-    const seen = async (viewer: UsageViewer): Promise<string[]> => {
-      const report = await reader.report({ ...byKey, viewer });
-      const { requests } = await reader.requests(viewer, {}, 10);
-      expect(report.groups.map(({ id }) => id).toSorted()).toEqual(requests.map(({ key }) => key.id).toSorted());
-      return requests.map(({ key }) => key.id).toSorted();
-    };
-    expect(await seen(member('u1'))).toEqual(['k1']);
-    expect(await seen({ ...member('u2', 't1'), keyIds: ['k3'] })).toEqual(['k2', 'k3']);
-    expect(await seen(member('u9'))).toEqual([]);
-  });
+it('totals show a person only their own keys and teams', async () => {
+  const { write, reader } = await open();
+  await write(record(), record(ofTeam), record({ key: { id: 'k3', name: 'router' }, owner: undefined }));
+  const seen = async (viewer: UsageViewer): Promise<string[]> => {
+    const report = await reader.report({ ...byKey, viewer });
+    const { requests } = await reader.requests(viewer, {}, 10);
+    expect(report.groups.map(({ id }) => id).toSorted()).toEqual(requests.map(({ key }) => key.id).toSorted());
+    return requests.map(({ key }) => key.id).toSorted();
+  };
+  expect(await seen(member('u1'))).toEqual(['k1']);
+  expect(await seen({ ...member('u2', 't1'), keyIds: ['k3'] })).toEqual(['k2', 'k3']);
+  expect(await seen(member('u9'))).toEqual([]);
+});
 
-  it('are kept for 400 days by day, and for ten years by month', async () => {
-    const { write, redis, prefix } = await open();
-    const now = Date.now();
-    await write(record({ at: now }));
-    const today = new Date(now).toISOString();
-    expect((await redis.pttl(`${prefix}usage:${today.slice(0, 10)}`)) / day).toBeCloseTo(399.5, 0);
-    expect((await redis.pttl(`${prefix}usage:${today.slice(0, 7)}`)) / day).toBeGreaterThan(3_600);
-  });
+it('totals are kept for 400 days by day, and for ten years by month', async () => {
+  const { write, redis, prefix } = await open();
+  const now = Date.now();
+  await write(record({ at: now }));
+  const today = new Date(now).toISOString();
+  expect((await redis.pttl(`${prefix}usage:${today.slice(0, 10)}`)) / day).toBeCloseTo(399.5, 0);
+  expect((await redis.pttl(`${prefix}usage:${today.slice(0, 7)}`)) / day).toBeGreaterThan(3_600);
+});
 
-  it('are written even beside a request whose tool has half a surrogate pair in its name', async () => {
-    const { ledger, reader } = await open();
-    // Names that an MCP server gives its tools. The second one has no half of a pair: it is a backslash and letters.
-    const names = ['a\ud800b', '\\ud800', '𝕏', 'plain'];
-    for (const asked of names) ledger.add(record({ asked, model: undefined }));
-    await ledger.close();
-    const { groups } = await reader.report({ ...byKey, by: 'model' });
-    expect(groups.map(({ id }) => id).toSorted()).toEqual(names.toSorted());
-  });
+it('totals are written even beside a request whose tool has half a surrogate pair in its name', async () => {
+  const { ledger, reader } = await open();
+  // Names that an MCP server gives its tools. The second one has no half of a pair: it is a backslash and letters.
+  const names = ['a\ud800b', '\\ud800', '𝕏', 'plain'];
+  for (const asked of names) ledger.add(record({ asked, model: undefined }));
+  await ledger.close();
+  const { groups } = await reader.report({ ...byKey, by: 'model' });
+  expect(groups.map(({ id }) => id).toSorted()).toEqual(names.toSorted());
+});
 
-  it('stay complete when a period has too many keys and models', async () => {
-    const { write, reader } = await open({ maxFields: 10 });
-    const of = (id: string) => record({ key: { id, name: id } });
-    await write(of('k1'), of('k2'), of('new'), of('k1'));
-    const { groups } = await reader.report({ ...byKey, filter: { model: 'other' } });
-    expect(groups).toMatchObject([{ id: 'other', totals: { requests: 1, cost: 1_000 } }]);
-    expect((await reader.report(byKey)).totals).toMatchObject({ requests: 4, cost: 4_000 });
-  });
+it('totals stay complete when a period has too many keys and models', async () => {
+  const { write, reader } = await open({ maxFields: 10 });
+  const of = (id: string) => record({ key: { id, name: id } });
+  await write(of('k1'), of('k2'), of('new'), of('k1'));
+  const { groups } = await reader.report({ ...byKey, filter: { model: 'other' } });
+  expect(groups).toMatchObject([{ id: 'other', totals: { requests: 1, cost: 1_000 } }]);
+  expect((await reader.report(byKey)).totals).toMatchObject({ requests: 4, cost: 4_000 });
 });
 
 const some = (count: number, fieldsOf: (at: number) => Partial<UsageRecord> = () => ({})): UsageRecord[] =>

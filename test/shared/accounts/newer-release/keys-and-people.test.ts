@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { UnreadableRecordError } from '#shared/accounts/redis/stored-records.ts';
@@ -61,16 +61,17 @@ it('a key of a newer release passes everything on to its successor', async () =>
   expect(await verify(next.raw)).toMatchObject({ id });
 });
 
-describe('a key that cannot be read', () => {
-  const garbage: [string, (name: string) => Promise<unknown>][] = [
-    ['a limit of another form', (name) => redis.hset(name, 'limits', '{"requestsPerMinute":"hunter2"}')],
-    ['no JSON', (name) => redis.hset(name, 'limits', 'hunter2')],
-    ['an expiry of another form', (name) => redis.hset(name, 'expiresAt', 'hunter2')],
-    ['a field that is gone', (name) => redis.hdel(name, 'hash')],
-    ['another type', async (name) => [await redis.del(name), await redis.set(name, 'hunter2')]],
-  ];
+const garbage: [string, (name: string) => Promise<unknown>][] = [
+  ['a limit of another form', (name) => redis.hset(name, 'limits', '{"requestsPerMinute":"hunter2"}')],
+  ['no JSON', (name) => redis.hset(name, 'limits', 'hunter2')],
+  ['an expiry of another form', (name) => redis.hset(name, 'expiresAt', 'hunter2')],
+  ['a field that is gone', (name) => redis.hdel(name, 'hash')],
+  ['another type', async (name) => [await redis.del(name), await redis.set(name, 'hunter2')]],
+];
 
-  it.each(garbage)('is left out of lists and reported without its content: %s', async (_, spoil) => {
+it.each(garbage)(
+  'a key that cannot be read is left out of lists and reported without its content: %s',
+  async (_, spoil) => {
     const [bad, good] = [await makeKey('bad'), await makeKey('good')];
     await spoil(bad.at);
     expect((await open.store.list()).map((key) => key.name)).toEqual(['good']);
@@ -79,32 +80,32 @@ describe('a key that cannot be read', () => {
     await expect(open.store.find(bad.id)).rejects.toThrow(UnreadableRecordError);
     await expect(verify(bad.raw)).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
     expect(await verify(good.raw)).toMatchObject({ name: 'good' });
-  });
+  },
+);
 
-  it('is refused even though it was known before: it may have been revoked', async () => {
-    const { raw, at } = await makeKey('known');
-    const verifier = new KeyVerifier(open.store, { graceMs: 3_600_000 });
-    await verifier.verify(raw);
-    await redis.hset(at, 'limits', 'hunter2');
-    verifier.markStale();
-    await expect(verify(raw, verifier)).rejects.toThrow(UnreadableRecordError);
-  });
+it('a key that cannot be read is refused even though it was known before: it may have been revoked', async () => {
+  const { raw, at } = await makeKey('known');
+  const verifier = new KeyVerifier(open.store, { graceMs: 3_600_000 });
+  await verifier.verify(raw);
+  await redis.hset(at, 'limits', 'hunter2');
+  verifier.markStale();
+  await expect(verify(raw, verifier)).rejects.toThrow(UnreadableRecordError);
+});
 
-  it('can be revoked', async () => {
-    const { id, at } = await makeKey('bad');
-    await redis.hset(at, 'limits', 'hunter2');
-    expect(await open.store.revoke(id, 1_000)).toBe('revoked');
-    expect(await open.store.readName(id)).toBe('bad');
-  });
+it('a key that cannot be read can be revoked', async () => {
+  const { id, at } = await makeKey('bad');
+  await redis.hset(at, 'limits', 'hunter2');
+  expect(await open.store.revoke(id, 1_000)).toBe('revoked');
+  expect(await open.store.readName(id)).toBe('bad');
+});
 
-  it('makes no room for a new key of an owner with the maximum of keys', async () => {
-    const ada = await makeAdmin(open);
-    const { record } = await createKey(open.store, { kind: 'user', name: 'k', class: 'normal' });
-    const ids = Array.from({ length: 200 }, (_, index) => `k${String(index).padStart(11, '0')}`);
-    for (const id of ids) await open.store.create({ ...record, id, ownerId: ada.id });
-    await redis.hset(`${prefix}key:${ids[0]}`, 'expiresAt', 'hunter2');
-    expect(await open.store.create({ ...record, id: 'another', ownerId: ada.id })).toBe('too many');
-  });
+it('a key that cannot be read makes no room for a new key of an owner with the maximum of keys', async () => {
+  const ada = await makeAdmin(open);
+  const { record } = await createKey(open.store, { kind: 'user', name: 'k', class: 'normal' });
+  const ids = Array.from({ length: 200 }, (_, index) => `k${String(index).padStart(11, '0')}`);
+  for (const id of ids) await open.store.create({ ...record, id, ownerId: ada.id });
+  await redis.hset(`${prefix}key:${ids[0]}`, 'expiresAt', 'hunter2');
+  expect(await open.store.create({ ...record, id: 'another', ownerId: ada.id })).toBe('too many');
 });
 
 it('an owner whose record cannot be read makes only their own keys unusable', async () => {

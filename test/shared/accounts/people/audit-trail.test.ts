@@ -13,13 +13,7 @@ let audit: AuditTrail;
 beforeEach(() => void ({ audit } = open.accounts));
 
 /** A change of a key from one value to another. */
-function change(
-  actor: AuditNote['actor'],
-  id: string,
-  before: unknown = 'a',
-  after: unknown = 'b',
-  field = 'name',
-): AuditNote {
+function change(actor: AuditNote['actor'], id: string, before: unknown = 'a', after: unknown = 'b', field = 'name') {
   const details = { before: { [field]: before }, after: { [field]: after } };
   return { actor, action: 'key.change', target: { kind: 'key', id, name: id }, details };
 }
@@ -38,53 +32,51 @@ async function everything(): Promise<AuditEntry[]> {
 const of = (entries: readonly AuditEntry[], actor: { id: string } | null): AuditEntry[] =>
   entries.filter((entry) => entry.actor?.id === actor?.id);
 
-describe('the audit trail', () => {
-  it('is not washed out by hundreds of changes of members', async () => {
-    // Those of an administrator are entries of their own, also of one thing.
-    await addAll(300, (at) => change(admin, 'k1', at, at + 1));
-    await audit.add({ actor: null, action: 'key.revoke', target: null, details: {} });
-    await audit.add({ ...change(bob, 'bob'), action: 'user.create' });
-    for (const member of [bob, eve]) await audit.add({ ...change(member, 't1'), action: 'team.change' });
-    await audit.add(change(bob, 'k2'));
-    for (const member of [eve, bob]) await addAll(600, (at) => change(member, `k${at}`));
-    const entries = await everything();
-    expect(of(entries, admin)).toHaveLength(300);
-    expect(of(entries, null)).toMatchObject([{ action: 'key.revoke' }]);
-    expect(of(entries, bob)).toHaveLength(202);
-    expect(of(entries, bob).slice(-2)).toMatchObject([{ action: 'team.change' }, { action: 'user.create' }]);
-    expect(of(entries, eve)).toHaveLength(201);
-    expect(of(entries, eve).at(-1)).toMatchObject({ action: 'team.change' });
-    expect(await open.redis.keys(`${open.prefix}audit-entry:*`)).toHaveLength(entries.length);
-  });
+it('the audit trail is not washed out by hundreds of changes of members', async () => {
+  // Those of an administrator are entries of their own, also of one thing.
+  await addAll(300, (at) => change(admin, 'k1', at, at + 1));
+  await audit.add({ actor: null, action: 'key.revoke', target: null, details: {} });
+  await audit.add({ ...change(bob, 'bob'), action: 'user.create' });
+  for (const member of [bob, eve]) await audit.add({ ...change(member, 't1'), action: 'team.change' });
+  await audit.add(change(bob, 'k2'));
+  for (const member of [eve, bob]) await addAll(600, (at) => change(member, `k${at}`));
+  const entries = await everything();
+  expect(of(entries, admin)).toHaveLength(300);
+  expect(of(entries, null)).toMatchObject([{ action: 'key.revoke' }]);
+  expect(of(entries, bob)).toHaveLength(202);
+  expect(of(entries, bob).slice(-2)).toMatchObject([{ action: 'team.change' }, { action: 'user.create' }]);
+  expect(of(entries, eve)).toHaveLength(201);
+  expect(of(entries, eve).at(-1)).toMatchObject({ action: 'team.change' });
+  expect(await open.redis.keys(`${open.prefix}audit-entry:*`)).toHaveLength(entries.length);
+});
 
-  it('keeps the last 1,000 of a member about teams and people', async () => {
-    await addAll(1_100, (at) => ({ ...change(bob, `t${at}`), action: 'team.change' }));
-    const kept = await everything();
-    expect(kept).toHaveLength(1_000);
-    expect(kept.at(-1)?.target?.id).toBe('t100');
-  });
+it('the audit trail keeps the last 1,000 of a member about teams and people', async () => {
+  await addAll(1_100, (at) => ({ ...change(bob, `t${at}`), action: 'team.change' }));
+  const kept = await everything();
+  expect(kept).toHaveLength(1_000);
+  expect(kept.at(-1)?.target?.id).toBe('t100');
+});
 
-  it('keeps what a member did to a team, its keys and their account, however much they do to things of their own', async () => {
-    await audit.add({ ...change(bob, 't1'), action: 'team.change' });
-    await audit.add({ ...change(bob, 'k1'), ofTeam: true });
-    const self = { kind: 'user', id: bob.id, name: bob.name };
-    await audit.add({ ...change(bob, bob.id), action: 'user.email', target: self });
-    for (const about of ['token', 'program', 'connection', 'second-factor', 'something-new'])
-      await addAll(220, (at) => ({ ...change(bob, `${about}-${at}`), action: `${about}.create` }));
-    const entries = await everything();
-    expect(entries).toHaveLength(203);
-    expect(entries.slice(-3).map(({ action }) => action)).toEqual(['user.email', 'key.change', 'team.change']);
-    expect(entries.some((entry) => 'ofTeam' in entry)).toBe(false);
-  });
+it('the audit trail keeps what a member did to a team, its keys and their account, however much they do to things of their own', async () => {
+  await audit.add({ ...change(bob, 't1'), action: 'team.change' });
+  await audit.add({ ...change(bob, 'k1'), ofTeam: true });
+  const self = { kind: 'user', id: bob.id, name: bob.name };
+  await audit.add({ ...change(bob, bob.id), action: 'user.email', target: self });
+  for (const about of ['token', 'program', 'connection', 'second-factor', 'something-new'])
+    await addAll(220, (at) => ({ ...change(bob, `${about}-${at}`), action: `${about}.create` }));
+  const entries = await everything();
+  expect(entries).toHaveLength(203);
+  expect(entries.slice(-3).map(({ action }) => action)).toEqual(['user.email', 'key.change', 'team.change']);
+  expect(entries.some((entry) => 'ofTeam' in entry)).toBe(false);
+});
 
-  it('bounds refused sign-ins by themselves', async () => {
-    await audit.add(change(bob, 'k1'));
-    const refused = { actor: null, action: 'session.refused', target: null };
-    await addAll(1_100, (at) => ({ ...refused, details: { address: `10.0.0.${at}` } }));
-    const entries = await everything();
-    expect(of(entries, null)).toHaveLength(1_000);
-    expect(of(entries, bob)).toHaveLength(1);
-  });
+it('the audit trail bounds refused sign-ins by themselves', async () => {
+  await audit.add(change(bob, 'k1'));
+  const refused = { actor: null, action: 'session.refused', target: null };
+  await addAll(1_100, (at) => ({ ...refused, details: { address: `10.0.0.${at}` } }));
+  const entries = await everything();
+  expect(of(entries, null)).toHaveLength(1_000);
+  expect(of(entries, bob)).toHaveLength(1);
 });
 
 describe('repeated changes of a member', () => {

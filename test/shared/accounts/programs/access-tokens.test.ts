@@ -160,56 +160,54 @@ describe('an access token', () => {
   });
 });
 
-describe('a change of', () => {
-  it('a program that is signed out ends its token on a node that gets the announcement, and on one that reads the list, as long as another may accept it', async () => {
-    const [told, starting] = [open.addNode(), open.addNode()];
-    const { tokens, programId } = await open.signIn();
-    await verify(told, tokens.accessToken);
-    await open.programs.store.signOut(programId);
-    expect(await verify(told, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
-    told.verifier.drop(`program:${programId}`);
-    await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
-    await expect(verify(starting, tokens.accessToken)).rejects.toMatchObject(invalid);
-    // It has expired, but the clocks of nodes may differ by half a minute.
-    passTime(900_000 + 20_000);
-    await expect(verify(open.addNode(), tokens.accessToken)).rejects.toMatchObject(invalid);
-    expect(await open.programs.store.signedOut()).toEqual([programId]);
-    passTime(11_000);
-    expect(await open.programs.store.signedOut()).toEqual([]);
-  });
+it('a change of a program that is signed out ends its token on a node that gets the announcement, and on one that reads the list, as long as another may accept it', async () => {
+  const [told, starting] = [open.addNode(), open.addNode()];
+  const { tokens, programId } = await open.signIn();
+  await verify(told, tokens.accessToken);
+  await open.programs.store.signOut(programId);
+  expect(await verify(told, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
+  told.verifier.drop(`program:${programId}`);
+  await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
+  await expect(verify(starting, tokens.accessToken)).rejects.toMatchObject(invalid);
+  // It has expired, but the clocks of nodes may differ by half a minute.
+  passTime(900_000 + 20_000);
+  await expect(verify(open.addNode(), tokens.accessToken)).rejects.toMatchObject(invalid);
+  expect(await open.programs.store.signedOut()).toEqual([programId]);
+  passTime(11_000);
+  expect(await open.programs.store.signedOut()).toEqual([]);
+});
 
-  it('a person ends or changes their tokens on a node that gets the announcement, and on one that missed it once it reconnects', async () => {
-    const [told, missed] = [open.addNode(), open.addNode()];
-    const { tokens } = await open.signIn();
-    for (const node of [told, missed]) await verify(node, tokens.accessToken);
-    const { users } = open.accounts;
-    await users.change(open.ada.id, { limits: { costPerDay: 1 } }, Date.now());
-    announceAda(told);
-    const limits = [{ party: `user:${open.ada.id}`, limits: { costPerDay: 1 } }];
-    expect(await verify(told, tokens.accessToken)).toMatchObject({ limits });
-    await users.endSessions(open.ada.id);
-    announceAda(told);
-    await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
-    expect(await verify(missed, tokens.accessToken)).toMatchObject({ limits: [] });
-    missed.verifier.markStale();
-    await expect(verify(missed, tokens.accessToken)).rejects.toMatchObject(invalid);
-  });
+it('a change of a person ends or changes their tokens on a node that gets the announcement, and on one that missed it once it reconnects', async () => {
+  const [told, missed] = [open.addNode(), open.addNode()];
+  const { tokens } = await open.signIn();
+  for (const node of [told, missed]) await verify(node, tokens.accessToken);
+  const { users } = open.accounts;
+  await users.change(open.ada.id, { limits: { costPerDay: 1 } }, Date.now());
+  announceAda(told);
+  const limits = [{ party: `user:${open.ada.id}`, limits: { costPerDay: 1 } }];
+  expect(await verify(told, tokens.accessToken)).toMatchObject({ limits });
+  await users.endSessions(open.ada.id);
+  announceAda(told);
+  await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
+  expect(await verify(missed, tokens.accessToken)).toMatchObject({ limits: [] });
+  missed.verifier.markStale();
+  await expect(verify(missed, tokens.accessToken)).rejects.toMatchObject(invalid);
+});
 
-  it('a team ends the tokens of those who left it', async () => {
-    const node = open.addNode();
-    const { tokens } = await open.signIn(open.team.id);
-    await verify(node, tokens.accessToken);
-    await open.accounts.teams.removeMember(open.team.id, open.ada.id);
-    announceAda(node);
-    await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
-  });
+it('a change of a team ends the tokens of those who left it', async () => {
+  const node = open.addNode();
+  const { tokens } = await open.signIn(open.team.id);
+  await verify(node, tokens.accessToken);
+  await open.accounts.teams.removeMember(open.team.id, open.ada.id);
+  announceAda(node);
+  await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
+});
 
-  it('a person while their token is verified counts', async () => {
-    const { tokens } = await open.signIn();
-    const node = open.addNode();
-    const verifying = verify(node, tokens.accessToken);
-    await open.accounts.users.endSessions(open.ada.id);
-    announceAda(node);
-    await expect(verifying).rejects.toMatchObject(invalid);
-  });
+it('a change of a person while their token is verified counts', async () => {
+  const { tokens } = await open.signIn();
+  const node = open.addNode();
+  const verifying = verify(node, tokens.accessToken);
+  await open.accounts.users.endSessions(open.ada.id);
+  announceAda(node);
+  await expect(verifying).rejects.toMatchObject(invalid);
 });

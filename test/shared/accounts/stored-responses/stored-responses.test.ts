@@ -49,51 +49,49 @@ async function present(store: StoredResponses, owner: string, ids: readonly stri
   return found.filter((id) => id !== undefined);
 }
 
-describe('stored responses', () => {
-  it('are found and removed only by their owner', async () => {
-    const store = openStore();
-    expect(await store.store('ada', response('resp_1'))).toBe('kept');
-    expect(await store.find('ada', 'resp_1')).toEqual({ ...response('resp_1') });
-    for (const id of ['resp_1', 'resp_2', 'ada:resp_1', '*', '']) expect(await store.find('bob', id)).toBeUndefined();
-    expect(await store.history('bob', 'resp_1')).toEqual({ missing: 'resp_1' });
-    expect(await store.items('bob', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
-    expect(await store.delete('bob', 'resp_1')).toBe(false);
-    expect([await store.delete('ada', 'resp_1'), await store.delete('ada', 'resp_1')]).toEqual([true, false]);
-    expect(await store.find('ada', 'resp_1')).toBeUndefined();
-    expect(await store.items('ada', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
-  });
+it('stored responses are found and removed only by their owner', async () => {
+  const store = openStore();
+  expect(await store.store('ada', response('resp_1'))).toBe('kept');
+  expect(await store.find('ada', 'resp_1')).toEqual({ ...response('resp_1') });
+  for (const id of ['resp_1', 'resp_2', 'ada:resp_1', '*', '']) expect(await store.find('bob', id)).toBeUndefined();
+  expect(await store.history('bob', 'resp_1')).toEqual({ missing: 'resp_1' });
+  expect(await store.items('bob', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
+  expect(await store.delete('bob', 'resp_1')).toBe(false);
+  expect([await store.delete('ada', 'resp_1'), await store.delete('ada', 'resp_1')]).toEqual([true, false]);
+  expect(await store.find('ada', 'resp_1')).toBeUndefined();
+  expect(await store.items('ada', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
+});
 
-  it('have no plain text in Redis, and leave nothing there when they are removed', async () => {
-    const store = openStore();
-    await store.store('ada', response('resp_1'));
-    const stored = await readAllValues(open.redis, open.prefix);
-    expect(stored).toContain('resp_1');
-    for (const word of ['plain', 'words', 'question', 'output_text', 'user']) expect(stored).not.toContain(word);
-    await store.delete('ada', 'resp_1');
-    expect(await open.redis.keys(`${open.prefix}*`)).toEqual([`${open.prefix}stored-total`]);
-    expect(await textOf('stored-total')).toBe('0');
-  });
+it('stored responses have no plain text in Redis, and leave nothing there when they are removed', async () => {
+  const store = openStore();
+  await store.store('ada', response('resp_1'));
+  const stored = await readAllValues(open.redis, open.prefix);
+  expect(stored).toContain('resp_1');
+  for (const word of ['plain', 'words', 'question', 'output_text', 'user']) expect(stored).not.toContain(word);
+  await store.delete('ada', 'resp_1');
+  expect(await open.redis.keys(`${open.prefix}*`)).toEqual([`${open.prefix}stored-total`]);
+  expect(await textOf('stored-total')).toBe('0');
+});
 
-  it('cannot be opened with another secret, which is reported without their content', async () => {
-    await openStore().store('ada', response('resp_1'));
-    const other = openStore({}, [randomBytes(32)]);
-    expect(await other.find('ada', 'resp_1')).toBeUndefined();
-    expect(await other.history('ada', 'resp_1')).toEqual({ missing: 'resp_1' });
-    expect(open.unreadable[0]).toBe('a stored response: it is sealed with a secret that is not set');
-  });
+it('stored responses cannot be opened with another secret, which is reported without their content', async () => {
+  await openStore().store('ada', response('resp_1'));
+  const other = openStore({}, [randomBytes(32)]);
+  expect(await other.find('ada', 'resp_1')).toBeUndefined();
+  expect(await other.history('ada', 'resp_1')).toEqual({ missing: 'resp_1' });
+  expect(open.unreadable[0]).toBe('a stored response: it is sealed with a secret that is not set');
+});
 
-  it('answer `store_unavailable` while the secret is not known', async () => {
-    const storing = openStore({}, []).store('ada', response('resp_1'));
-    await expect(storing).rejects.toMatchObject({ code: 'store_unavailable' });
-  });
+it('stored responses answer `store_unavailable` while the secret is not known', async () => {
+  const storing = openStore({}, []).store('ada', response('resp_1'));
+  await expect(storing).rejects.toMatchObject({ code: 'store_unavailable' });
+});
 
-  it('expire, and are counted no more once the next one is stored', async () => {
-    await openStore({ keepMs: 50 }).store('ada', response('resp_1', { bytes: 600 }));
-    const store = openStore({ ownerBytes: 2_000, totalBytes: 2_000 });
-    await until(async () => (await store.find('ada', 'resp_1')) === undefined);
-    await store.store('bob', response('resp_2'));
-    expect(await readAllValues(open.redis, open.prefix)).not.toContain('resp_1');
-  });
+it('stored responses expire, and are counted no more once the next one is stored', async () => {
+  await openStore({ keepMs: 50 }).store('ada', response('resp_1', { bytes: 600 }));
+  const store = openStore({ ownerBytes: 2_000, totalBytes: 2_000 });
+  await until(async () => (await store.find('ada', 'resp_1')) === undefined);
+  await store.store('bob', response('resp_2'));
+  expect(await readAllValues(open.redis, open.prefix)).not.toContain('resp_1');
 });
 
 it('a deleted owner loses its stored responses, those of answers that still run too, and nothing of others is removed', async () => {
