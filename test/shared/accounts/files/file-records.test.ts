@@ -99,7 +99,7 @@ it('the bounds of files hold when many uploads of one owner race, to the byte', 
   const racing = Array.from({ length: 50 }, (_, at) => reserve(records, 'ada', `object-${at}`, 100));
   const outcomes = await Promise.allSettled(racing);
   const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  expect(refusals).toMatchObject(Array(40).fill(quotaExceeded));
+  expect(refusals).toMatchObject(Array.from({ length: 40 }, () => quotaExceeded));
   // Another owner has room of its own, and released room is available again.
   await reserve(records, 'bob', 'object-of-bob', 1_000);
   const first = outcomes.findIndex(({ status }) => status === 'fulfilled');
