@@ -25,9 +25,14 @@ export interface OpenKeyStore {
 
 /**
  * Connects to a Redis server, by default that of all test files, for the duration of the running test. Does not wait for the connection.
- * Commands to that server may take long: this process, or Redis, may stand still for seconds on a busy machine.
+ * @param isPatient whether commands may take long, because this process or Redis may stand still for seconds on a busy machine; default:
+ *   those to the server of all test files
  */
-export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomUUID()}:`): OpenKeyStore {
+export function beginKeyStore(
+  url = inject('redisUrl'),
+  prefix = `test-${randomUUID()}:`,
+  isPatient = url === inject('redisUrl'),
+): OpenKeyStore {
   const logLines: string[] = [];
   const connection = connectRedis(url, {
     log: pino({ level: 'trace' }, { write: (line) => void logLines.push(line) }),
@@ -35,7 +40,7 @@ export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomU
   });
   onTestFinished(() => connection.close());
   const { redis } = connection;
-  if (url === inject('redisUrl')) Object.assign(redis.options, { commandTimeout: 30_000, socketTimeout: 30_000 });
+  if (isPatient) Object.assign(redis.options, { commandTimeout: 30_000, socketTimeout: 30_000 });
   const unreadable: string[] = [];
   const noteUnreadable: ReportUnreadable = (record, reason) => void unreadable.push(`${record}: ${reason}`);
   const accounts = openAccounts(redis, prefix, noteUnreadable);
@@ -43,8 +48,8 @@ export function beginKeyStore(url = inject('redisUrl'), prefix = `test-${randomU
 }
 
 /** Does the same as beginKeyStore, and waits until Redis can be used. */
-export async function openKeyStore(url?: string, prefix?: string): Promise<OpenKeyStore> {
-  const open = beginKeyStore(url, prefix);
+export async function openKeyStore(url?: string, prefix?: string, isPatient?: boolean): Promise<OpenKeyStore> {
+  const open = beginKeyStore(url, prefix, isPatient);
   await open.connection.whenReady(AbortSignal.timeout(30_000));
   return open;
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createSecureServer, type Http2SecureServer, type Http2ServerResponse } from 'node:http2';
+import { createSecureServer, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
@@ -13,6 +13,7 @@ import { makeCertificates } from '../../helpers/servers/make-certificates.ts';
 import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
 const timeouts = { firstMs: 30_000, idleMs: 30_000 };
 const listener = { onStart: () => undefined, onData: () => 'more' as const };
@@ -104,47 +105,41 @@ it('an upstream is not read on while there is no room, and is silent without exc
 
 describe('an upstream that speaks HTTP/2', { tags: ['openssl'] }, () => {
   const folder = useFolder();
-  let server: Http2SecureServer;
-  let caFile: string;
-  let url: string;
-  let sessions = 0;
-  let aborted = 0;
-  const versions: string[] = [];
-
-  beforeAll(async () => {
-    const { certFile, keyFile, ...authority } = makeCertificates(folder);
-    ({ caFile } = authority);
-    server = createSecureServer({ key: readFileSync(keyFile), cert: readFileSync(certFile), allowHTTP1: true });
-    server.on('session', () => (sessions += 1));
+  const upstream = useStarted(async () => {
+    const { certFile, keyFile, caFile } = makeCertificates(folder);
+    const server = createSecureServer({ key: readFileSync(keyFile), cert: readFileSync(certFile), allowHTTP1: true });
+    const seen = { sessions: 0, aborted: 0, versions: new Set<string>() };
+    server.on('session', () => (seen.sessions += 1));
     server.on('request', (request, response: Http2ServerResponse) => {
-      versions.push(request.httpVersion);
+      seen.versions.add(request.httpVersion);
       if (request.url === '/models') {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end('{"data":[{"id":"m"}]}');
         return;
       }
-      request.on('aborted', () => (aborted += 1));
+      request.on('aborted', () => (seen.aborted += 1));
       request.resume();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":null}]}\n\n');
     });
     await once(server.listen(0), 'listening');
-    url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    return { url, caFile, seen, close: () => void server.close() };
   });
-  afterAll(() => void server.close());
 
   it('is reached over one connection, which an abort does not close', async () => {
+    const { url, caFile, seen } = upstream;
     const script = startProcess('test/helpers/clients/ask-over-h2.ts', { UPSTREAM: url, NODE_EXTRA_CA_CERTS: caFile });
     onTestFinished(async () => void (await script.stop()));
     await script.line('aborted');
-    await until(() => aborted === 3);
-    expect(new Set(versions)).toEqual(new Set(['2.0']));
+    await until(() => seen.aborted === 3);
+    expect(seen.versions).toEqual(new Set(['2.0']));
     // One for the queries, one for all the jobs.
-    expect(sessions).toBe(2);
+    expect(seen.sessions).toBe(2);
   });
 
   it('is refused if its certificate is not trusted', async () => {
     const refusal = { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' };
-    await expect(upstreamAt(url).get('/models')).rejects.toMatchObject(refusal);
+    await expect(upstreamAt(upstream.url).get('/models')).rejects.toMatchObject(refusal);
   });
 });

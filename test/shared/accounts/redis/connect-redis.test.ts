@@ -56,7 +56,7 @@ describe('connectRedis', () => {
   });
 
   it('gives up on a Redis that is silent after a second, and then does not wait for it again', async () => {
-    const { proxy, behind } = await openThroughProxy();
+    const { proxy, behind } = await openThroughProxy(false);
     proxy.pause();
     // It is silent for as long as the test likes.
     expect(await timeOfRefusal(behind.store)).toBeLessThan(10_000);
