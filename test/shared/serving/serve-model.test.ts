@@ -43,9 +43,9 @@ function identity(fields: Partial<KeyIdentity> = {}): KeyIdentity {
 
 function ask(
   served: ServingComponents,
-  who: KeyIdentity,
+  who: Partial<KeyIdentity> = {},
   fields: object = {},
-  { caller = callerOf(who), ...asked }: Partial<ModelRequest> & { caller?: Caller } = {},
+  { caller = callerOf(identity(who)), ...asked }: Partial<ModelRequest> & { caller?: Caller } = {},
 ) {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields };
   const request: ModelRequest = {
@@ -72,7 +72,7 @@ it.each([
 ] as const)('the class of a key of class %s asking for service_tier %s is %s', async (ceiling, tier, expected) => {
   const classes: string[] = [];
   const { served } = parts((request) => classes.push(request.class));
-  await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
+  await expect(ask(served, { class: ceiling }, { service_tier: tier })).rejects.toThrow('broken');
   expect(classes).toEqual([expected]);
 });
 
@@ -83,7 +83,7 @@ it.each([
 ])("the owner's key is in the grant of a request that is %o, of %o: %s", async (asked, who, expected) => {
   const keys: (string | undefined)[] = [];
   const { served } = parts((request) => keys.push(request.ownerKey));
-  await expect(ask(served, identity(who), {}, asked)).rejects.toThrow('broken');
+  await expect(ask(served, who, {}, asked)).rejects.toThrow('broken');
   expect(keys).toEqual([expected]);
 });
 
@@ -97,7 +97,7 @@ it.each([
   const targets = [{ model: 'm' }];
   const registry = registrySchema.parse({ models: { fast: { targets, hedge: ['high'] }, plain: { targets } } });
   for (let request = 0; request < 21; request += 1) {
-    const asked = ask({ ...served, registry: () => registry }, identity({ class: ceiling }), fields);
+    const asked = ask({ ...served, registry: () => registry }, { class: ceiling }, fields);
     await expect(asked).rejects.toThrow('broken');
   }
   expect(served.hedges.spend(fields.model)).toBe(earns);
@@ -114,17 +114,17 @@ const finishing = (served: ServingComponents, report: object, record: ServingCom
 const call = { tool: 't', body: Buffer.from('{}'), stream: false };
 
 it.each<[string, string, (served: ServingComponents) => Promise<unknown>]>([
-  ['the request cannot be dispatched', 'broken', (served) => ask(served, identity())],
+  ['the request cannot be dispatched', 'broken', (served) => ask(served)],
   ['a tool call cannot', 'broken', (served) => serveTool(served, call, modelSink(), callerOf(identity()))],
   [
     'the headers of its limits cannot be set',
     'no headers',
-    (served) => ask(served, identity(), {}, { caller: callerOf(identity(), { onLimitStatus: failing('no headers') }) }),
+    (served) => ask(served, {}, {}, { caller: callerOf(identity(), { onLimitStatus: failing('no headers') }) }),
   ],
   [
     'the finished request cannot be recorded',
     'no record',
-    async (served) => (await ask(finishing(served, { state: 'failed' }, failing('no record')), identity()))?.finished,
+    async (served) => (await ask(finishing(served, { state: 'failed' }, failing('no record'))))?.finished,
   ],
 ])('the reservation of a request is released if %s', async (_, reason, serve) => {
   const { served, reservations } = parts();
@@ -135,7 +135,7 @@ it.each<[string, string, (served: ServingComponents) => Promise<unknown>]>([
 it('the reservation of a request is released if the client disconnects meanwhile', async () => {
   const { served, reservations } = parts();
   const caller = callerOf(identity(), { isGone: () => true });
-  expect(await ask(served, identity(), {}, { caller })).toBeUndefined();
+  expect(await ask(served, {}, {}, { caller })).toBeUndefined();
   expect(reservations).toEqual(['reserved', 'released']);
 });
 
@@ -144,7 +144,7 @@ it('the reservation of a request is committed, and the request recorded, with at
   const report = { state: 'done', end, attempt: { placement: { pool: pools[0], model: 'm' } }, answerBytes: 30 };
   const recorded: FinishedRequest[] = [];
   const served = finishing(parts().served, report, (request) => void recorded.push(request));
-  const running = await ask(served, identity(), { max_tokens: 40 });
+  const running = await ask(served, {}, { max_tokens: 40 });
   await running?.finished;
   const possible = { ...noUsage, promptTokens: 9, completionTokens: 40 };
   expect(recorded).toMatchObject([{ usage: possible, report: { end: { usage: possible } } }]);
@@ -152,6 +152,6 @@ it('the reservation of a request is committed, and the request recorded, with at
 
 it('the reservation of a request is undefined for a key without limits', async () => {
   const { served, reservations } = parts();
-  await expect(ask(served, identity({ limits: [] }))).rejects.toMatchObject({ code: 'internal' });
+  await expect(ask(served, { limits: [] })).rejects.toMatchObject({ code: 'internal' });
   expect(reservations).toEqual([]);
 });
