@@ -55,7 +55,7 @@ it('objects in S3 answer `store_unavailable` while the store is away', async () 
   const other = await startS3();
   const away = new S3ObjectStore(other.access);
   await other.stop();
-  for (const asked of [away.put('one', inPieces(randomBytes(10))), away.get('one'), away.delete('one')])
-    await expect(asked).rejects.toMatchObject({ code: 'store_unavailable' });
+  const asks = [() => away.put('one', inPieces(randomBytes(10))), () => away.get('one'), () => away.delete('one')];
+  for (const ask of asks) await expect(ask()).rejects.toMatchObject({ code: 'store_unavailable' });
   away.close();
 });

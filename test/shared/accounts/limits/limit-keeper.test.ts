@@ -183,7 +183,7 @@ it('while Redis is away a request is refused, and leaves nothing to be committed
   log.error = (...given: unknown[]) => void errors.push(given);
   const keeper = new LimitKeeper(connection.redis, prefix, log);
   onTestFinished(() => keeper.close());
-  const refused = open.keeper.reserve([keyWith({ tokensPerDay: 10 })], nothing);
+  const refused = keeper.reserve([keyWith({ tokensPerDay: 10 })], nothing);
   await expect(refused).rejects.toMatchObject({ code: 'store_unavailable' });
   await keeper.close();
   expect(errors).toEqual([]);
