@@ -1,11 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
-import { silentLog as log } from '../../helpers/silent-log.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 
 const good = `
@@ -86,15 +87,15 @@ auto:
   });
 
   it('that is missing is refused with a sentence', () => {
-    expect(() => followRegistry('/nowhere/r.yaml', log)).toThrow('/nowhere/r.yaml cannot be read');
+    expect(() => followRegistry('/nowhere/r.yaml', silentLog)).toThrow('/nowhere/r.yaml cannot be read');
   });
 
   it('is followed; one that is invalid or gone keeps the previous one in use, and is complained about', async () => {
     const file = join(temporaryFolder(), 'r.yaml');
     writeFileSync(file, good);
+    const log = silentLog.child({});
     const [mistake, warning] = [vi.spyOn(log, 'error'), vi.spyOn(log, 'warn')];
-    const registry = followRegistry(file, log);
-    onTestFinished(() => registry.close());
+    const registry = stopAfterTest(followRegistry(file, log));
     const names = () => Object.keys(registry.current().models);
     const changes: string[][] = [];
     registry.onChange(() => changes.push(names()));

@@ -4,7 +4,8 @@ import { explainRefusal } from '#shared/accounts/limits/explain-refusal.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { silentLog as log } from '../../../helpers/silent-log.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { beginKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 import { until } from '../../../helpers/until.ts';
@@ -179,14 +180,13 @@ it('a reservation leaves nothing behind when it is committed', async () => {
 
 it('while Redis is away a request is refused, and leaves nothing to be committed', async () => {
   const { connection, prefix } = beginKeyStore('redis://127.0.0.1:1');
-  const errors: unknown[] = [];
-  log.error = (...given: unknown[]) => void errors.push(given);
-  const keeper = new LimitKeeper(connection.redis, prefix, log);
-  onTestFinished(() => keeper.close());
+  const log = silentLog.child({});
+  const error = vi.spyOn(log, 'error');
+  const keeper = stopAfterTest(new LimitKeeper(connection.redis, prefix, log));
   const refused = keeper.reserve([keyWith({ tokensPerDay: 10 })], nothing);
   await expect(refused).rejects.toMatchObject({ code: 'store_unavailable' });
   await keeper.close();
-  expect(errors).toEqual([]);
+  expect(error).not.toHaveBeenCalled();
 });
 
 function spentInMonth(at: string): PartyUse {
