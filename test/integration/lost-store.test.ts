@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { get } from '../helpers/clients/keyed-requests.ts';
 import { startScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { runRtr } from '../helpers/rtr/run-rtr.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
@@ -54,13 +55,11 @@ it('answers 503 to keys of a store that was emptied, until an operator confirms 
   const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
   await connection.redis.flushall();
   expect(await ask(unseen)).toBe(503);
-  await cluster.ingress.line(
-    'the account store was emptied or replaced: restore it, or confirm it with `rtr store accept`',
-  );
+  const advice = 'restore it, or confirm it with `rtr store accept`';
+  await cluster.ingress.line(`the account store was emptied or replaced: ${advice}`);
   expect([await ask(cluster.key), await ask(limited), await ask(unseen)]).toEqual([200, 503, 503]);
   expect((await fetch(`${cluster.url}/console/api/session`)).status).toBe(503);
-  const stored = `${cluster.url}/api/openai/v1/responses/resp_1`;
-  expect((await fetch(stored, { headers: { authorization: `Bearer ${cluster.key}` } })).status).toBe(503);
+  expect((await get(cluster, '/openai/v1/responses/resp_1')).status).toBe(503);
   expect(await storeOf()).toEqual({ health: 'lost', metric: 1 });
   expect((await rtr('doctor')).out).toMatch(/✗ store +it was emptied or replaced, and holds 0 keys, 0 people/);
 
