@@ -50,7 +50,7 @@ describe('a Responses client that leaves', () => {
       expect(promptTokens).toBeGreaterThan(0);
       // A whole answer leaves the engine only at its end, unless the request has turns.
       const isKnown = 'stream' in body || 'tools' in body;
-      expect(completionTokens).toBeLessThan(400);
+      expect(completionTokens).toBeLessThan(2_000);
       // On a busy machine nothing may have arrived yet.
       return isKnown && completionTokens <= 10 ? Infinity : freedAfterMs;
     };
