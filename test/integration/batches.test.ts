@@ -37,8 +37,8 @@ beforeAll(() => {
   ({ openai, anthropic } = batchClients(cluster));
 });
 
-const ids = (lines: readonly object[]): unknown[] =>
-  lines.map((line) => 'custom_id' in line && line.custom_id).toSorted();
+const ids = (lines: readonly object[]): string[] =>
+  lines.map((line) => ('custom_id' in line ? String(line.custom_id) : '')).toSorted();
 const ledger = () => readUsage(cluster.prefix, cluster.keyId);
 const webhooksOfCluster = () => openTestWebhooks({ prefix: `${cluster.prefix}:` });
 const openStore = () => openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);

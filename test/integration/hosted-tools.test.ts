@@ -111,8 +111,9 @@ describe('a web search on an engine without one', () => {
     const all = await create(ask(steps), { 'x-request-id': 'hosted-records' });
     expect(all.usage.input_tokens).toBeGreaterThan(3 * one.usage.input_tokens);
     const records = await servedOf('hosted-records', 5);
-    const [turn, call] = ['messages demo', 'tools find_pages'];
-    expect(records.map(({ format, model }) => `${format} ${model}`)).toEqual([turn, call, turn, call, turn]);
+    const turn = ['messages', 'demo'];
+    const call = ['tools', 'find_pages'];
+    expect(records.map(({ format, model }) => [format, model])).toEqual([turn, call, turn, call, turn]);
     const tokens = records.map(({ usage }) => (usage as { completionTokens: number }).completionTokens);
     expect(all.usage.output_tokens).toBe(tokens.reduce((sum, each) => sum + each, 0));
   });

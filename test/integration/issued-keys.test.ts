@@ -1,6 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chatLine } from '../helpers/batches/batch-clients.ts';
+import { openaiOutcome } from '../helpers/clients/openai-outcome.ts';
 import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
 import { newTeamOwner } from '../helpers/console/new-team-owner.ts';
@@ -31,15 +32,10 @@ async function store(openai: OpenAI): Promise<{ file: string; answer: string }> 
   return { file, answer };
 }
 
-function statusOf(asked: Promise<unknown>): Promise<number> {
-  return asked.then(
-    () => 200,
-    (error: unknown) => (error instanceof OpenAI.APIError ? Number(error.status) : NaN),
-  );
-}
+const statusOf = async (asked: Promise<unknown>) => [await openaiOutcome(asked)].flat()[0];
 
 /** Returns the statuses of reading the stored file and answer. */
-async function reads(openai: OpenAI, { file, answer }: { file: string; answer: string }): Promise<number[]> {
+async function reads(openai: OpenAI, { file, answer }: { file: string; answer: string }): Promise<unknown[]> {
   const asked = [
     openai.files.content(file),
     openai.files.retrieve(file),
@@ -53,7 +49,7 @@ const all = [200, 200, 200, 200];
 const none = [404, 404, 404, 400];
 
 /** Returns the statuses of reaching a batch, a background answer, and a file as input with a key that may be another one. */
-async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
+async function reaches(openai: OpenAI, maker: OpenAI): Promise<unknown[]> {
   const line = `${JSON.stringify(chatLine('a', 'x'))}\n`;
   const upload = (text: string, name: string, purpose: 'batch' | 'user_data') =>
     toFile(Buffer.from(text), name).then((file) => maker.files.create({ file, purpose }));
@@ -72,7 +68,7 @@ async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
     () => openai.responses.delete(background),
     () => openai.files.delete(lines),
   ];
-  const statuses: number[] = [];
+  const statuses: unknown[] = [];
   for (const ask of asked) statuses.push(await statusOf(ask()));
   return statuses;
 }

@@ -30,21 +30,21 @@ async function ask(key: string): Promise<number> {
 const rtr = (...words: string[]) =>
   runRtr(cluster, words, { REDIS_URL: redis.url, NATS_URL: 'nats://127.0.0.1:9', PORT: new URL(cluster.url).port });
 
-async function storeOf(): Promise<{ health: unknown; metric: number | undefined }> {
-  const health = (await (await fetch(`${cluster.url}/health`)).json()) as { store: string };
-  return { health: health.store, metric: await metricOf(cluster.adminUrl, 'rtr_store_lost') };
+async function storeOf() {
+  const { store } = (await (await fetch(`${cluster.url}/health`)).json()) as { store: string };
+  return { health: store, metric: await metricOf(cluster.adminUrl, 'rtr_store_lost') };
 }
 
 it('serves again when the emptied store is restored', async () => {
-  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-  const names = await connection.redis.keys('*');
-  const backup = await Promise.all(names.map(async (name) => [name, await connection.redis.dumpBuffer(name)] as const));
+  const { redis: store } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const names = await store.keys('*');
+  const backup = await Promise.all(names.map(async (name) => [name, await store.dumpBuffer(name)] as const));
   await redis.restart({ keepData: false });
   await until(async () => (await storeOf()).health === 'lost');
   expect(await ask(unused)).toBe(503);
-  await until(() => connection.redis.status === 'ready');
+  await until(() => store.status === 'ready');
   // The ingress may have written since, for example records of its ledger.
-  for (const [name, bytes] of backup) if (bytes) await connection.redis.restore(name, 0, bytes, 'REPLACE');
+  for (const [name, bytes] of backup) if (bytes) await store.restore(name, 0, bytes, 'REPLACE');
   await until(async () => (await storeOf()).health === 'intact');
   expect([await ask(unused), await ask(limited)]).toEqual([200, 200]);
 });

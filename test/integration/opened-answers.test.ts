@@ -66,10 +66,8 @@ describe('a Responses stream', () => {
   it('that breaks midway ends with a failed response behind its last whole event', async () => {
     const events = await eventsOf(await ask({ input: 'Hi!\n[demo fault=drop after=6 rate=100]' }));
     expect(typesOf(events).filter((type) => type === 'output_text.delta').length).toBeGreaterThan(0);
-    expect(events.at(-1)).toMatchObject({
-      type: 'response.failed',
-      response: { status: 'failed', error: { code: 'server_error' } },
-    });
+    const failed = { status: 'failed', error: { code: 'server_error' } };
+    expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: failed });
   });
 
   it('is refused with a status that tells the client how to proceed', async () => {
@@ -100,13 +98,9 @@ describe('a WebSocket', () => {
   /** Requests an upgrade on a connection that is kept, then another path. */
   function upgrade(path: string): Promise<{ status: number | undefined; kept: boolean }> {
     return new Promise((resolve, reject) => {
-      const headers = {
-        connection: 'Upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
-        'sec-websocket-key': 'CRC6vBixXlBWhTK7Oa88BQ==',
-        authorization: `Bearer ${cluster.key}`,
-      };
+      const socket = { 'sec-websocket-version': '13', 'sec-websocket-key': 'CRC6vBixXlBWhTK7Oa88BQ==' };
+      const upgraded = { connection: 'Upgrade', upgrade: 'websocket', ...socket };
+      const headers = { ...upgraded, authorization: `Bearer ${cluster.key}` };
       const asked = request(cluster.url + path, { headers }, (answer) => {
         answer.resume();
         answer.on('end', () => resolve({ status: answer.statusCode, kept: !asked.socket?.destroyed }));
@@ -133,9 +127,7 @@ describe('a Responses stream without a worker', () => {
     const headers = { 'x-rtr-max-wait': '4' };
     const events = await eventsOf(await ask({ model: 'gone', input: 'Hi!' }, { headers }));
     expect(typesOf(events).slice(0, 3)).toEqual(['created', 'in_progress', 'in_progress']);
-    expect(events.at(-1)).toMatchObject({
-      type: 'response.failed',
-      response: { error: { code: 'server_is_overloaded' } },
-    });
+    const failed = { error: { code: 'server_is_overloaded' } };
+    expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: failed });
   });
 });

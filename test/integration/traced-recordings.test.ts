@@ -24,13 +24,7 @@ beforeAll(async () => {
   recorded = raw;
 });
 
-interface Asked {
-  answer: Response;
-  text: string;
-  span: ReceivedSpan | undefined;
-}
-
-async function ask(body: object, { key = recorded, flags = '01', headers = {}, path = chat } = {}): Promise<Asked> {
+async function ask(body: object, { key = recorded, flags = '01', headers = {}, path = chat } = {}) {
   const traceId = randomBytes(16).toString('hex');
   const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-${flags}`;
   const answer = await post({ ...cluster, key, path, body, headers: { traceparent, ...headers } });
