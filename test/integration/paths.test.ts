@@ -5,6 +5,7 @@ import { AdminClient } from '../helpers/console/admin-client.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
 import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
+import { until } from '../helpers/until.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
 
 let ada: ConsoleClient;
@@ -25,9 +26,14 @@ async function statuses(path: string, headers: Record<string, string>): Promise<
   const written = segments.map((segment, at) => `/${segments.with(at, segment.toUpperCase()).join('/')}`);
   const asked = new Set([path, ...written]);
   const answers = [...asked].map(async (each) => {
-    const answer = await fetch(`${cluster.url}${each}`, { headers });
-    await answer.arrayBuffer();
-    return [each, answer.status] as const;
+    let status = 503;
+    // A store that stands still for a second counts as away.
+    await until(async () => {
+      const answer = await fetch(`${cluster.url}${each}`, { headers });
+      await answer.arrayBuffer();
+      return (status = answer.status) !== 503;
+    });
+    return [each, status] as const;
   });
   return Object.fromEntries(await Promise.all(answers));
 }
