@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createBodyReader } from '#services/ingress/http/read-body.ts';
-import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
+import { openRaw, rawHead, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { until } from '../../../helpers/until.ts';
@@ -12,10 +12,8 @@ const body = JSON.stringify(chatRequest([{ write: '{"id":"a"}' }]));
 /** Sends the head of a request that waits for `100 Continue`. */
 async function ask(key: string, bytes: number) {
   const raw = await openRaw(cluster.url);
-  raw.socket.write(
-    `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${bytes}\r\nexpect: 100-continue\r\n\r\n`,
-  );
+  const headers = ['content-type: application/json', `content-length: ${bytes}`, 'expect: 100-continue'];
+  raw.socket.write(rawHead(key, headers));
   return raw;
 }
 
