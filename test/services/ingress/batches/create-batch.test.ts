@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { request as send } from 'node:http';
+import { request as send, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBatch, type CreateBatchParts } from '#services/ingress/batches/create-batch.ts';
@@ -78,10 +79,8 @@ describe('a batch whose requests come inline', () => {
     const late = send(url, { method: 'POST', headers: { 'content-length': '1000000' } });
     onTestFinished(() => void late.destroy());
     late.on('error', () => undefined).write('{"requests":[');
-    const [response] = (await once(late, 'response')) as [AsyncIterable<Buffer>];
-    let text = '';
-    for await (const piece of response) text += String(piece);
-    expect(JSON.parse(text)).toBe('rate_limit_exceeded');
+    const [response] = (await once(late, 'response')) as [IncomingMessage];
+    expect(await json(response)).toBe('rate_limit_exceeded');
     expect(await inputs()).toBe(1);
   });
 

@@ -3,10 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventLoopLoad } from '#services/ingress/http/event-loop-load.ts';
 import { defaultMaxActive, HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 import { until } from '../../../helpers/until.ts';
-
-/** Milliseconds of a standstill that puts an ingress far beyond its bound. */
-const standstillMs = 2_000;
 
 /** Holds the event loop for a while, repeatedly, without using the processor. */
 async function hold(ms: number, times: number): Promise<void> {
@@ -28,14 +26,13 @@ describe('an event loop', () => {
   it('is behind when its timers are late for about a second, until they are not', async () => {
     const load = start(200);
     const held = new HeldBodies(1_000, 10, load);
-    held.admit({ id: 'key', limits: [] }).release();
+    const admit = () => held.admit({ id: 'key', limits: [] }).release();
+    admit();
     await hold(500, 6);
     expect(load.isBehind).toBe(true);
-    expect(() => held.admit({ id: 'key', limits: [] })).toThrow(
-      expect.objectContaining({ code: 'overloaded', retryAfter: 1 }),
-    );
-    await until(() => !load.isBehind, 8_000);
-    held.admit({ id: 'key', limits: [] }).release();
+    expect(admit).toThrow(errorWith('overloaded', { retryAfter: 1 }));
+    await until(() => !load.isBehind);
+    admit();
   });
 
   it('is not behind after a single pause, for example of a suspended process', async () => {
@@ -65,7 +62,8 @@ describe('an ingress that is behind', () => {
     const ask = () => cluster.post([{ write: '{}' }], {}, ingress);
     ingress.process.child.kill('SIGSTOP');
     const asked = ask();
-    await sleep(standstillMs);
+    // A standstill that puts the ingress far beyond its bound.
+    await sleep(2_000);
     ingress.process.child.kill('SIGCONT');
     const refused = await asked;
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);

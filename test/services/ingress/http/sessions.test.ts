@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { made } from '../../../helpers/accounts/made.ts';
@@ -7,18 +7,20 @@ import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { linkPath } from '../../../helpers/console/link-path.ts';
 import { denied, refusal } from '../../../helpers/console/refusals.ts';
+import { statusWith } from '../../../helpers/clients/status-with.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { least } from '../../../helpers/least.ts';
 import { uniqueName } from '../../../helpers/unique-name.ts';
 import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
 const PUBLIC_URL = 'https://llm.example.com';
 
 /** A second node, which trusts this machine as a proxy. */
-let other: { url: string; process: ScriptedCluster['ingress'] };
+let other: Awaited<ReturnType<ScriptedCluster['addIngress']>>;
 let connection: RedisConnection;
 let accounts: Accounts;
 let ada: ConsoleClient;
@@ -30,7 +32,7 @@ beforeAll(async () => {
   other = await cluster.addIngress({ TRUSTED_PROXIES: '127.0.0.1' });
   await cluster.addScripted();
   connection = connectRedis(inject('redisUrl'), { log: silentLog, name: 'test' });
-  await connection.whenReady(AbortSignal.timeout(5_000));
+  await connection.whenReady(AbortSignal.timeout(30_000));
   accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
   ada = new ConsoleClient(cluster.url);
   linkToken = (await accounts.links.issueFirstAdmin()) ?? '';
@@ -47,21 +49,14 @@ function asPage(url: string, headers: Record<string, string> = {}, client = ada)
 
 const sessionOf = ({ cookie = '', csrfToken = '' }: ConsoleClient) => ({ cookie, 'x-csrf-token': csrfToken });
 
-async function statusWith(url: string, raw: string): Promise<number> {
-  const answer = await fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${raw}` } });
-  await answer.text();
-  return answer.status;
-}
-
 async function bodyOf(answer: Response): Promise<{ status: number; body: unknown }> {
   return { status: answer.status, body: await answer.json() };
 }
 
 describe('a page of the console', () => {
   it('uses every format as the signed-in person', async () => {
-    for (const path of ['/api/openai/v1/models', '/api/anthropic/v1/models', '/api/tools/v1/list']) {
+    for (const path of ['/api/openai/v1/models', '/api/anthropic/v1/models', '/api/tools/v1/list'])
       expect((await asPage(cluster.url + path)).status).toBe(200);
-    }
     const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
       method: 'POST',
       headers: { ...sessionOf(ada), 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
@@ -81,10 +76,9 @@ describe('a page of the console', () => {
     expect(await bodyOf(await asPage(url, { origin: 'https://evil.example' }))).toMatchObject(denied);
     const second = new ConsoleClient(cluster.url);
     await second.signIn('ada@example.com', goodPassword);
-    const { cookie, csrfToken } = second;
+    const headers = sessionOf(second);
     await second.delete('/session');
-    Object.assign(second, { cookie, csrfToken });
-    const ended = await bodyOf(await asPage(url, {}, second));
+    const ended = await bodyOf(await fetch(url, { headers }));
     expect(ended).toMatchObject(refusal(401, 'invalid_api_key'));
     expect(ended).toMatchObject({ body: { error: { message: 'Your session has ended. Please sign in again.' } } });
   });
@@ -143,14 +137,12 @@ describe('a change in the console', () => {
       await until(async () => (await all()).every((status) => status === 401));
       return performance.now() - changedAt;
     };
-    expect(await least(know, 1_000, 3)).toBeLessThan(1_000);
+    expect(await least(know, 1_000)).toBeLessThan(1_000);
   });
 
   it('is made while the broker is away, and takes effect here at once', async () => {
-    const nats = await startNats();
-    onTestFinished(() => nats.stop());
-    const here = await startScriptedCluster({ natsUrl: nats.url });
-    onTestFinished(() => here.stop());
+    const nats = stopAfterTest(await startNats());
+    const here = stopAfterTest(await startScriptedCluster({ natsUrl: nats.url }));
     const admin = new ConsoleClient(here.url);
     const token = await openAccounts(connection.redis, `${here.prefix}:`).links.issueFirstAdmin();
     await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password: goodPassword });
@@ -201,13 +193,13 @@ describe('the data of an ingress', () => {
     }
     const next = 'quiet-lantern-oyster-77';
     expect((await ada.post('/password', { current: goodPassword, next })).status).toBe(200);
-    const typed = [goodPassword, next, guess];
-    const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', raw, raw.slice(-40)];
+    const sessionKeys = [ada.sessionId, ada.csrfToken ?? '', raw, raw.slice(-40)];
+    const secrets = [goodPassword, next, guess, linkToken, spare.token, reset, ...sessionKeys];
     const stored = await readAllValues(connection.redis, `${cluster.prefix}:`);
     const logged = [cluster, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();
     expect(stored).toContain(adaId);
     expect(logged).toContain('/link/…');
-    for (const secret of [...typed, ...given]) {
+    for (const secret of secrets) {
       expect(secret.length).toBeGreaterThan(15);
       expect(stored).not.toContain(secret);
       expect(logged).not.toContain(secret);

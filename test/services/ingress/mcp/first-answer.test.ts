@@ -31,9 +31,8 @@ describe('of several servers', () => {
       return ask(name, signal);
     };
     const names = ['silent 1', 'broken 1', 'silent 2', 'silent 3', 'quick'];
-    const startedAt = performance.now();
+    // To wait for a silent one outlasts the test.
     expect(await firstAnswer(names, asking, never)).toBe('quick');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(aborted).toEqual(names);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSession } from '#services/ingress/http/read-session.ts';
 import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
-import { parametersOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
+import { parametersOf, purposeOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
 
 const recorded = recordedRequests('codex');
 
@@ -16,10 +16,7 @@ describe('a request of Codex', () => {
     ['a compaction by a trigger', 'compaction'],
     ['the first turn after a compaction', 'main'],
   ])('%s is known as %s', (name, purpose) => {
-    const request = recorded.get(name);
-    const read = request && detectPurpose(request.headers, parametersOf(request)?.signs);
-    expect(read?.purpose).toBe(purpose);
-    expect(read?.agentType).toBeUndefined();
+    expect(purposeOf(recorded.get(name))).toEqual({ purpose, agentType: undefined });
   });
 
   it.each([
@@ -45,15 +42,13 @@ describe('a request of Codex', () => {
   });
 
   it('names the session, the agent in it and the prompt', () => {
+    const program = 'codex';
     const turn = (name: string) => detectPurpose(recorded.get(name)?.headers ?? {}, undefined).turn;
-    expect(turn('a turn')).toEqual({
-      program: 'codex',
-      session: '01a20ca2-7192-7d61-a811-d0f411b416ab',
-      prompt: '01a20ca2-71b1-7150-9679-6e9b10aa279b',
-    });
+    const main = { session: '01a20ca2-7192-7d61-a811-d0f411b416ab', prompt: '01a20ca2-71b1-7150-9679-6e9b10aa279b' };
+    expect(turn('a turn')).toEqual({ program, ...main });
     const session = '01a20ca2-0505-7f01-b0a3-72be2a834d74';
     expect(turn('a turn of an agent')).toEqual({
-      program: 'codex',
+      program,
       session,
       agent: '01a20ca2-0648-7e01-98e1-5b62d0b97022',
       parent: undefined,

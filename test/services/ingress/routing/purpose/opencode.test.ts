@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
-import { parametersOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
+import { purposeOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
 
 const recorded = recordedRequests('opencode');
 
@@ -15,8 +15,7 @@ describe('a request of opencode', () => {
     ['a turn of an agent', 'subagent'],
     ['a compaction', 'compaction'],
   ])('%s is known as %s', (name, purpose) => {
-    const request = recorded.get(name);
-    expect(request && detectPurpose(request.headers, parametersOf(request)?.signs).purpose).toBe(purpose);
+    expect(purposeOf(recorded.get(name)).purpose).toBe(purpose);
   });
 
   it('names the session, and for a session with a parent the agent in it', () => {
