@@ -8,6 +8,7 @@ import { count, crash, whileTrafficRuns } from '../helpers/compose/break-things.
 import { ComposeProject, type ComposeOptions } from '../helpers/compose/compose-project.ts';
 import { docker } from '../helpers/compose/run-command.ts';
 import { report } from '../helpers/compose/report.ts';
+import { statusWith } from '../helpers/clients/status-with.ts';
 import { until } from '../helpers/until.ts';
 
 const env = { RTR_IMAGE: testImage };
@@ -41,12 +42,6 @@ async function streams(): Promise<string> {
   return docker('exec', await compose.container('nats'), 'sh', '-c', shell, ask);
 }
 
-/** Status of an answer to this key. */
-async function statusWith(key: string): Promise<number> {
-  const headers = { authorization: `Bearer ${key}` };
-  return (await fetch(`${where.url}/api/openai/v1/models`, { headers })).status;
-}
-
 async function makeKey(name: string): Promise<string> {
   const printed = await compose.run('run', '--rm', '--no-deps', '-T', 'setup', 'keys', 'create', '--name', name);
   const key = /rtr_\w+_\w+/.exec(printed)?.[0];
@@ -56,7 +51,7 @@ async function makeKey(name: string): Promise<string> {
 
 describe('with the profile ha', () => {
   it('three NATS nodes replicate the queue', async () => {
-    await until(async () => expect(await streams()).toMatch(/"num_replicas": ?3/), 15_000);
+    await until(async () => expect(await streams()).toMatch(/"num_replicas": ?3/));
   });
 
   it('no answer is silently wrong when the NATS node that leads the queue is killed', async () => {
@@ -72,16 +67,16 @@ describe('with the profile ha', () => {
     const outcomes = await whileTrafficRuns('the Redis primary killed', where, async () => {
       await docker('kill', primary);
       const began = performance.now();
-      await until(async () => expect(await roleOf('redis-2')).toBe('master'), 30_000);
-      await until(async () => expect(await statusWith(before)).toBe(200), 30_000);
+      await until(async () => expect(await roleOf('redis-2')).toBe('master'));
+      await until(async () => expect(await statusWith(where.url, before)).toBe(200));
       report(`the Redis replica took over after ${((performance.now() - began) / 1000).toFixed(1)} s`);
     });
     expect(count(outcomes, 'failed', 'refused', 'cut')).toBe(0);
     const after = await makeKey('after');
-    expect(await statusWith(after)).toBe(200);
+    expect(await statusWith(where.url, after)).toBe(200);
     await docker('start', primary);
-    await until(async () => expect(await roleOf('redis')).toBe('slave'), 30_000);
-    expect(await statusWith(after)).toBe(200);
+    await until(async () => expect(await roleOf('redis')).toBe('slave'));
+    expect(await statusWith(where.url, after)).toBe(200);
   });
 
   it('continues when a sentinel is killed', async () => {
@@ -96,7 +91,7 @@ describe('with the profile ha', () => {
     const key = await makeKey('of the time before');
     compose = new ComposeProject({ ...options, env: { ...env, REDIS_PASSWORD: 'an0ther/p@ss#w%rd' } });
     await compose.up('--force-recreate');
-    expect(await statusWith(key)).toBe(200);
+    expect(await statusWith(where.url, key)).toBe(200);
     expect([await roleOf('redis'), await roleOf('redis-2')]).toEqual(['slave', 'master']);
   });
 });

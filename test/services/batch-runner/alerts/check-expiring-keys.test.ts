@@ -3,21 +3,19 @@ import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { checkExpiringKeys } from '#services/batch-runner/alerts/check-expiring-keys.ts';
 import { made } from '../../../helpers/accounts/made.ts';
-import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { openAlerts } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** Opens a cluster of its own with keys and a webhook of the router for them. */
 async function open() {
-  const webhooks = await openTestWebhooks();
-  const { accounts, add, states, store } = webhooks;
-  const { endpoint } = await add('https://a.example.com', { events: ['rtr.key.*'] });
+  const alerts = await openAlerts('rtr.key.*');
+  const { accounts, states, store } = alerts;
   const team = await accounts.teams.create('Blue');
   return {
-    ...webhooks,
+    ...alerts,
     team,
-    endpoint,
     /** Creates a key of the team that expires `forMs` milliseconds after its creation. */
     make: async (name: string, forMs: number): Promise<KeyRecord & { expiresAt: number }> => {
       const expiresAt = Date.now() + forMs;
@@ -25,7 +23,6 @@ async function open() {
       return { ...made(await createOwnedKey(store, settings)).record, expiresAt };
     },
     look: (now: number) => checkExpiringKeys({ keys: store, states }, now),
-    sent: (id = endpoint.id) => webhooks.sent(id),
   };
 }
 

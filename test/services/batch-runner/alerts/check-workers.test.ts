@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { checkWorkers } from '#services/batch-runner/alerts/check-workers.ts';
 import type { Trouble, WorkerProcess, WorkersSnapshot } from '#services/batch-runner/alerts/worker-view.ts';
-import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { openAlerts } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
-const worker: WorkerProcess = { id: 'a.w1', tier: 'gpu', host: 'box', startedAt: 1_000 };
-const data = { id: 'a.w1', tier: 'gpu', host: 'box' };
+const data = { id: 'a.w1', tier: 'gpu', host: 'box' } as const;
+const worker: WorkerProcess = { ...data, startedAt: 1_000 };
 const dayMs = 86_400_000;
 
 /** The view of a process that has listened for long. */
@@ -19,12 +19,11 @@ function seen({
 }
 
 async function open() {
-  const { add, sent, states } = await openTestWebhooks();
-  const { endpoint } = await add('https://a.example.com', { events: ['rtr.worker.*'] });
+  const { sent, known, states } = await openAlerts('rtr.worker.*');
   return {
     look: (view: WorkersSnapshot, now?: number) => checkWorkers(view, states, now),
-    sent: () => sent(endpoint.id),
-    known: async () => [...(await states.readAll('workers')).keys()],
+    sent,
+    known: () => known('workers'),
   };
 }
 

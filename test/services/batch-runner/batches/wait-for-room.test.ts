@@ -5,10 +5,8 @@ import { RouterError } from '#shared/core/errors.ts';
 
 function open() {
   const pauses: string[] = [];
-  const pause = (id: string, paused: { reason: string } | undefined): Promise<void> => {
-    pauses.push(`${id}: ${paused?.reason}`);
-    return Promise.resolve();
-  };
+  const pause = async (id: string, paused: { reason: string } | undefined) =>
+    void pauses.push(`${id}: ${paused?.reason}`);
   return { parts: { work: { pause } }, pauses };
 }
 

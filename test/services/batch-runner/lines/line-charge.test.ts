@@ -61,10 +61,8 @@ describe('the usage of a line', () => {
     expect(charge.records).toHaveLength(2);
     charge.commit();
     charge.release();
-    expect(ends).toEqual([
-      { tokens: 7, cost: 11_000 },
-      { tokens: 7, cost: 11_000 },
-    ]);
+    const each = { tokens: 7, cost: 11_000 };
+    expect(ends).toEqual([each, each]);
   });
 
   it('does not count if the line is executed again', async () => {

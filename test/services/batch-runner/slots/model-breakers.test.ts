@@ -22,12 +22,11 @@ function waitMs(breaker: ModelBreakers, now: number, error = limited()): number 
 describe('the circuit breaker of a model', () => {
   it('sets no bound until its upstream refuses a request, and applies to this model only', () => {
     const { breaker } = open(100);
-    expect(breaker.mayBegin('m')).toBe(true);
-    breaker.refused('m', limited());
-    expect(breaker.mayBegin('m')).toBe(false);
-    expect(breaker.limitOf('m')?.reason).toBe('m takes no requests for now. Slow down.');
-    expect(breaker.mayBegin('other')).toBe(true);
-    expect(breaker.limitOf('other')).toBeUndefined();
+    expect(breaker.mayBegin('m', 0)).toBe(true);
+    breaker.refused('m', limited(), 0);
+    expect([breaker.mayBegin('m', 1), breaker.mayBegin('other', 1)]).toEqual([false, true]);
+    expect(breaker.limitOf('m', 1)?.reason).toBe('m takes no requests for now. Slow down.');
+    expect(breaker.limitOf('other', 1)).toBeUndefined();
   });
 
   it('stops requests for longer with each refusal, up to ten minutes, varied by a quarter', () => {
@@ -76,8 +75,6 @@ describe('the circuit breaker of a model', () => {
 });
 
 it('an error is a limit of the upstream when it refuses work for now', () => {
-  expect(isUpstreamLimit(limited())).toBe(true);
-  expect(isUpstreamLimit(new RouterError('overloaded', 'Busy.'))).toBe(true);
-  expect(isUpstreamLimit(new RouterError('upstream_failed', 'Broken.'))).toBe(false);
-  expect(isUpstreamLimit(new PreemptedError())).toBe(false);
+  const errors = [limited(), new RouterError('overloaded', 'Busy.'), new RouterError('upstream_failed', 'Broken.')];
+  expect([...errors, new PreemptedError()].map(isUpstreamLimit)).toEqual([true, true, false, false]);
 });
