@@ -56,28 +56,19 @@ beforeAll(async () => {
 /** What a turn of this number has: the calls that the engine makes, and whether the user shows an image. */
 function plan(turn: number): { calls: { name: string; arguments: JsonObject; result: string }[]; image: boolean } {
   const call = (name: string, given: JsonObject, result: string) => ({ name, arguments: given, result });
-  switch (turn % 5) {
-    case 1: {
-      const cmd = `echo turn ${turn} >> log.txt && tail -n 1 log.txt`;
-      return { calls: [call('exec_command', { cmd }, `turn ${turn}`)], image: false };
-    }
-    case 2: {
-      const input = ['*** Begin Patch', `*** Add File: file-${turn}.txt`, `+turn ${turn}`, '*** End Patch'].join('\n');
-      return { calls: [call('apply_patch', { input }, `A file-${turn}.txt`)], image: false };
-    }
-    case 3: {
-      // The namespaces of MCP servers are deferred for this model: a search that Codex runs finds their tools.
-      const search = call('tool_search', { query: 'echo' }, 'mcp__everything__echo');
-      return {
-        calls: [search, call('mcp__everything__echo', { message: `turn ${turn}` }, `Echo: turn ${turn}`)],
-        image: false,
-      };
-    }
-    case 4:
-      return { calls: [call('view_image', { path: join(folder, 'pixel.png') }, '')], image: true };
-    default:
-      return { calls: [], image: false };
-  }
+  const said = `turn ${turn}`;
+  const cmd = `echo ${said} >> log.txt && tail -n 1 log.txt`;
+  const input = ['*** Begin Patch', `*** Add File: file-${turn}.txt`, `+${said}`, '*** End Patch'].join('\n');
+  const echo = 'mcp__everything__echo';
+  const calls = [
+    [],
+    [call('exec_command', { cmd }, said)],
+    [call('apply_patch', { input }, `A file-${turn}.txt`)],
+    // The namespaces of MCP servers are deferred for this model: a search that Codex runs finds their tools.
+    [call('tool_search', { query: 'echo' }, echo), call(echo, { message: said }, `Echo: ${said}`)],
+    [call('view_image', { path: join(folder, 'pixel.png') }, '')],
+  ];
+  return { calls: calls[turn % 5] ?? [], image: turn % 5 === 4 };
 }
 
 async function take(turn: number): Promise<JsonObject> {

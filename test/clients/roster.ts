@@ -24,10 +24,7 @@ export const langchainPython = pypi({
 /** Every client that is tried, in the order of the documentation's table. */
 export const roster: readonly Client[] = [
   library('openai, JavaScript', npm({ openai: '7.59.0' }), { formats: ['chat', 'responses'], program: 'openai.mjs' }),
-  library('openai, Python', openaiPython, {
-    formats: ['chat', 'responses'],
-    program: 'openai-python.py',
-  }),
+  library('openai, Python', openaiPython, { formats: ['chat', 'responses'], program: 'openai-python.py' }),
   library('@anthropic-ai/sdk', npm({ '@anthropic-ai/sdk': '1.14.0' }), {
     formats: ['messages'],
     program: 'anthropic.mjs',

@@ -1,10 +1,11 @@
 // @module-tag docker
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startProcess } from '../helpers/processes/start-process.ts';
 import { count, crash, restart, whileTrafficRuns } from '../helpers/compose/break-things.ts';
 import { ComposeProject } from '../helpers/compose/compose-project.ts';
-import { outsideCredential, trust } from './outside-credential.ts';
 import { runCommand } from '../helpers/compose/run-command.ts';
 import { describeUse, report } from '../helpers/compose/report.ts';
 import { Traffic } from '../helpers/compose/traffic.ts';
@@ -26,6 +27,9 @@ function post(path: string, body: object): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   return fetch(`${url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
+
+/** Runs `rtr credentials` in the project, which has the keys that sign them. */
+const trust = ['run', '--rm', '-T', '--entrypoint', 'rtr', 'prepare', 'credentials'];
 
 /** An answer to a chat request through the load balancer. */
 function chat(model: string, content: string, more: object = {}): Promise<Response> {
@@ -81,7 +85,21 @@ describe('the cluster of the Compose file', () => {
 
   it('accepts a worker from another machine with one address and one file, until its credential is revoked', async () => {
     await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
-    const file = await outsideCredential(compose, { tier: 'cli', name: 'joes-box', folder: temporaryFolder() });
+    const out = '/volumes/trust/joes-box.creds';
+    await compose.run(
+      ...trust,
+      'worker',
+      '--from',
+      '/volumes/trust',
+      '--tier',
+      'cli',
+      '--name',
+      'joes-box',
+      '--out',
+      out,
+    );
+    const file = join(temporaryFolder(), 'joes-box.creds');
+    writeFileSync(file, await compose.run('run', '--rm', '-T', '--entrypoint', 'cat', 'prepare', out));
     const address = `ws://127.0.0.1:${options.env?.['GATE_PORT']}`;
     const words = ['worker', 'cli', '--nats', address, '--credentials', file];
     const worker = stopAfterTest(startProcess('services/rtr/main.ts', { ...slowCat(), WORKER_ID: 'w1' }, words));

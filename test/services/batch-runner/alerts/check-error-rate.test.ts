@@ -13,10 +13,7 @@ async function open() {
   const { sent, states } = await openAlerts('rtr.errors.*');
   const look = (requests: number, faults: number, more: Partial<ErrorRateSnapshot> = {}) =>
     checkErrorRate({ requests, faults, isWhole: true, ...more }, { states, percent: 20 });
-  return {
-    lookAll: (...seen: Parameters<typeof look>) => Promise.all([1, 2, 3].map(() => look(...seen))),
-    sent,
-  };
+  return { lookAll: (...seen: Parameters<typeof look>) => Promise.all([1, 2, 3].map(() => look(...seen))), sent };
 }
 
 describe('the error rate', () => {

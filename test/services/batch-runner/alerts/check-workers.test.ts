@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { checkWorkers } from '#services/batch-runner/alerts/check-workers.ts';
-import type { Trouble, WorkerProcess, WorkersSnapshot } from '#services/batch-runner/alerts/worker-view.ts';
+import {
+  WorkerView,
+  type Trouble,
+  type WorkerProcess,
+  type WorkersSnapshot,
+} from '#services/batch-runner/alerts/worker-view.ts';
+import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { noStats } from '../../../helpers/broker/no-stats.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
+import { until } from '../../../helpers/until.ts';
 import { openAlerts } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
 const data = { id: 'a.w1', tier: 'gpu', host: 'box' } as const;
@@ -78,4 +88,31 @@ describe('a worker', () => {
     expect(all).toContainEqual({ type: 'rtr.worker.back', data: { ...data, after: 'ejected' } });
     expect(all).toContainEqual({ type: 'rtr.worker.failing', data: { ...data, reason: 'unreachable' } });
   });
+});
+
+const model = (id: string) => ({ id, capabilities: ['stream' as const] });
+const soon = 4_000;
+
+it('the models that workers serve exclude those whose workers all drain, fail or are ejected', async () => {
+  const parties = stopAfterTest(await startParties());
+  const { broker, workers } = parties.ingress;
+  const view = stopAfterTest(new WorkerView(workers, broker));
+  const first = await parties.addWorker({ models: [model('both'), model('first')] });
+  const second = await parties.addWorker({ models: [model('both'), model('second')] });
+  const models = (): string[] => [...(view.read(performance.now() + soon)?.models ?? [])].toSorted();
+  await until(() => expect(models()).toEqual(['both', 'first', 'second']));
+
+  const tell = (ejected: IngressStats['ejected']): void => {
+    publishIngressStats(broker, 'another', { ...noStats, at: Date.now(), ejected });
+  };
+  const eject = (name: string) => ({ worker: first.id, model: name, reason: 'slow' });
+  tell([eject('first'), eject('both')]);
+  await until(() => expect(models()).toEqual(['both', 'second']));
+  tell([]);
+  await until(() => models().length === 3);
+
+  await second.worker.drain(0);
+  await until(() => expect(models()).toEqual(['both', 'first']));
+  first.worker.update({ accepting: false, reason: 'unreachable' });
+  await until(() => models().length === 0);
 });

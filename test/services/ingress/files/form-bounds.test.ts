@@ -3,9 +3,11 @@ import { text } from 'node:stream/consumers';
 import type { Request, Response } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
+import { receiveForm } from '#services/ingress/files/receive-form.ts';
 import { receiveFormBody } from '#services/ingress/files/receive-form-body.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { until } from '../../../helpers/until.ts';
 
 interface Answer {
   /** Of the error. */
@@ -32,19 +34,25 @@ async function serveForms(heldBytes: number, maxBytes = 10_000_000) {
     }
   });
   /** @param isWhole whether nothing comes behind the text */
-  return (sent: string, isWhole = true): Promise<Answer> => {
-    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const sending = request(url, { method: 'POST', headers }, (response) => {
-      text(response).then((answer) => resolve(JSON.parse(answer) as Answer), reject);
-    });
-    // What is refused may close the connection while the rest is sent.
-    sending.on('error', reject);
-    onTestFinished(() => void sending.destroy());
-    sending.write(sent);
-    if (isWhole) sending.end();
-    return promise;
+  return async (content: string, isWhole = true): Promise<Answer> => {
+    const { sent, answer } = beginForm(url);
+    sent.write(content);
+    if (isWhole) sent.end();
+    return JSON.parse(await answer) as Answer;
   };
+}
+
+/** Begins to send a form. */
+function beginForm(url: string) {
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  const sent = request(url, { method: 'POST', headers });
+  onTestFinished(() => void sent.destroy());
+  const answer = new Promise<string>((resolve, reject) => {
+    // What is refused may close the connection while the rest is sent.
+    sent.on('response', (response) => void text(response).then(resolve, reject)).on('error', reject);
+  });
+  answer.catch(() => undefined);
+  return { sent, answer };
 }
 
 const part = (name: string, content: string, more = ''): string =>
@@ -113,4 +121,42 @@ describe('a form is refused at once', () => {
     const sent = `--b\r\ncontent-disposition: form-data${other}\r\n\r\na\r\n${end}`;
     expect(await send(sent)).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('name') });
   });
+});
+
+/** Serves forms with this many places, and counts the forms that it has begun to read. */
+async function servePlaces(places: number) {
+  const held = new HeldBodies(1_000_000, places);
+  let begun = 0;
+  const url = await serveInTest(async (received, response) => {
+    try {
+      const holding = held.admit({ id: received.url ?? '', limits: [] });
+      response.on('close', () => holding.release());
+      begun += 1;
+      const keep = (content: AsyncIterable<Uint8Array>): Promise<string> => text(content);
+      const form = await receiveForm(received, { timeoutMs: 60_000, holding, maxFiles: 1, isKept: () => true, keep });
+      response.end(form.files[0]?.kept);
+    } catch (error) {
+      response.end(error instanceof RouterError ? error.code : String(error));
+    }
+  });
+  return { send: (sender: string) => beginForm(`${url}/${sender}`), begun: () => begun };
+}
+
+it('a form that is slow to arrive ends when another request needs its place, the one that has waited for longest first', async () => {
+  const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
+  const rest = `content\r\n${end}`;
+  const { send, begun } = await servePlaces(2);
+  const slow = [];
+  for (const at of [1, 2]) {
+    const each = send(`slow${at}`);
+    each.sent.write(head);
+    await until(() => begun() === at);
+    slow.push(each);
+  }
+  const quick = send('quick');
+  quick.sent.end(head + rest);
+  expect(await quick.answer).toBe('content');
+  expect(await slow[0]?.answer).toBe('overloaded');
+  slow[1]?.sent.end(rest);
+  expect(await slow[1]?.answer).toBe('content');
 });

@@ -11,14 +11,12 @@ describe("the session in a client's headers", () => {
   });
 
   it('differs for each agent of a session', () => {
-    const session = { 'x-claude-code-session-id': 's' };
-    const sessions = [
-      readSession(session),
-      readSession({ ...session, 'x-claude-code-agent-id': 'a' }),
-      readSession({ ...session, 'x-claude-code-agent-id': 'b' }),
-      readSession({ 'session-id': 's', 'thread-id': 't' }),
-    ];
-    expect(new Set(sessions.map((each) => each?.name)).size).toBe(4);
+    const agents = ['a', 'b'].map((agent) => ({ 'x-claude-code-agent-id': agent }));
+    const ofClaude = [{}, ...agents].map((agent) => ({ 'x-claude-code-session-id': 's', ...agent }));
+    const sessions = [...ofClaude, { 'session-id': 's', 'thread-id': 't' }].map(
+      (headers) => readSession(headers)?.name,
+    );
+    expect(new Set(sessions).size).toBe(4);
   });
 
   it('restarts with each window of a Codex thread, and under the same name only in Claude Code', () => {

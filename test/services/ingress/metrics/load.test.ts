@@ -8,10 +8,7 @@ function worker(tier: string, slots: number, others: number, draining = false): 
 
 describe("the cluster's load", () => {
   it('is the sum of the waiting requests of all ingress nodes and the running ones of all workers', () => {
-    const stats = [
-      { lanes: [], waitingByTier: { gpu: 2, cloud: 1 } },
-      { lanes: [], waitingByTier: { gpu: 1 } },
-    ];
+    const stats = [{ gpu: 2, cloud: 1 }, { gpu: 1 }].map((waitingByTier) => ({ lanes: [], waitingByTier }));
     const load = computeLoad(stats, [worker('gpu', 8, 3), worker('gpu', 4, 0), worker('tools', 16, 0)]);
     expect(load?.tiers).toEqual({
       gpu: { waiting: 3, busy: 5, slots: 12, workers: 2 },
