@@ -20,7 +20,7 @@ beforeAll(() => cluster.addBatchRunner());
 it.each(programs)('%s, has %s in the background, with its own helpers', async (name, _, program, prints) => {
   const { from } = roster.find((client) => client.name === name) ?? {};
   if (!from) throw new Error(`there is no ${name} in the roster`);
-  const client = library(name, from, { formats: [], program });
+  const client = library(name, from, program, []);
   const installed = await installClient(client);
   // What other programs have made is not in its lists.
   const { raw: key } = await cluster.addKey({});

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
 async function run(name: string, from: Client['from'], file: string, format: string, model: string): Promise<unknown> {
-  const client = library(name, from, { formats: [format], program: file });
+  const client = library(name, from, file, [format]);
   const installed = await installClient(client);
   const { url, key } = cluster;
   const turn = { format, model, prompt: '', url, key, installed, folder: temporaryFolder() };

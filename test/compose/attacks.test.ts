@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, expect, inject, it } from 'vitest';
 import { openRaw, rawHead } from '../helpers/clients/raw-http.ts';
 import { ComposeProject } from '../helpers/compose/compose-project.ts';
 import { report } from '../helpers/compose/report.ts';
@@ -133,8 +133,9 @@ async function deaths(): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => [line.split(' ')[0] ?? '', line.split(' ').slice(1).join(' ')]));
 }
 
-describe('twenty clients of a cluster with the memory limits of the Compose file', () => {
-  it.each(Object.entries(attacks))('are served beside %s', async (name, attack) => {
+it.each(Object.entries(attacks))(
+  'twenty clients of a cluster with the limits of the Compose file are served beside %s',
+  async (name, attack) => {
     const before = await deaths();
     const traffic = new Traffic({ url, key, clients: 20 });
     try {
@@ -154,5 +155,5 @@ describe('twenty clients of a cluster with the memory limits of the Compose file
     } finally {
       await traffic.stop();
     }
-  });
-});
+  },
+);

@@ -107,38 +107,36 @@ describe('the image', () => {
 
 type HostConfig = { SecurityOpt: string[]; Memory: number };
 
-describe('the parts in their containers', () => {
-  it('run without privileges, and only the load balancer is reachable from outside', async () => {
-    for (const id of (await compose.run('ps', '--quiet')).split('\n').filter(Boolean)) {
-      const [{ Name, Config, HostConfig, NetworkSettings }] = JSON.parse(await docker('inspect', id)) as [
-        { Name: string; Config: object; HostConfig: HostConfig; NetworkSettings: { Ports: Record<string, unknown> } },
-      ];
-      expect(HostConfig, Name).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], CapAdd: null });
-      expect(HostConfig.SecurityOpt, Name).toContain('no-new-privileges:true');
-      expect(Config, Name).toMatchObject({ User: '1000:1000' });
-      expect(HostConfig.Memory, Name).toBeGreaterThan(128 * mebibyte);
-      const published = Object.values(NetworkSettings.Ports).filter(Boolean).length;
-      // The demo engine's port is published only for the tests of the SDKs.
-      if (!Name.includes('-demo-engine-')) expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
-    }
-  });
+it('the parts in their containers run without privileges, and only the load balancer is reachable from outside', async () => {
+  for (const id of (await compose.run('ps', '--quiet')).split('\n').filter(Boolean)) {
+    const [{ Name, Config, HostConfig, NetworkSettings }] = JSON.parse(await docker('inspect', id)) as [
+      { Name: string; Config: object; HostConfig: HostConfig; NetworkSettings: { Ports: Record<string, unknown> } },
+    ];
+    expect(HostConfig, Name).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], CapAdd: null });
+    expect(HostConfig.SecurityOpt, Name).toContain('no-new-privileges:true');
+    expect(Config, Name).toMatchObject({ User: '1000:1000' });
+    expect(HostConfig.Memory, Name).toBeGreaterThan(128 * mebibyte);
+    const published = Object.values(NetworkSettings.Ports).filter(Boolean).length;
+    // The demo engine's port is published only for the tests of the SDKs.
+    if (!Name.includes('-demo-engine-')) expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
+  }
+});
 
-  it('cannot reach parts that they do not use', async () => {
-    const reach = async (from: string, target: string): Promise<string> => {
-      const script = `require('net').connect(${target}).on('connect',()=>{console.log('reached');process.exit()}).on('error',()=>{console.log('not');process.exit()});setTimeout(()=>{console.log('not');process.exit()},2000)`;
-      return (await compose.run('exec', '-T', from, 'node', '-e', script)).trim();
-    };
-    const ways = [
-      ['ingress', "6379,'redis'", 'reached'],
-      ['worker-gpu', "4222,'nats'", 'reached'],
-      ['worker-gpu', "6379,'redis'", 'not'],
-      ['worker-gpu', "8484,'lb'", 'not'],
-      ['worker-gpu', "8484,'ingress'", 'not'],
-      ['worker-tools', "8485,'ingress'", 'not'],
-      ['demo-engine', "4222,'nats'", 'not'],
-      ['worker-tools', "8000,'demo-engine'", 'not'],
-    ] as const;
-    const seen = await Promise.all(ways.map(async ([from, to]) => [from, to, await reach(from, to)]));
-    expect(seen).toEqual(ways);
-  });
+it('the parts in their containers cannot reach parts that they do not use', async () => {
+  const reach = async (from: string, target: string): Promise<string> => {
+    const script = `require('net').connect(${target}).on('connect',()=>{console.log('reached');process.exit()}).on('error',()=>{console.log('not');process.exit()});setTimeout(()=>{console.log('not');process.exit()},2000)`;
+    return (await compose.run('exec', '-T', from, 'node', '-e', script)).trim();
+  };
+  const ways = [
+    ['ingress', "6379,'redis'", 'reached'],
+    ['worker-gpu', "4222,'nats'", 'reached'],
+    ['worker-gpu', "6379,'redis'", 'not'],
+    ['worker-gpu', "8484,'lb'", 'not'],
+    ['worker-gpu', "8484,'ingress'", 'not'],
+    ['worker-tools', "8485,'ingress'", 'not'],
+    ['demo-engine', "4222,'nats'", 'not'],
+    ['worker-tools', "8000,'demo-engine'", 'not'],
+  ] as const;
+  const seen = await Promise.all(ways.map(async ([from, to]) => [from, to, await reach(from, to)]));
+  expect(seen).toEqual(ways);
 });

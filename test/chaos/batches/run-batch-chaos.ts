@@ -117,10 +117,8 @@ async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun) {
 /** Reads the memory of every component and every NATS server. */
 function weigh(cluster: ChaosCluster): Footprint[] {
   const { ports, pid } = cluster.nats;
-  return footprints(
-    cluster,
-    Object.keys(ports).map((name) => ({ name: `nats-${name}`, pid: pid(name) })),
-  );
+  const servers = Object.keys(ports).map((name) => ({ name: `nats-${name}`, pid: pid(name) }));
+  return footprints(cluster, servers);
 }
 
 /**

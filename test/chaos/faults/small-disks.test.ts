@@ -9,7 +9,7 @@ it('a small disk is filled and emptied again, and keeps the files that programs 
   if (!disks) return skip('the system permits no namespaces');
   stopAfterTest(disks);
   const run = (script: string, name: string) => {
-    const [command = '', ...args] = [...disks.enter, 'sh', '-c', `${script}${disks.folderOf(name)}/file`];
+    const [command, ...args] = [...disks.enter, 'sh', '-c', `${script}${disks.folderOf(name)}/file`];
     return spawnSync(command, args, { encoding: 'utf8' });
   };
   const write = (name: string, text: string): number | null => run(`echo ${text} >>`, name).status;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
@@ -17,20 +17,14 @@ async function open(events = 'rtr.budget.*') {
   const alerts = await openAlerts(events);
   const { accounts, redis, prefix, states } = alerts;
   const keeper = stopAfterTest(new LimitKeeper(redis, prefix, silentLog));
-  let reads = 0;
+  const reading = vi.spyOn(keeper, 'read');
   let newest = 0;
   const services: ServiceAccount[] = [];
   const look = () =>
     createBudgetCheck({
       accounts,
       issuers: () => [{ rules: services.map((serviceAccount) => ({ match: [], serviceAccount })) }],
-      limits: {
-        read: (parties) => {
-          reads += 1;
-          return keeper.read(parties);
-        },
-        refused: keeper.refused,
-      },
+      limits: keeper,
       usage: { newest: async () => String(newest) },
       states,
     });
@@ -39,7 +33,7 @@ async function open(events = 'rtr.budget.*') {
     look,
     refused: keeper.refused,
     services,
-    reads: () => reads,
+    reads: () => reading.mock.calls.length,
     /** Adds a team with limits. @returns the team and its party */
     addTeam: async (limits: PartyLimits['limits'], name = 'Blue') => {
       const team = await accounts.teams.create(name);

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkWorkers } from '#services/batch-runner/alerts/check-workers.ts';
-import {
-  WorkerView,
-  type Trouble,
-  type WorkerProcess,
-  type WorkersSnapshot,
-} from '#services/batch-runner/alerts/worker-view.ts';
+import { WorkerView, type WorkerProcess, type WorkersSnapshot } from '#services/batch-runner/alerts/worker-view.ts';
 import { publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
 import { noStats } from '../../../helpers/broker/no-stats.ts';
@@ -17,12 +12,14 @@ const data = { id: 'a.w1', tier: 'gpu', host: 'box' } as const;
 const worker: WorkerProcess = { ...data, startedAt: 1_000 };
 const dayMs = 86_400_000;
 
+type Seen = WorkerProcess & { trouble?: WorkersSnapshot['alive'][number]['trouble'] };
+
 /** The view of a process that has listened for long. */
 function seen({
   alive = [],
   lost = [],
   ...more
-}: Partial<Omit<WorkersSnapshot, 'alive'>> & { alive?: (WorkerProcess & { trouble?: Trouble })[] }): WorkersSnapshot {
+}: Partial<Omit<WorkersSnapshot, 'alive'>> & { alive?: Seen[] }): WorkersSnapshot {
   const known = new Set(alive.map(({ id }) => id));
   const all = alive.map(({ trouble, ...process }) => ({ ...process, trouble }));
   return { known, models: new Set(), knowsEjected: true, listenedMs: 120_000, ...more, alive: all, lost };

@@ -63,20 +63,21 @@ it('a batch whose input is lost ends once it is cancelled, with the results so f
   expect(await parts.work.listOpen()).toEqual([]);
 });
 
-describe('a batch that is to stop', () => {
-  it('fails with a problem if its input is lost, while a running batch is tried again', async () => {
-    const { id, work, store, batches, found, validate, finish } = await openBatch();
-    await store.delete((await work.holdInput(id)) ?? '');
-    await expect(validate()).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(await found()).toMatchObject({ state: 'validating' });
-    await batches.cancel(id);
-    await validate();
-    await finish();
-    expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }] });
-    expect(await work.listOpen()).toEqual([]);
-  });
+it('a batch that is to stop fails with a problem if its input is lost, while a running batch is tried again', async () => {
+  const { id, work, store, batches, found, validate, finish } = await openBatch();
+  await store.delete((await work.holdInput(id)) ?? '');
+  await expect(validate()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await found()).toMatchObject({ state: 'validating' });
+  await batches.cancel(id);
+  await validate();
+  await finish();
+  expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }] });
+  expect(await work.listOpen()).toEqual([]);
+});
 
-  it.each(['one', 'all'])('ends with the rest and a problem if results are lost: %s', async (lost) => {
+it.each(['one', 'all'])(
+  'a batch that is to stop ends with the rest and a problem if results are lost: %s',
+  async (lost) => {
     const { id, work, store, batches, found, finish, endSlice } = await openRunningBatch();
     const results = await endSlice();
     await store.delete(results.errors.object);
@@ -88,8 +89,8 @@ describe('a batch that is to stop', () => {
     expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }] });
     expect([outputFile !== undefined, errorFile]).toEqual([lost === 'one', undefined]);
     expect(await work.listOpen()).toEqual([]);
-  });
-});
+  },
+);
 
 describe('the files of a batch', () => {
   /** Creates a batch whose slice is over, with an answer and an error. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { runSlice } from '#services/batch-runner/batches/run-slice.ts';
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import {
   batchInput,
@@ -30,34 +29,32 @@ async function expectNothingLeft({ owner, finish, files, counted, messages, redi
     expect(await redis.exists(`${prefix}${name}`), name).toBe(0);
 }
 
-describe('the input of a batch', () => {
-  it('counts once, until the last batch that reads it is over, also if its file is removed', async () => {
-    const opened = await openBatch();
-    const { id, owner, files, inputFile, create, fail, found, counted, textOf, validate, finish } = opened;
-    await create('batch_2');
-    for (const batch of [id, 'batch_2']) await validate(batch);
-    expect(await counted()).toBe(batchInput.length);
-    await files.delete(owner, inputFile);
-    expect(await files.find(owner, inputFile)).toBeUndefined();
-    const { input = '' } = await found();
-    await fail('batch_2');
-    await finish('batch_2');
-    expect([await textOf(input), await counted()]).toEqual([batchInput, batchInput.length]);
-    await fail();
-    await finish();
-    expect([await textOf(input), await counted()]).toEqual([undefined, 0]);
-    await expectNothingLeft(opened);
-  });
+it('the input of a batch counts once, until the last batch that reads it is over, also if its file is removed', async () => {
+  const opened = await openBatch();
+  const { id, owner, files, inputFile, create, fail, found, counted, textOf, validate, finish } = opened;
+  await create('batch_2');
+  for (const batch of [id, 'batch_2']) await validate(batch);
+  expect(await counted()).toBe(batchInput.length);
+  await files.delete(owner, inputFile);
+  expect(await files.find(owner, inputFile)).toBeUndefined();
+  const { input = '' } = await found();
+  await fail('batch_2');
+  await finish('batch_2');
+  expect([await textOf(input), await counted()]).toEqual([batchInput, batchInput.length]);
+  await fail();
+  await finish();
+  expect([await textOf(input), await counted()]).toEqual([undefined, 0]);
+  await expectNothingLeft(opened);
+});
 
-  it('stays a file when the batch is over', async () => {
-    const opened = await running();
-    const { owner, files, inputFile, counted, fail, finish } = opened;
-    await fail();
-    await finish();
-    expect((await files.find(owner, inputFile))?.bytes).toBe(batchInput.length);
-    expect(await counted()).toBe(batchInput.length);
-    await expectNothingLeft(opened);
-  });
+it('the input of a batch stays a file when the batch is over', async () => {
+  const opened = await running();
+  const { owner, files, inputFile, counted, fail, finish } = opened;
+  await fail();
+  await finish();
+  expect((await files.find(owner, inputFile))?.bytes).toBe(batchInput.length);
+  expect(await counted()).toBe(batchInput.length);
+  await expectNothingLeft(opened);
 });
 
 describe('the stored results of a batch', () => {
@@ -125,26 +122,4 @@ describe('the stored results of a batch', () => {
     await expectNothingLeft(opened);
     expect(await found()).toMatchObject({ state: 'ended', cancelled: 1 });
   });
-});
-
-it('batches whose parts fill the store begin no further slices, and their files can be joined', async () => {
-  const totalBytes = 100_000;
-  const { id, owner, runner, files, work, create, redis, prefix, validate, finish } = await openBatch({ totalBytes });
-  const ids = [id, 'batch_2', 'batch_3'];
-  for (const name of ids.slice(1)) await create(name);
-  for (const batch of ids) await validate(batch);
-  for (const batch of ids.slice(0, 2)) {
-    const output = await files.receive(owner, inPieces(randomBytes(23_800)), { isResult: true });
-    await work.endSlice({ id: batch, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, { output });
-  }
-  await expect(runSlice(runner, { batch: 'batch_3', slice: 0 })).rejects.toThrow(RunLaterError);
-  expect((await work.find('batch_3'))?.pausedFor).toContain('full');
-  const upload = files.add('bob', inPieces(randomBytes(10_000)), { purpose: 'user_data', name: 'other.bin' });
-  await expect(upload).rejects.toMatchObject({ code: 'storage_full' });
-  for (const batch of ids.slice(0, 2)) {
-    await finish(batch);
-    const { state, outputFile = '' } = (await work.find(batch)) ?? {};
-    expect([state, (await files.find(owner, outputFile))?.bytes]).toEqual(['ended', 23_800]);
-  }
-  expect(await redis.get(`${prefix}file-joins`)).toBe('0');
 });

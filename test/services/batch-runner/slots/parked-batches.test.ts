@@ -38,7 +38,10 @@ function parkAll(): (number | undefined)[] {
 
 describe('a batch whose lines cannot run', () => {
   it('has all its slices sent away, and does not affect other batches', () => {
-    for (const ms of parkAll()) expect(Math.abs((ms ?? 0) - 15_000)).toBeLessThanOrEqual(5_000);
+    for (const ms of parkAll()) {
+      expect(ms).toBeGreaterThanOrEqual(10_000);
+      expect(ms).toBeLessThanOrEqual(20_000);
+    }
     expect(parked.admit('other', 0, 10_030)).toBeUndefined();
   });
 

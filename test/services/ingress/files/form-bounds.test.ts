@@ -61,36 +61,34 @@ const fields = (count: number, content: string): string =>
   Array.from({ length: count }, (_, at) => part(`f${at}`, content)).join('');
 const end = '--b--\r\n';
 
-describe('what a form has besides its files', () => {
-  it.each([
-    ['fields', fields(20, 'a'.repeat(100_000))],
-    ['one field', part('a', 'a'.repeat(120_000))],
-    ['a field that has not ended', `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${'a'.repeat(120_000)}`],
-    ['the head of a part', `--b\r\nx: ${'a'.repeat(120_000)}`],
-  ])('counts as held while it arrives: %s', async (_, sent) => {
-    const send = await serveForms(100_000);
-    expect(await send(sent, false)).toMatchObject({ code: 'overloaded' });
-  });
+it.each([
+  ['fields', fields(20, 'a'.repeat(100_000))],
+  ['one field', part('a', 'a'.repeat(120_000))],
+  ['a field that has not ended', `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${'a'.repeat(120_000)}`],
+  ['the head of a part', `--b\r\nx: ${'a'.repeat(120_000)}`],
+])('what a form has besides its files counts as held while it arrives: %s', async (_, sent) => {
+  const send = await serveForms(100_000);
+  expect(await send(sent, false)).toMatchObject({ code: 'overloaded' });
+});
 
-  it.each([
-    ['values', part('a', '\u0001'.repeat(100_000))],
-    ['names', part('\u0001'.repeat(50_000), 'a') + part('\u0002'.repeat(50_000), 'a')],
-    ['names of files', part('a', 'a', `; filename="${'\u0001'.repeat(70_000)}"`)],
-  ])('counts as the JSON that comes of it: %s', async (_, sent) => {
-    const [send, sendBounded] = [await serveForms(10_000_000), await serveForms(10_000_000, 400_000)];
-    const { bytes = 0, held = 0 } = await send(sent + end);
-    expect(bytes).toBeGreaterThan(400_000);
-    expect(held).toBeGreaterThan(bytes);
-    expect(await sendBounded(sent + end)).toMatchObject({ code: 'body_too_large' });
-  });
+it.each([
+  ['values', part('a', '\u0001'.repeat(100_000))],
+  ['names', part('\u0001'.repeat(50_000), 'a') + part('\u0002'.repeat(50_000), 'a')],
+  ['names of files', part('a', 'a', `; filename="${'\u0001'.repeat(70_000)}"`)],
+])('what a form has besides its files counts as the JSON that comes of it: %s', async (_, sent) => {
+  const [send, sendBounded] = [await serveForms(10_000_000), await serveForms(10_000_000, 400_000)];
+  const { bytes = 0, held = 0 } = await send(sent + end);
+  expect(bytes).toBeGreaterThan(400_000);
+  expect(held).toBeGreaterThan(bytes);
+  expect(await sendBounded(sent + end)).toMatchObject({ code: 'body_too_large' });
+});
 
-  it('takes nothing from its files', async () => {
-    const file = part('file', 'a'.repeat(3_000_000), '; filename="a"');
-    const send = await serveForms(4_100_000);
-    const { bytes = 0, held = 0 } = await send(part('model', 'a') + file + end);
-    expect(bytes).toBeGreaterThan(4_000_000);
-    expect(held - bytes).toBeLessThan(1_000);
-  });
+it('what a form has besides its files takes nothing from its files', async () => {
+  const file = part('file', 'a'.repeat(3_000_000), '; filename="a"');
+  const send = await serveForms(4_100_000);
+  const { bytes = 0, held = 0 } = await send(part('model', 'a') + file + end);
+  expect(bytes).toBeGreaterThan(4_000_000);
+  expect(held - bytes).toBeLessThan(1_000);
 });
 
 describe('a form is refused at once', () => {

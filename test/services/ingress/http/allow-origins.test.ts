@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { useStarted } from '../../../helpers/use-started.ts';
 
 const app = 'https://app.example.com';
 const chat = '/api/openai/v1/chat/completions';
@@ -17,18 +18,13 @@ async function ask(url: string, method: string, sent: Record<string, string>) {
 describe('web pages of other origins', () => {
   const cluster = useScriptedCluster();
   /** Nodes that allow two origins, and all origins. */
-  let some: string;
-  let open: string;
-  beforeAll(async () => {
-    const origins = [`${app}, http://localhost:5173`, '*'];
-    const nodes = await Promise.all(origins.map((CORS_ORIGINS) => cluster.addIngress({ CORS_ORIGINS })));
-    [some = '', open = ''] = nodes.map(({ url }) => url);
-  });
+  const some = useStarted(() => cluster.addIngress({ CORS_ORIGINS: `${app}, http://localhost:5173` }));
+  const open = useStarted(() => cluster.addIngress({ CORS_ORIGINS: '*' }));
 
   it('get the answer to a preflight without a key', async () => {
     for (const origin of [app, 'http://localhost:5173']) {
       for (const path of [chat, '/api/anthropic/v1/messages', '/api/tools/mcp', '/api/openai/nothing']) {
-        expect(await ask(some + path, 'OPTIONS', { origin, ...preflight })).toMatchObject({
+        expect(await ask(some.url + path, 'OPTIONS', { origin, ...preflight })).toMatchObject({
           status: 204,
           headers: {
             'access-control-allow-origin': origin,
@@ -54,7 +50,7 @@ describe('web pages of other origins', () => {
       [401, 'POST', '/api/tools/mcp', {}],
       [405, 'OPTIONS', chat, { authorization }],
     ] as const) {
-      const answer = await ask(some + path, method, { origin: app, ...sent });
+      const answer = await ask(some.url + path, method, { origin: app, ...sent });
       expect(answer).toMatchObject({ status, headers: shared });
       expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
     }
@@ -63,17 +59,17 @@ describe('web pages of other origins', () => {
   it('of an origin that is not named get no such header', async () => {
     const evil = 'https://evil.example';
     for (const origin of [evil, `${app}:8443`, 'http://app.example.com', `${app}.evil.example`, 'null']) {
-      const asked = await ask(some + chat, 'OPTIONS', { origin, ...preflight });
+      const asked = await ask(some.url + chat, 'OPTIONS', { origin, ...preflight });
       expect(asked).toMatchObject({ status: 401, allowed: undefined, vary: 'origin' });
       const authorization = `Bearer ${cluster.key}`;
-      const served = await ask(`${some}/api/openai/v1/models`, 'GET', { origin, authorization });
+      const served = await ask(`${some.url}/api/openai/v1/models`, 'GET', { origin, authorization });
       expect(served).toMatchObject({ status: 200, allowed: undefined });
     }
-    expect((await ask(`${some}/api/tools/mcp`, 'POST', { origin: evil })).status).toBe(403);
+    expect((await ask(`${some.url}/api/tools/mcp`, 'POST', { origin: evil })).status).toBe(403);
   });
 
   it('may not use the console', async () => {
-    for (const url of [some, open]) {
+    for (const { url } of [some, open]) {
       for (const path of ['/', '/console/api/session', '/health', '/playground']) {
         expect((await ask(url + path, 'OPTIONS', { origin: app, ...preflight })).allowed).toBeUndefined();
         expect((await ask(url + path, 'GET', { origin: app })).allowed).toBeUndefined();
@@ -83,9 +79,9 @@ describe('web pages of other origins', () => {
 
   it('are all allowed by `*`, but for the tools as an MCP server', async () => {
     for (const origin of ['https://evil.example', 'null']) {
-      const asked = await ask(open + chat, 'OPTIONS', { origin, ...preflight });
+      const asked = await ask(open.url + chat, 'OPTIONS', { origin, ...preflight });
       expect(asked).toMatchObject({ status: 204, allowed: '*', vary: undefined });
-      expect(await ask(`${open}/api/tools/mcp`, 'POST', { origin })).toMatchObject({ status: 403, allowed: '*' });
+      expect(await ask(`${open.url}/api/tools/mcp`, 'POST', { origin })).toMatchObject({ status: 403, allowed: '*' });
     }
   });
 

@@ -1,6 +1,6 @@
 import express from 'express';
 import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ArrivingBodies, arrivingBytes } from '#services/ingress/http/arriving-bodies.ts';
 import { openRaw, type RawConnection } from '../../../helpers/clients/raw-http.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
@@ -28,37 +28,35 @@ async function serveBodies() {
   };
 }
 
-describe('bodies that are still arriving', () => {
-  it.each([
-    ['are of a length', `content-length: ${64 * kibibyte}`],
-    ['are of a length beyond their bound', 'content-length: 99999999999'],
-    ['have no length', 'transfer-encoding: chunked'],
-    ['are compressed', 'content-length: 20\r\ncontent-encoding: gzip'],
-  ])('and %s have a bound together, beyond which the oldest ends', async (_, headers) => {
-    const open = await serveBodies();
-    // Each counts with 80 KiB.
-    const first = [await open('/0', headers), await open('/1', headers), await open('/2', headers)];
-    const quick = await open('/quick', 'content-length: 4');
-    quick.socket.write('here');
-    await until(() => expect(quick.text()).toMatch(/\r\n\r\nhere$/));
-    const all = [...first, await open('/3', headers), await open('/4', headers)];
-    await until(() => expect(all.map(({ isClosed }) => isClosed())).toEqual([true, true, false, false, false]));
-  });
+it.each([
+  ['are of a length', `content-length: ${64 * kibibyte}`],
+  ['are of a length beyond their bound', 'content-length: 99999999999'],
+  ['have no length', 'transfer-encoding: chunked'],
+  ['are compressed', 'content-length: 20\r\ncontent-encoding: gzip'],
+])('bodies that are still arriving and %s have a bound together, beyond which the oldest ends', async (_, headers) => {
+  const open = await serveBodies();
+  // Each counts with 80 KiB.
+  const first = [await open('/0', headers), await open('/1', headers), await open('/2', headers)];
+  const quick = await open('/quick', 'content-length: 4');
+  quick.socket.write('here');
+  await until(() => expect(quick.text()).toMatch(/\r\n\r\nhere$/));
+  const all = [...first, await open('/3', headers), await open('/4', headers)];
+  await until(() => expect(all.map(({ isClosed }) => isClosed())).toEqual([true, true, false, false, false]));
+});
 
-  it('are disconnected when they come in pieces of a byte, which take hundreds of bytes each', async () => {
-    const open = await serveBodies();
-    const chunked = await open('/chunks', 'transfer-encoding: chunked');
-    const calm = await open('/calm', 'transfer-encoding: chunked');
-    chunked.socket.write('1\r\n \r\n'.repeat(1_000));
-    calm.socket.write(`${'1\r\n \r\n'.repeat(20)}0\r\n\r\n`);
-    await until(() => expect(chunked.isClosed()).toBe(true));
-    await until(() => expect(calm.text()).toContain('200 OK'));
-  });
+it('bodies that are still arriving are disconnected when they come in pieces of a byte, which take hundreds of bytes each', async () => {
+  const open = await serveBodies();
+  const chunked = await open('/chunks', 'transfer-encoding: chunked');
+  const calm = await open('/calm', 'transfer-encoding: chunked');
+  chunked.socket.write('1\r\n \r\n'.repeat(1_000));
+  calm.socket.write(`${'1\r\n \r\n'.repeat(20)}0\r\n\r\n`);
+  await until(() => expect(chunked.isClosed()).toBe(true));
+  await until(() => expect(calm.text()).toContain('200 OK'));
+});
 
-  it('have a thirty-second of the memory, and 32 MiB at most', () => {
-    const ofMebibytes = (memory: number) => arrivingBytes(memory * 1_048_576) / 1_048_576;
-    expect([256, 1_024, 4_096, 0].map(ofMebibytes)).toEqual([8, 32, 32, 32]);
-  });
+it('bodies that are still arriving have a thirty-second of the memory, and 32 MiB at most', () => {
+  const ofMebibytes = (memory: number) => arrivingBytes(memory * 1_048_576) / 1_048_576;
+  expect([256, 1_024, 4_096, 0].map(ofMebibytes)).toEqual([8, 32, 32, 32]);
 });
 
 const cluster = useScriptedCluster();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { openRaw, rawHead, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
@@ -35,7 +35,7 @@ const wrong = 'invalid_type';
 const missing = 'missing_required_parameter';
 
 describe('a chat request', () => {
-  it.each<[string, unknown, string, string | null]>([
+  it.each<[string, unknown, string | null, string | null]>([
     ['that is an array', [], wrong, null],
     ['with no message', chat([]), wrong, 'messages'],
     ['with a wrong type at depth', chat([user, picture]), wrong, 'messages[1].content[0].image_url.url'],
@@ -46,20 +46,15 @@ describe('a chat request', () => {
     ['that is an empty object', {}, missing, 'model'],
     ['without messages', { model: 'demo' }, missing, 'messages'],
     ['with a tool without a name', chat([user], { tools: [unnamed] }), missing, 'tools[0].function.name'],
-  ])('%s is refused with the field that is wrong or missing', async (_, body, code, param) => {
-    const error = await errorOf(await cluster.postRaw(JSON.stringify(body)));
+    ['without a body', undefined, null, null],
+    ['with an empty body', '', null, null],
+    ['cut off in the middle of its JSON', JSON.stringify(chatRequest([])).slice(0, -10), null, null],
+    ['that is not UTF-8', Buffer.from('{"model":"\xc3("}', 'latin1'), null, null],
+    ['that is not JSON', 'model=demo', null, null],
+  ])('%s is refused with what is wrong or missing', async (_, body, code, param) => {
+    const isRaw = body === undefined || typeof body === 'string' || body instanceof Buffer;
+    const error = await errorOf(await cluster.postRaw(isRaw ? body : JSON.stringify(body)));
     expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code, param });
-  });
-
-  it.each<[string, RequestInit['body']]>([
-    ['without a body', undefined],
-    ['with an empty body', ''],
-    ['cut off in the middle of its JSON', JSON.stringify(chatRequest([])).slice(0, -10)],
-    ['that is not UTF-8', Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
-    ['that is not JSON', 'model=demo'],
-  ])('%s is refused as bad JSON', async (_, body) => {
-    const error = await errorOf(await cluster.postRaw(body));
-    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code: null, param: null });
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '../../health', '%2e%2e'])(
@@ -176,65 +171,59 @@ async function answerTo(text: string): Promise<ReturnType<typeof readRawAnswer>>
   return readRawAnswer(raw.text());
 }
 
-describe('a connection', () => {
-  it('with a header of 64 KiB is answered with 431 in JSON', async () => {
-    const { status, headers, body } = await answerTo(head(`x-large: ${'x'.repeat(64 * 1024)}`));
-    expect(status).toBe(431);
-    expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error', code: 'headers_too_large' } });
-    const id = headers['x-request-id'];
-    expect(id).toMatch(/^req_/);
-    const logged = expect.objectContaining({ requestId: id, code: 'headers_too_large' });
-    await until(() => expect(cluster.ingress.lines).toContainEqual(logged));
-  });
-
-  it('with an endless body is answered with 413 as soon as it is too large, and not read for long', async () => {
-    const raw = await openRaw(cluster.url);
-    raw.socket.write(head('transfer-encoding: chunked'));
-    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(mebibyte), Buffer.from('\r\n')]);
-    while (!raw.socket.destroyed) {
-      if (raw.socket.write(chunk)) await sleep(raw.text() === '' ? 5 : 100);
-      else await Promise.race([new Promise<void>((resolve) => raw.socket.once('drain', resolve)), raw.closed]);
-    }
-    // Reading on would have ended in the body timeout, after a minute.
-    expect(readRawAnswer(raw.text()).status).toBe(413);
-  });
-
-  it('that is not HTTP is answered with 400 in JSON', async () => {
-    const { status, headers, body } = await answerTo('EHLO mail.example.org\r\n\r\n');
-    expect(status).toBe(400);
-    expect(headers['x-request-id']).toMatch(/^req_/);
-    expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error' } });
-  });
-
-  it('serves the next request after a refused one', async () => {
-    const raw = await openRaw(cluster.url);
-    raw.socket.write(`${head('content-length: 2')}{}`);
-    await until(() => expect(raw.text()).toContain('"param":"model"'));
-    const body = JSON.stringify(chatRequest([{ write: 'served' }]));
-    raw.socket.write(head(`content-length: ${body.length}`) + body);
-    await until(() => expect(raw.text()).toContain('served'));
-    raw.socket.destroy();
-  });
-
-  it('with invalid HTTP during a stream is closed, without an answer inside the stream', async () => {
-    const raw = await openRaw(cluster.url);
-    const body = JSON.stringify(chatRequest([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true }));
-    raw.socket.write(head(`content-length: ${body.length}`) + body);
-    await until(() => expect(raw.text()).toContain('data: 1'));
-    raw.socket.write('nonsense\r\n\r\n');
-    await raw.closed;
-    expect(raw.text().match(/HTTP\/1\.1/g)).toHaveLength(1);
-  });
+it('a connection with a header of 64 KiB is answered with 431 in JSON', async () => {
+  const { status, headers, body } = await answerTo(head(`x-large: ${'x'.repeat(64 * 1024)}`));
+  expect(status).toBe(431);
+  expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error', code: 'headers_too_large' } });
+  const id = headers['x-request-id'];
+  expect(id).toMatch(/^req_/);
+  const logged = expect.objectContaining({ requestId: id, code: 'headers_too_large' });
+  await until(() => expect(cluster.ingress.lines).toContainEqual(logged));
 });
 
-describe('a connection that sends one byte at a time', () => {
-  let url: string;
-  beforeAll(async () => {
-    ({ url } = await cluster.addIngress({ BODY_TIMEOUT_MS: '1500' }));
-  });
+it('a connection with an endless body is answered with 413 as soon as it is too large, and not read for long', async () => {
+  const raw = await openRaw(cluster.url);
+  raw.socket.write(head('transfer-encoding: chunked'));
+  const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(mebibyte), Buffer.from('\r\n')]);
+  while (!raw.socket.destroyed) {
+    if (raw.socket.write(chunk)) await sleep(raw.text() === '' ? 5 : 100);
+    else await Promise.race([new Promise<void>((resolve) => raw.socket.once('drain', resolve)), raw.closed]);
+  }
+  // Reading on would have ended in the body timeout, after a minute.
+  expect(readRawAnswer(raw.text()).status).toBe(413);
+});
 
+it('a connection that is not HTTP is answered with 400 in JSON', async () => {
+  const { status, headers, body } = await answerTo('EHLO mail.example.org\r\n\r\n');
+  expect(status).toBe(400);
+  expect(headers['x-request-id']).toMatch(/^req_/);
+  expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error' } });
+});
+
+it('a connection serves the next request after a refused one', async () => {
+  const raw = await openRaw(cluster.url);
+  raw.socket.write(`${head('content-length: 2')}{}`);
+  await until(() => expect(raw.text()).toContain('"param":"model"'));
+  const body = JSON.stringify(chatRequest([{ write: 'served' }]));
+  raw.socket.write(head(`content-length: ${body.length}`) + body);
+  await until(() => expect(raw.text()).toContain('served'));
+  raw.socket.destroy();
+});
+
+it('a connection with invalid HTTP during a stream is closed, without an answer inside the stream', async () => {
+  const raw = await openRaw(cluster.url);
+  const body = JSON.stringify(chatRequest([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true }));
+  raw.socket.write(head(`content-length: ${body.length}`) + body);
+  await until(() => expect(raw.text()).toContain('data: 1'));
+  raw.socket.write('nonsense\r\n\r\n');
+  await raw.closed;
+  expect(raw.text().match(/HTTP\/1\.1/g)).toHaveLength(1);
+});
+
+it('a connection that sends one byte at a time is cut off in time, with 408 where nothing else answers', async () => {
+  const { url } = await cluster.addIngress({ BODY_TIMEOUT_MS: '1500' });
   /** Sends the rest of a request byte by byte until the connection is closed. */
-  async function drip(begin: string): Promise<{ text: string; ms: number }> {
+  const drip = async (begin: string): Promise<{ text: string; ms: number }> => {
     const raw = await openRaw(url);
     const before = performance.now();
     raw.socket.write(begin);
@@ -242,23 +231,20 @@ describe('a connection that sends one byte at a time', () => {
     await raw.closed;
     clearInterval(dripping);
     return { text: raw.text(), ms: performance.now() - before };
+  };
+  const form = ['content-type: application/x-www-form-urlencoded', 'content-length: 1000'];
+  const forms = ['/oauth/token', '/api/anthropic/oauth/device_authorization', '/api/anthropic/v1/metrics'];
+  const [answered, cut] = await Promise.all([
+    Promise.all([`${head('content-length: 1000')}{`, head('x-slow: ').trimEnd()].map(drip)),
+    Promise.all(forms.map((path) => drip(rawHead(cluster.key, form, path)))),
+  ]);
+  for (const { text } of answered) {
+    const { status, headers, body } = readRawAnswer(text);
+    expect(status).toBe(408);
+    expect(headers).toMatchObject({ connection: 'close', 'x-request-id': expect.stringMatching(/^req_/) as string });
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'request_timeout' } });
   }
-
-  it('is cut off in time, with 408 where nothing else answers', async () => {
-    const form = ['content-type: application/x-www-form-urlencoded', 'content-length: 1000'];
-    const forms = ['/oauth/token', '/api/anthropic/oauth/device_authorization', '/api/anthropic/v1/metrics'];
-    const [answered, cut] = await Promise.all([
-      Promise.all([`${head('content-length: 1000')}{`, head('x-slow: ').trimEnd()].map(drip)),
-      Promise.all(forms.map((path) => drip(rawHead(cluster.key, form, path)))),
-    ]);
-    for (const { text } of answered) {
-      const { status, headers, body } = readRawAnswer(text);
-      expect(status).toBe(408);
-      expect(headers).toMatchObject({ connection: 'close', 'x-request-id': expect.stringMatching(/^req_/) as string });
-      expect(JSON.parse(body)).toMatchObject({ error: { code: 'request_timeout' } });
-    }
-    for (const { ms } of cut) expect(ms).toBeGreaterThan(1_000);
-  });
+  for (const { ms } of cut) expect(ms).toBeGreaterThan(1_000);
 });
 
 describe('a path', () => {
@@ -317,36 +303,34 @@ describe('a path', () => {
   });
 });
 
-describe('the log', () => {
-  it('has the request id in every line about a request, including one that the client set', async () => {
-    const requestId = `mine-${randomBytes(4).toString('hex')}`;
-    const answer = await cluster.post([{ write: 'x' }], {}, { headers: { 'x-request-id': requestId } });
-    expect(answer.headers.get('x-request-id')).toBe(requestId);
-    const refused = await cluster.postRaw('{', { headers: { 'x-request-id': `${requestId}-2` } });
-    expect(refused.headers.get('x-request-id')).toBe(`${requestId}-2`);
-    const strange = await cluster.post([{ write: 'x' }], {}, { headers: { 'x-request-id': 'a b"c' } });
-    expect(strange.headers.get('x-request-id')).toMatch(/^req_/);
-    await strange.text();
-    await until(() => expect(cluster.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1));
-    const about = cluster.ingress.lines.filter(({ msg }) => /^request |^client went away$/.test(String(msg)));
-    expect(about.length).toBeGreaterThan(50);
-    for (const line of about) expect(line['requestId']).toEqual(expect.any(String));
-  });
+it('the log has the request id in every line about a request, including one that the client set', async () => {
+  const requestId = `mine-${randomBytes(4).toString('hex')}`;
+  const answer = await cluster.post([{ write: 'x' }], {}, { headers: { 'x-request-id': requestId } });
+  expect(answer.headers.get('x-request-id')).toBe(requestId);
+  const refused = await cluster.postRaw('{', { headers: { 'x-request-id': `${requestId}-2` } });
+  expect(refused.headers.get('x-request-id')).toBe(`${requestId}-2`);
+  const strange = await cluster.post([{ write: 'x' }], {}, { headers: { 'x-request-id': 'a b"c' } });
+  expect(strange.headers.get('x-request-id')).toMatch(/^req_/);
+  await strange.text();
+  await until(() => expect(cluster.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1));
+  const about = cluster.ingress.lines.filter(({ msg }) => /^request |^client went away$/.test(String(msg)));
+  expect(about.length).toBeGreaterThan(50);
+  for (const line of about) expect(line['requestId']).toEqual(expect.any(String));
+});
 
-  it('has no key, prompt or answer', async () => {
-    const secrets = { prompt: 'PROMPT-SECRET', answer: 'ANSWER-SECRET', field: 'FIELD-SECRET' };
-    const fields = { messages: [{ role: 'user', content: secrets.prompt }] };
-    await (await cluster.post([{ write: secrets.answer }], fields)).text();
-    const failing: Step[] = [{ write: secrets.answer }, { fail: 'upstream_failed' }];
-    await (await cluster.post(failing, { ...fields, stream: true })).text();
-    await (await cluster.post([], { ...fields, temperature: secrets.field })).text();
-    await (await cluster.postRaw(`{"x": ${secrets.field}}`)).text();
-    const wrong = { authorization: `Bearer ${cluster.key}x` };
-    await (await cluster.post([], fields, { headers: wrong })).text();
-    await (await fetch(`${cluster.url}/api/openai/models?key=${cluster.key}`)).text();
-    await until(() => cluster.ingress.lines.some(({ code }) => code === 'missing_key'));
-    const text = JSON.stringify(cluster.ingress.lines);
-    for (const secret of [...Object.values(secrets), cluster.key, cluster.key.slice(-20)])
-      expect(text).not.toContain(secret);
-  });
+it('the log has no key, prompt or answer', async () => {
+  const secrets = { prompt: 'PROMPT-SECRET', answer: 'ANSWER-SECRET', field: 'FIELD-SECRET' };
+  const fields = { messages: [{ role: 'user', content: secrets.prompt }] };
+  await (await cluster.post([{ write: secrets.answer }], fields)).text();
+  const failing: Step[] = [{ write: secrets.answer }, { fail: 'upstream_failed' }];
+  await (await cluster.post(failing, { ...fields, stream: true })).text();
+  await (await cluster.post([], { ...fields, temperature: secrets.field })).text();
+  await (await cluster.postRaw(`{"x": ${secrets.field}}`)).text();
+  const wrong = { authorization: `Bearer ${cluster.key}x` };
+  await (await cluster.post([], fields, { headers: wrong })).text();
+  await (await fetch(`${cluster.url}/api/openai/models?key=${cluster.key}`)).text();
+  await until(() => cluster.ingress.lines.some(({ code }) => code === 'missing_key'));
+  const text = JSON.stringify(cluster.ingress.lines);
+  for (const secret of [...Object.values(secrets), cluster.key, cluster.key.slice(-20)])
+    expect(text).not.toContain(secret);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createBodyReader } from '#services/ingress/http/read-body.ts';
 import { openRaw, rawHead, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
@@ -17,25 +17,23 @@ async function ask(key: string, bytes: number) {
   return raw;
 }
 
-describe('a client that waits with its body', () => {
-  it('is asked to send it, and gets its answer', async () => {
-    const { socket, text } = await ask(cluster.key, body.length);
-    await until(() => text() === 'HTTP/1.1 100 Continue\r\n\r\n');
-    socket.write(body);
-    await until(() => text().includes('{"id":"a"}'));
-    expect(readRawAnswer(text().replace('HTTP/1.1 100 Continue\r\n\r\n', '')).status).toBe(200);
-    socket.destroy();
-  });
+it('a client that waits with its body is asked to send it, and gets its answer', async () => {
+  const { socket, text } = await ask(cluster.key, body.length);
+  await until(() => text() === 'HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write(body);
+  await until(() => text().includes('{"id":"a"}'));
+  expect(readRawAnswer(text().replace('HTTP/1.1 100 Continue\r\n\r\n', '')).status).toBe(200);
+  socket.destroy();
+});
 
-  it.each<[string, string, number, number]>([
-    ['whose key is wrong', 'sk-wrong', 10, 401],
-    ['whose body is too long', '', 10 ** 10, 413],
-  ])('and %s is refused without it', async (_, key, bytes, status) => {
-    const { socket, text } = await ask(key || cluster.key, bytes);
-    await until(() => text().includes('\r\n\r\n{'));
-    expect(readRawAnswer(text()).status).toBe(status);
-    socket.destroy();
-  });
+it.each<[string, string, number, number]>([
+  ['whose key is wrong', 'sk-wrong', 10, 401],
+  ['whose body is too long', '', 10 ** 10, 413],
+])('a client that waits with its body and %s is refused without it', async (_, key, bytes, status) => {
+  const { socket, text } = await ask(key || cluster.key, bytes);
+  await until(() => text().includes('\r\n\r\n{'));
+  expect(readRawAnswer(text()).status).toBe(status);
+  socket.destroy();
 });
 
 it('a body that comes in pieces of a byte counts as the memory of its pieces', async () => {

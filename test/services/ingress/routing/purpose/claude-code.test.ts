@@ -1,19 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readSession } from '#services/ingress/http/read-session.ts';
 import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { computeAffinity } from '#shared/serving/compute-affinity.ts';
-import {
-  parametersOf,
-  purposeOf,
-  recordedRequests,
-  type RecordedRequest,
-} from '../../../../helpers/clients/recorded-requests.ts';
+import { parametersOf, purposeOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
 
 const plain = recordedRequests('claude-code');
 const hinted = recordedRequests('claude-code-hints');
 
 describe('a request of Claude Code', () => {
-  it.each([
+  it.each<[string, string, string?]>([
     ['a turn', 'main'],
     ['a turn of an agent', 'subagent', 'Explore'],
     ['a turn of an agent of a workflow', 'workflow', 'workflow-subagent'],
@@ -21,7 +17,7 @@ describe('a request of Claude Code', () => {
     ['a web search', 'auxiliary'],
     ['a compaction', 'compaction'],
     ['the first turn after a compaction', 'main'],
-  ])('%s is for %s, with hint headers or without', (name, purpose, agentType = undefined) => {
+  ])('%s is for %s, with hint headers or without', (name, purpose, agentType) => {
     expect(purposeOf(plain.get(name))).toEqual({ purpose, agentType: undefined });
     expect(purposeOf(hinted.get(name))).toEqual({ purpose, agentType });
   });
@@ -57,16 +53,16 @@ describe('a request of Claude Code', () => {
   });
 
   it('is for what its header says, whatever its body looks like', () => {
-    const title = hinted.get('a title');
-    const headers = { ...title?.headers, 'x-claude-code-request-class': 'workflow' };
-    expect(title && purposeOf({ ...title, headers }).purpose).toBe('workflow');
+    const title = made(hinted.get('a title'));
+    const headers = { ...title.headers, 'x-claude-code-request-class': 'workflow' };
+    expect(purposeOf({ ...title, headers }).purpose).toBe('workflow');
   });
 
   it('with the class of a later release is recognized by its signs', () => {
     const later = { 'x-claude-code-request-class': 'side_reply' };
     const purposes = ['a turn', 'a title', 'a turn of an agent'].map((name) => {
-      const request = plain.get(name);
-      return request && purposeOf({ ...request, headers: { ...request.headers, ...later } }).purpose;
+      const request = made(plain.get(name));
+      return purposeOf({ ...request, headers: { ...request.headers, ...later } }).purpose;
     });
     expect(purposes).toEqual(['main', 'auxiliary', 'subagent']);
   });
@@ -115,11 +111,10 @@ describe('the session of a request of Claude Code', () => {
 });
 
 describe('the affinity of a session of Claude Code', () => {
-  const affinities = (requests: ReadonlyMap<string, RecordedRequest>, ...names: string[]): number[] =>
+  const affinities = (requests: typeof plain, ...names: string[]): number[] =>
     names.map((name) => {
-      const request = requests.get(name);
-      const conversation = request && parametersOf(request)?.conversation;
-      if (!conversation) throw new Error(`no recording of ${name}`);
+      const request = made(requests.get(name));
+      const conversation = made(parametersOf(request)?.conversation);
       return computeAffinity({ id: 'key', ownerId: 'alice' }, readSession(request.headers), conversation);
     });
 
