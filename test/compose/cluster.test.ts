@@ -86,18 +86,8 @@ describe('the cluster of the Compose file', () => {
   it('accepts a worker from another machine with one address and one file, until its credential is revoked', async () => {
     await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
     const out = '/volumes/trust/joes-box.creds';
-    await compose.run(
-      ...trust,
-      'worker',
-      '--from',
-      '/volumes/trust',
-      '--tier',
-      'cli',
-      '--name',
-      'joes-box',
-      '--out',
-      out,
-    );
+    const what = ['--from', '/volumes/trust', '--tier', 'cli', '--name', 'joes-box', '--out', out];
+    await compose.run(...trust, 'worker', ...what);
     const file = join(temporaryFolder(), 'joes-box.creds');
     writeFileSync(file, await compose.run('run', '--rm', '-T', '--entrypoint', 'cat', 'prepare', out));
     const address = `ws://127.0.0.1:${options.env?.['GATE_PORT']}`;
