@@ -51,6 +51,9 @@ it('the default limit admits as many requests as half of the memory holds', () =
 });
 
 // Its worker runs in this process, which the other tests hold up.
+/** Puts an ingress far beyond its bound. */
+const standstillMs = 2_000;
+
 describe('an ingress that is behind', () => {
   const cluster = useScriptedCluster({}, {});
 
@@ -59,8 +62,7 @@ describe('an ingress that is behind', () => {
     const ask = () => cluster.post([{ write: '{}' }], {}, ingress);
     ingress.process.child.kill('SIGSTOP');
     const asked = ask();
-    // A standstill that puts the ingress far beyond its bound.
-    await sleep(2_000);
+    await sleep(standstillMs);
     ingress.process.child.kill('SIGCONT');
     const refused = await asked;
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
