@@ -38,7 +38,7 @@ describe('the tests', () => {
   });
 
   it('give a part what it needs, and write nothing into it', () => {
-    expect(all(/\.(?:publish|subscribe|hasRefused|onHeartbeat|onRequestStart|nc\.\w+|job\.give) = /g)).toEqual([]);
+    expect(all(/\.(?:publish|subscribe|getsNoOffers|onHeartbeat|onRequestStart|nc\.\w+|job\.give) = /g)).toEqual([]);
   });
 
   it('say with tags what they need of the machine', () => {

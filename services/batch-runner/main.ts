@@ -9,7 +9,7 @@ import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
-import { LiveTicketWatcher } from '#shared/broker/dispatch/queue/live-tickets.ts';
+import { LiveTicketWatcher } from '#shared/broker/dispatch/queue/live-ticket-watcher.ts';
 import { createAdminServer } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { loadConfig, readCertificates } from '#shared/core/load-config.ts';

@@ -64,7 +64,7 @@ export interface ConsoleParts {
   broker: Broker;
   workers: LiveWorkers;
   /** Sent with the stats. */
-  ejections: Pick<SharedEjections, 'own' | 'onList'>;
+  ejections: Pick<SharedEjections, 'listOwn' | 'onList'>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
   /** See `ApiParts`. */
@@ -131,7 +131,7 @@ export function openConsole(parts: ConsoleParts): Console {
   const board = new StatsBoard(
     broker,
     ingress,
-    () => ({ ...meter.read(), ejected: ejections.own() }),
+    () => ({ ...meter.read(), ejected: ejections.listOwn() }),
     (from, stats) => {
       freedSlotDelay.onStats(from);
       if (from !== ingress) ejections.onList(from, stats.ejected ?? []);

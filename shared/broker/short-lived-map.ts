@@ -1,54 +1,55 @@
-interface Slot<Value> {
+interface Entry<Value> {
   value: Value | undefined;
 }
 
-/** Minimum number of deletions between two moves into a new `Map`. */
-const minDeleted = 512;
+/** Minimum deletions between two moves of the entries into a new `Map`. */
+const minDeletions = 512;
 
 /**
  * A map by id for entries that live as long as one request.
  *
  * V8's `Map` moves into a new table whenever as many entries were deleted as it has room for. Each abandoned table keeps pointing to the
- * next one and to its values. Once one of them reaches the old generation of the heap, all later ones survive, with everything that their
- * values refer to, until the next full collection. Every request would be copied twice and become garbage there. This map clears a value
- * when its entry is deleted, and regularly cuts the chain of tables by moving into a new `Map`, to which no abandoned table points.
+ * next one and to its values. Once one abandoned table reaches the old generation of the heap, all later tables survive until the next full
+ * collection, with everything that their values refer to. Every request would be copied twice and become garbage in the old generation. So
+ * this map clears a value when its entry is deleted. It also regularly moves its entries into a new `Map`, to which no abandoned table
+ * points.
  * See docs/decisions/0005-short-lived-maps.md.
  */
 export class ShortLivedMap<Value extends object> {
-  #slots = new Map<string, Slot<Value>>();
-  #deleted = 0;
+  #entries = new Map<string, Entry<Value>>();
+  #deletions = 0;
 
   get size(): number {
-    return this.#slots.size;
+    return this.#entries.size;
   }
 
   get(id: string): Value | undefined {
-    return this.#slots.get(id)?.value;
+    return this.#entries.get(id)?.value;
   }
 
   /** Adds an entry. There must be none with the same id. */
   set(id: string, value: Value): void {
-    this.#slots.set(id, { value });
+    this.#entries.set(id, { value });
   }
 
   /** Deletes an entry. Returns false if there is none. */
   delete(id: string): boolean {
-    const slot = this.#slots.get(id);
-    if (!slot) return false;
-    slot.value = undefined;
-    this.#slots.delete(id);
-    this.#deleted += 1;
-    if (this.#deleted > Math.max(minDeleted, this.#slots.size)) this.#moveToNewMap();
+    const entry = this.#entries.get(id);
+    if (!entry) return false;
+    entry.value = undefined;
+    this.#entries.delete(id);
+    this.#deletions += 1;
+    if (this.#deletions > Math.max(minDeletions, this.#entries.size)) this.#moveToNewMap();
     return true;
   }
 
   /** Iterates over all values. Skips entries that are deleted meanwhile; may skip entries that are added meanwhile. */
   *values(): Generator<Value, void> {
-    for (const { value } of this.#slots.values()) if (value) yield value;
+    for (const { value } of this.#entries.values()) if (value) yield value;
   }
 
   #moveToNewMap(): void {
-    this.#slots = new Map(this.#slots);
-    this.#deleted = 0;
+    this.#entries = new Map(this.#entries);
+    this.#deletions = 0;
   }
 }

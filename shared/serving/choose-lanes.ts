@@ -1,5 +1,10 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { countFreeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import {
+  countFreeSlots,
+  hasWorkerBesides,
+  type LivePool,
+  type Placement,
+} from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
@@ -62,7 +67,7 @@ export function chooseLanes(
   const candidates: Candidate[] = [];
   const ruled: Candidate[] = [];
   for (const pool of pools) {
-    if (pool.tier === 'tools' || !pool.formats.includes(format) || !isServing(pool, avoid)) continue;
+    if (pool.tier === 'tools' || !pool.formats.includes(format) || !hasWorkerBesides(pool, avoid)) continue;
     const candidate =
       model.kind === 'auto'
         ? anyModel(pool, needs, auto, priceOf, permits)

@@ -116,7 +116,7 @@ export async function serveModel(
     stream,
     trace,
     headers,
-    place,
+    findPlacements: place,
     maxWaitMs,
     class: classOf(parameters, identity.class),
     sender,

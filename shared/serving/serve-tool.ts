@@ -12,7 +12,12 @@ import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
 import type { ServingComponents } from './serve-model.ts';
 import type { ToolRequest } from './tool-request.ts';
-import { countFreeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import {
+  countFreeSlots,
+  hasWorkerBesides,
+  type LivePool,
+  type Placement,
+} from '#shared/broker/dispatch/workers/live-pool.ts';
 
 export type ToolComponents = Pick<
   ServingComponents,
@@ -43,11 +48,11 @@ export async function serveTool(
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
   }
-  const place: JobRequest['place'] = (avoid) => chooseToolLanes(tool, workers.pools(), avoid, permits);
-  return runToolJob(parts, { ...request, place }, sink, caller);
+  const place: JobRequest['findPlacements'] = (avoid) => chooseToolLanes(tool, workers.pools(), avoid, permits);
+  return runToolJob(parts, { ...request, findPlacements: place }, sink, caller);
 }
 
-export interface ToolJob extends ToolRequest, Pick<JobRequest, 'place' | 'connection'> {}
+export interface ToolJob extends ToolRequest, Pick<JobRequest, 'findPlacements' | 'connection'> {}
 
 /**
  * Reserves, dispatches and records one tool call.
@@ -55,7 +60,7 @@ export interface ToolJob extends ToolRequest, Pick<JobRequest, 'place' | 'connec
  */
 export async function runToolJob(
   { dispatcher, limits, record }: ToolComponents,
-  { tool, body, stream, place, connection }: ToolJob,
+  { tool, body, stream, findPlacements: place, connection }: ToolJob,
   sink: JobSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
@@ -66,7 +71,7 @@ export async function runToolJob(
   const job = {
     ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
     sender: getQueueSender(identity),
-    place,
+    findPlacements: place,
     connection,
     tiers: () => ['tools'] as const,
   };
@@ -97,7 +102,7 @@ export function chooseToolLanes(
   return [...pools]
     .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))
     .flatMap((pool) => {
-      const tool = isServing(pool, avoid)
+      const tool = hasWorkerBesides(pool, avoid)
         ? pool.tools.find((each) => hasToolName(each, called) && allows(each))
         : undefined;
       return tool ? [{ pool, model: tool.name }] : [];

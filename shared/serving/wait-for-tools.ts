@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isServing, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { hasWorkerBesides, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
@@ -33,6 +33,6 @@ export async function waitForTools(
 
 function areToolsAway(workers: WaitForToolsParts['workers']): boolean {
   if (!workers.lostPools().some(({ tools }) => tools.length > 0)) return false;
-  for (const pool of workers.pools()) if (pool.tier === 'tools' && isServing(pool, noWorkers)) return false;
+  for (const pool of workers.pools()) if (pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers)) return false;
   return true;
 }

@@ -112,16 +112,16 @@ export class WorkerMetrics implements WorkerMeter {
     watchStatus(registry, status);
   }
 
-  claimed(outcome: ClaimOutcome['kind'], ms: number): void {
+  countClaim(outcome: ClaimOutcome['kind'], ms: number): void {
     this.#claims[outcome].add();
     if (outcome === 'grant') this.#claimTime.observe(ms / 1000);
   }
 
-  offered(outcome: (typeof offerOutcomes)[number]): void {
+  countOffer(outcome: (typeof offerOutcomes)[number]): void {
     this.#offers[outcome].add();
   }
 
-  finished({ format, operation, model: name, outcome, code, ms }: MeteredJob): void {
+  countJob({ format, operation, model: name, outcome, code, ms }: MeteredJob): void {
     const model = this.#models.labelFor(name);
     const labels = { format, operation, model };
     const key = `${format} ${operation} ${model}`;
@@ -130,7 +130,7 @@ export class WorkerMetrics implements WorkerMeter {
     if (code !== undefined) bound(this.#errorCounts, code, () => this.#errors.bind({ code })).add();
   }
 
-  paused(): void {
+  countStop(): void {
     this.#pauses.add();
   }
 

@@ -52,8 +52,8 @@ export function workerFacts(worker: LiveWorker, now: number, lastFor: string[] =
 }
 
 /** Returns the number of slots in use, according to this ingress. */
-export function busySlots({ announcement: { slots }, otherJobs: others, held }: LiveWorker): number {
-  return Math.min(slots, others + held);
+export function busySlots({ announcement: { slots }, otherJobs: others, ownJobs }: LiveWorker): number {
+  return Math.min(slots, others + ownJobs);
 }
 
 /**

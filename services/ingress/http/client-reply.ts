@@ -72,7 +72,7 @@ export class ClientReply implements ModelSink {
     this.#response.setHeader('x-rtr-tier', announcement.tier);
     this.#response.setHeader('x-rtr-worker', id);
     this.#response.setHeader('x-rtr-attempts', attempts);
-    this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.claimedAt - queuedAt));
+    this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.givenAt - queuedAt));
   }
 
   /** Keeps the request body allocated until the answer is complete, instead of releasing it when the answer begins. */

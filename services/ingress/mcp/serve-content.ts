@@ -11,7 +11,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
-import { isServing, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { hasWorkerBesides, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readToolPermits } from '#shared/serving/tool-permits.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
@@ -83,7 +83,7 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     await waitForTools(parts, caller).catch(throwProtocolError);
     const permits = readToolPermits(identityOf(response));
     const names = [...parts.workers.pools()]
-      .filter((pool) => pool.tier === 'tools' && isServing(pool, noWorkers))
+      .filter((pool) => pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers))
       .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
       .flatMap((tool) => tool.server ?? []);
     return [...new Set(names)].sort();

@@ -19,15 +19,15 @@ export interface TierLoad {
  */
 export function computeLoad(
   stats: readonly Pick<IngressStats, 'waitingByTier'>[],
-  workers: Iterable<Pick<LiveWorker, 'announcement' | 'held' | 'otherJobs'>>,
+  workers: Iterable<Pick<LiveWorker, 'announcement' | 'ownJobs' | 'otherJobs'>>,
 ): { tiers: Record<Tier, TierLoad> } | undefined {
   if (stats.length === 0) return undefined;
   const emptyLoad = (): TierLoad => ({ waiting: 0, busy: 0, slots: 0, workers: 0 });
   const load = Object.fromEntries(tiers.map((tier) => [tier, emptyLoad()])) as Record<Tier, TierLoad>;
   for (const { waitingByTier } of stats) for (const tier of tiers) load[tier].waiting += waitingByTier[tier] ?? 0;
-  for (const { announcement, held, otherJobs: others } of workers) {
+  for (const { announcement, ownJobs, otherJobs: others } of workers) {
     const { tier, slots, draining } = announcement;
-    load[tier].busy += held + others;
+    load[tier].busy += ownJobs + others;
     if (draining) continue;
     load[tier].slots += slots;
     load[tier].workers += 1;

@@ -3,7 +3,7 @@ import { isFailing } from '#shared/broker/contract/announcement.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-type MeasuredWorker = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'otherJobs' | 'health'>;
+type MeasuredWorker = Pick<LiveWorker, 'id' | 'announcement' | 'ownJobs' | 'otherJobs' | 'health'>;
 
 /** Largest number of workers that have metrics of their own. The sums by tier count all workers. */
 const maxWorkers = 500;
@@ -81,8 +81,8 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Measu
   byTier('rtr_tier_busy_slots', 'Jobs that all workers of a tier are serving', busyOf);
 }
 
-function busyOf({ announcement, held, otherJobs: others }: MeasuredWorker): number {
-  return Math.min(announcement.slots, held + others);
+function busyOf({ announcement, ownJobs, otherJobs: others }: MeasuredWorker): number {
+  return Math.min(announcement.slots, ownJobs + others);
 }
 
 function stateOf({ announcement, health }: MeasuredWorker): (typeof states)[number] {

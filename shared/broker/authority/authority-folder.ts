@@ -5,27 +5,34 @@ import { RouterError } from '#shared/core/errors.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { takeLock } from '#shared/core/take-lock.mjs';
-import { parseAuthority, serverConfig, type Authority } from './authority.ts';
+import { parseAuthority, buildServerConfig, type Authority } from './authority.ts';
 
 export const defaultFolder = 'credentials';
 
-/** Milliseconds to wait for the lock. A change takes up to a second, so a longer wait means many other changes, or a process that hangs. */
+/**
+ * Maximum milliseconds to wait for the lock. A change takes up to a second, so a longer wait means many changes, or a process that hangs.
+ */
 const lockWaitMs = 20_000;
+/** Milliseconds between two tries to take the lock. */
 const lockPollMs = 20;
 
 /**
- * Milliseconds after which a lock of a holder on another machine or in another container counts as free, because the holder may have died.
+ * Milliseconds after which a lock counts as free if its holder runs on another machine or in another container, because that holder may
+ * have died.
  */
 const unseenHolderMs = 60_000;
 
 const authorityFile = (folder: string): string => join(folder, 'authority.json');
-const serverFile = (folder: string): string => join(folder, 'nats-auth.conf');
+const serverConfigFile = (folder: string): string => join(folder, 'nats-auth.conf');
 
 export function hasAuthority(folder: string): boolean {
   return existsSync(authorityFile(folder));
 }
 
-/** @throws ConfigError if there is no authority in this folder, or if its file is damaged */
+/**
+ * Reads the authority in a folder.
+ * @throws ConfigError if there is no authority in the folder, or its file is damaged
+ */
 export function readAuthority(folder: string): Authority {
   if (!hasAuthority(folder))
     throw new ConfigError(
@@ -35,28 +42,30 @@ export function readAuthority(folder: string): Authority {
 }
 
 /**
- * Changes a cluster's authority, one process at a time. If two processes started from the same state, the second would overwrite the first
- * one's credential, which could then not be revoked.
- * @param change is called with the authority and changes it in place
- * @param configOf `serverConfig`, or the same in another thread; called if a credential was revoked
+ * Changes the authority in a folder, and the servers' configuration if `change` has revoked a credential. Only one process changes an
+ * authority at a time. If two processes changed the same state, the second would overwrite the credential that the first has issued, and
+ * that credential could never be revoked.
+ * @param change called with the authority, which it changes in place
+ * @param buildConfig `buildServerConfig`, or the same in another thread
  * @returns what `change` returns
- * @throws ConfigError if there is no authority in this folder; RouterError `overloaded` if another process does not finish its change
+ * @throws ConfigError if there is no authority in the folder; RouterError `overloaded` if another process does not finish its change
  */
 export async function changeAuthority<Result>(
   folder: string,
   change: (authority: Authority) => Result | Promise<Result>,
-  configOf: (authority: Authority) => Promise<string> = serverConfig,
+  buildConfig: (authority: Authority) => Promise<string> = buildServerConfig,
 ): Promise<Result> {
-  // This call comes first, so that a folder without an authority gets no lock file.
+  // Throws before the lock is taken, so that a folder without an authority gets no lock file.
   readAuthority(folder);
   const lock = await takeFolderLock(folder);
   try {
     const authority = readAuthority(folder);
-    const revoked = countRevoked(authority);
+    const revokedBefore = countRevoked(authority);
     const result = await change(authority);
-    // Only a revocation changes the servers' configuration, because servers accept new credentials as they are. The configuration is
-    // written first, so that a change interrupted in between can be repeated.
-    if (countRevoked(authority) > revoked) replaceFile(serverFile(folder), await configOf(authority), 0o644);
+    // Servers accept new credentials without a new configuration; only revocations are in it. The configuration is written first, so that
+    // the change can be repeated if it is interrupted between the two files.
+    if (countRevoked(authority) > revokedBefore)
+      replaceFile(serverConfigFile(folder), await buildConfig(authority), 0o644);
     replaceFile(authorityFile(folder), serializeAuthority(authority));
     return result;
   } finally {
@@ -77,10 +86,10 @@ async function takeFolderLock(folder: string): Promise<{ release: () => void }> 
   }
 }
 
-/** Writes a new authority, readable by its owner only, and the servers' configuration, which contains no secret. */
+/** Writes a new authority, which only the user of this process may read, and the servers' configuration, which contains no secret. */
 export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  replaceFile(serverFile(folder), await serverConfig(authority), 0o644);
+  replaceFile(serverConfigFile(folder), await buildServerConfig(authority), 0o644);
   replaceFile(authorityFile(folder), serializeAuthority(authority));
 }
 
@@ -92,8 +101,8 @@ function serializeAuthority(authority: Authority): string {
   return `${JSON.stringify(authority, undefined, 2)}\n`;
 }
 
-/** Returns the instructions for a person after a credential is revoked. */
+/** Returns the text that tells a person what to do after the revocation of a credential. */
 export function revocationNotice(folder: string, name: string): string {
-  const file = serverFile(folder);
+  const file = serverConfigFile(folder);
   return `${name} is revoked as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
 }

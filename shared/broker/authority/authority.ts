@@ -1,12 +1,12 @@
 import { createAccount, createOperator, encodeAccount, encodeOperator, fromSeed, type KeyPair } from '@nats-io/jwt';
 import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { ownerPattern, roles } from '../connection/credential.ts';
+import { credentialNamePattern, roles } from '../connection/credential.ts';
 
 const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
 
-const issuedSchema = z.object({
-  name: z.string().regex(ownerPattern),
+const issuedCredentialSchema = z.object({
+  name: z.string().regex(credentialNamePattern),
   role: z.enum(roles),
   user: z.string(),
   issuedAt: z.number(),
@@ -14,33 +14,39 @@ const issuedSchema = z.object({
   revokedAt: z.number().optional(),
 });
 
-/** A credential that was issued. Times are milliseconds since 1970. */
-export type Issued = z.output<typeof issuedSchema>;
+/** An entry in an authority's list of issued credentials. Times are milliseconds since 1970. */
+export type IssuedCredential = z.output<typeof issuedCredentialSchema>;
 
 /**
- * The secrets that sign a cluster's credentials for NATS, as stored in a file. Anyone who reads the file can make credentials.
+ * The secrets that sign a cluster's credentials for NATS, and the list of issued credentials, as stored in a file. Anyone who reads the
+ * file can make credentials.
  *
- * An operator vouches for one account, whose signing key vouches for each user. The server has the operator's token and the account's
- * token, and therefore accepts users that it has never seen.
+ * In the words of NATS: an operator vouches for one account, whose signing key vouches for each user, which is a credential. The server has
+ * the tokens of the operator and the account, and therefore accepts users that it has never seen.
  */
 const authoritySchema = z.object({
   v: z.literal(1),
   /** The first token of the cluster's subjects. */
   prefix: z.string().regex(/^[\w-]+$/),
-  /** CA certificates in PEM that go into every credential, namely those of the authority that signed the broker's certificate. */
+  /** CA certificates in PEM that go into every credential. They may sign the broker's certificate. */
   ca: z.string().optional(),
   operator: z.object({ seed, token: z.string() }),
-  /** The account for the server's own affairs. No credential belongs to it. */
+  /** The account for the server's own affairs. No credential belongs to this account. */
   system: z.object({ key: z.string(), token: z.string() }),
   account: z.object({ seed }),
   signer: z.object({ seed }),
-  issued: z.array(issuedSchema),
+  issued: z.array(issuedCredentialSchema),
 });
 
 export type Authority = z.output<typeof authoritySchema>;
 
+/** NATS' value for a limit that does not apply. */
 const unlimited = -1;
 
+/**
+ * Creates an authority with new secret keys, which has issued no credential yet.
+ * @param ca CA certificates in PEM that go into every credential
+ */
 export async function createAuthority(prefix: string, ca: string | undefined): Promise<Authority> {
   const [operator, system, account, signer] = [createOperator(), createAccount(), createAccount(), createAccount()];
   const systemKey = system.getPublicKey();
@@ -57,7 +63,7 @@ export async function createAuthority(prefix: string, ca: string | undefined): P
 }
 
 /**
- * Parses an authority's file.
+ * Parses the content of an authority's file.
  * @throws ConfigError for any other text
  */
 export function parseAuthority(text: string): Authority {
@@ -69,8 +75,8 @@ export function parseAuthority(text: string): Authority {
   }
 }
 
-/** Builds the part of a server's configuration that makes it accept this authority's users and refuse revoked ones. */
-export async function serverConfig(authority: Authority): Promise<string> {
+/** Builds the part of a server's configuration with which it accepts this authority's credentials and refuses revoked ones. */
+export async function buildServerConfig(authority: Authority): Promise<string> {
   const { operator, system, issued } = authority;
   const account = keyPairFromSeed(authority.account.seed);
   const revoked = issued.filter(({ revokedAt }) => revokedAt !== undefined);

@@ -1,36 +1,38 @@
 import { createUser, encodeUser, fmtCreds } from '@nats-io/jwt';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { ownerPattern, tags, type Role } from '../connection/credential.ts';
-import { openOwner } from '../contract/worker-address.ts';
-import { keyPairFromSeed, type Authority, type Issued } from './authority.ts';
+import { credentialNamePattern, tags, type Role } from '../connection/credential.ts';
+import { openCredentialName } from '../contract/worker-address.ts';
+import { keyPairFromSeed, type Authority, type IssuedCredential } from './authority.ts';
 import { derivePermissions } from './permissions.ts';
 
 export interface CredentialRequest {
   role: Role;
-  /** The owner: one token of a subject. At most one valid credential has this name. */
+  /** The credential's name, which becomes one token of its subjects. At most one valid credential of a cluster has this name. */
   name: string;
   /** Milliseconds of validity. Absent: the credential does not expire. */
   validMs?: number | undefined;
-  /** CA certificates in PEM that go into the file instead of the authority's own. */
+  /** CA certificates in PEM that go into the credential instead of those of the authority. */
   ca?: string | undefined;
 }
 
-/** A new credential: the text of its file, which is secret, and its entry for the authority's list. */
-export interface IssuedCredential {
+/** A new credential: the text of its file, which is secret, and its entry for the list `issued` of the authority. */
+export interface NewCredential {
   text: string;
-  issued: Issued;
+  issued: IssuedCredential;
 }
 
 /**
- * Issues a credential. The servers' configuration stays as it is.
+ * Issues a credential. Does not add it to `authority.issued`. The servers accept it without a new configuration.
  * @throws ConfigError for an invalid name, and for the name of another valid credential
  */
 export async function issueCredential(
   authority: Authority,
   { role, name, validMs, ca = authority.ca }: CredentialRequest,
-): Promise<IssuedCredential> {
-  if (!ownerPattern.test(name) || name === openOwner)
-    throw new ConfigError(`the name of a credential has up to 64 letters, digits, _ and -, and is not "${openOwner}"`);
+): Promise<NewCredential> {
+  if (!credentialNamePattern.test(name) || name === openCredentialName)
+    throw new ConfigError(
+      `the name of a credential has up to 64 letters, digits, _ and -, and is not "${openCredentialName}"`,
+    );
   const now = Date.now();
   if (authority.issued.some((other) => other.name === name && isValid(other, now)))
     throw new ConfigError(`there is a credential named ${name}: revoke it first, or choose another name`);
@@ -47,7 +49,7 @@ export async function issueCredential(
       sub: { allow: subscribe, ...(neverSubscribe && { deny: neverSubscribe }) },
       ...(maxSubscriptions !== undefined && { subs: maxSubscriptions }),
       allowed_connection_types: ['STANDARD', 'WEBSOCKET'],
-      tags: tags.of({ role, prefix: authority.prefix }),
+      tags: tags.write({ role, prefix: authority.prefix }),
     },
     {
       signer: keyPairFromSeed(authority.signer.seed),
@@ -61,6 +63,6 @@ export async function issueCredential(
   };
 }
 
-export function isValid({ expiresAt, revokedAt }: Issued, now: number): boolean {
+export function isValid({ expiresAt, revokedAt }: IssuedCredential, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }

@@ -2,7 +2,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { Role } from '../connection/credential.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 
-/** The subjects that a user of the broker may publish and subscribe to. The broker refuses all others. */
+/** The subjects to which the processes with a credential may publish and subscribe. The broker refuses all others. */
 export interface Permissions {
   publish: string[];
   subscribe: string[];
@@ -13,70 +13,71 @@ export interface Permissions {
 }
 
 /**
- * Maximum subscriptions of a worker; an honest worker has five. Each costs the server up to 17 KiB, the cost of the longest subject. With
- * this limit, all connections that the server accepts fit into its memory.
+ * Maximum subscriptions of a worker; an honest worker has five. A subscription costs the server up to 17 KiB, if its subject is as long as
+ * it may be. With this limit, all connections that the server accepts fit into its memory.
  */
 const maxWorkerSubscriptions = 10;
 
-export function derivePermissions(role: Role, owner: string, prefix: string): Permissions {
+/** Returns the permissions of a credential. */
+export function derivePermissions(role: Role, credentialName: string, prefix: string): Permissions {
   const subjects = createSubjects(prefix);
   switch (role) {
     case 'ingress':
-      return ingressPermissions(subjects, owner);
+      return ingressPermissions(subjects, credentialName);
     case 'runner':
-      return runnerPermissions(subjects, owner);
+      return runnerPermissions(subjects, credentialName);
     default:
-      return workerPermissions(subjects, role, owner);
+      return workerPermissions(subjects, role, credentialName);
   }
 }
 
 /**
- * A worker requests tickets, claims, replies and announces itself in its owner's name. It receives only messages for its owner's workers
- * and never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six tokens. The server refuses subscriptions of more than nine
- * tokens, because one of two thousand tokens would cost it almost a mebibyte.
+ * A worker requests tickets, claims, replies and announces itself in its credential's name. It receives only messages for the workers of
+ * its credential, and never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six tokens. The server refuses inboxes of more
+ * than nine tokens, because a subscription of two thousand tokens would cost it almost a mebibyte.
  */
-function workerPermissions(subjects: Subjects, tier: Tier, owner: string): Permissions {
-  const anyOfOwner = { tier, owner, worker: '*' };
+function workerPermissions(subjects: Subjects, tier: Tier, credentialName: string): Permissions {
+  const anyWorker = { tier, credentialName, worker: '*' };
   return {
     publish: [
-      subjects.pull('*', anyOfOwner),
-      subjects.ack('*', anyOfOwner),
-      subjects.claim('*', anyOfOwner),
-      subjects.lanes(anyOfOwner),
-      subjects.heartbeat(anyOfOwner),
+      subjects.pull('*', anyWorker),
+      subjects.ack('*', anyWorker),
+      subjects.claim('*', anyWorker),
+      subjects.lanes(anyWorker),
+      subjects.heartbeat(anyWorker),
       // The grant names the reply subject, which no other worker can guess.
       subjects.allReplies('*'),
     ],
     subscribe: [
-      `${subjects.inbox(anyOfOwner)}.>`,
-      subjects.cancel(anyOfOwner),
-      subjects.retransmit(anyOfOwner),
-      subjects.drain(anyOfOwner),
+      `${subjects.inbox(anyWorker)}.>`,
+      subjects.cancel(anyWorker),
+      subjects.retransmit(anyWorker),
+      subjects.drain(anyWorker),
       subjects.announceRequest,
     ],
-    neverSubscribe: [`${subjects.inbox(anyOfOwner)}.*.*.*.*.>`],
+    neverSubscribe: [`${subjects.inbox(anyWorker)}.*.*.*.*.>`],
     maxSubscriptions: maxWorkerSubscriptions,
   };
 }
 
 /** An ingress has the permissions of a dispatcher. It also drains workers and publishes the changes that an administrator makes. */
-function ingressPermissions(subjects: Subjects, owner: string): Permissions {
-  const { publish, subscribe } = dispatcherPermissions(subjects, `ingress.${owner}`);
+function ingressPermissions(subjects: Subjects, credentialName: string): Permissions {
+  const { publish, subscribe } = dispatcherPermissions(subjects, `ingress.${credentialName}`);
   const changes = [subjects.keys, subjects.prices, subjects.registry];
   return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
 }
 
 /** A batch runner has the permissions of a dispatcher. It also gets notice of live requests that wait for a slot. */
-function runnerPermissions(subjects: Subjects, owner: string): Permissions {
-  const { publish, subscribe } = dispatcherPermissions(subjects, `runner.${owner}`);
+function runnerPermissions(subjects: Subjects, credentialName: string): Permissions {
+  const { publish, subscribe } = dispatcherPermissions(subjects, `runner.${credentialName}`);
   const { liveJobs, allSlotsWanted } = subjects;
   return { publish: [...publish, allSlotsWanted], subscribe: [...subscribe, ...liveJobs, allSlotsWanted] };
 }
 
 /**
- * A dispatcher makes and fills the queues, passes workers' pulls and acks on, receives from all workers and cancels its jobs. It stores,
- * reads and deletes objects.
- * @param inbox the tokens of its inboxes
+ * A dispatcher makes and fills the lanes, passes on workers' pulls and acks, receives messages from all workers, and cancels its jobs. It
+ * stores, reads and deletes objects.
+ * @param inbox the tokens of its own inboxes, after the common prefix
  */
 function dispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
@@ -95,7 +96,7 @@ function dispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
       ]),
       ...objectPermissions(subjects),
       `${subjects.prefix}.jobs.*.*.*`,
-      `${subjects.allInboxes}*.*.*.>`,
+      `${subjects.inboxPrefix}*.*.*.>`,
       ...anyWorker,
       subjects.announceRequest,
       subjects.allIngressStats,
@@ -107,12 +108,12 @@ function dispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
       subjects.allAcks('*'),
       subjects.allClaims('*'),
       subjects.allReplies('*'),
-      subjects.allStored('*'),
+      subjects.allTicketAnswers('*'),
       subjects.keys,
       subjects.prices,
       subjects.registry,
       subjects.allIngressStats,
-      `${subjects.allInboxes}${inbox}.>`,
+      `${subjects.inboxPrefix}${inbox}.>`,
     ],
   };
 }

@@ -1,11 +1,14 @@
-import type { Authority, Issued } from './authority.ts';
+import type { Authority, IssuedCredential } from './authority.ts';
 
 /**
  * Revokes credentials of an authority. Servers refuse them as soon as they have loaded its new configuration.
- * @param isWanted selects the credentials to revoke; already revoked ones stay as they are
+ * @param isWanted returns whether to revoke a credential. Credentials that are revoked already stay as they are
  * @returns the credentials that this call revoked, oldest first
  */
-export function revokeCredentials(authority: Authority, isWanted: (one: Issued) => boolean): Issued[] {
+export function revokeCredentials(
+  authority: Authority,
+  isWanted: (one: IssuedCredential) => boolean,
+): IssuedCredential[] {
   const revoked = authority.issued.filter((one) => one.revokedAt === undefined && isWanted(one));
   const revokedAt = Date.now();
   for (const one of revoked) one.revokedAt = revokedAt;

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { serverConfig } from './authority.ts';
+import { buildServerConfig } from './authority.ts';
 import { issueCredential } from './issue-credential.ts';
-import type { SigningTask } from './sign-in-thread.ts';
+import type { SigningTask } from './run-signing-thread.ts';
 
-// The thread of `issueCredentialInThread` and `buildServerConfigInThread`. It does one task and ends.
+// `issueCredentialInThread` and `buildServerConfigInThread` run this file in a thread, which does one task and ends.
 const { authority, request } = workerData as SigningTask;
-parentPort?.postMessage(await (request ? issueCredential(authority, request) : serverConfig(authority)), []);
+parentPort?.postMessage(await (request ? issueCredential(authority, request) : buildServerConfig(authority)), []);

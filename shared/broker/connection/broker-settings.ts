@@ -21,7 +21,7 @@ export interface BrokerAccessSettings {
 }
 
 /**
- * Reads the files that the settings name.
+ * Converts the settings to the access to NATS, and reads the files that they name.
  * @throws ConfigError that names the setting and the file if a file cannot be read or parsed
  */
 export function readBrokerAccess({ NATS_URL: url, NATS_CREDENTIALS, NATS_CA }: BrokerAccessSettings): BrokerAccess {

@@ -12,28 +12,28 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { connectionOptions, type BrokerAccess } from './connection-options.ts';
+import { buildConnectionOptions, type BrokerAccess } from './connection-options.ts';
 import type { Credential, Role } from './credential.ts';
 import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
 import { ReconnectBackoff } from './reconnect-backoff.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
-import { openOwner } from '../contract/worker-address.ts';
+import { openCredentialName } from '../contract/worker-address.ts';
 
-/** The status of the message that the server sends if a subject has no subscriber. */
+/** The status code of the message with which the server answers a message whose subject has no subscriber. */
 export const noResponders = 503;
 
 export interface BrokerOptions extends BrokerAccess {
   /** The name that the NATS server shows for this connection. */
   name: string;
-  /** The first token of every subject, unless the credential names another. */
+  /** The first token of every subject. A credential's own prefix replaces it. */
   prefix: string;
   log: Logger;
-  /** Milliseconds for which the first connection is retried. Default 30 s. */
+  /** Milliseconds for which the first connection is retried. Default: 30 s. */
   waitMs?: number;
 }
 
-/** Milliseconds for which the first connection is tried, so that the processes of a cluster may start in any order. */
+/** Milliseconds for which the first connection is retried, so that the processes of a cluster may start in any order. */
 const firstConnectMs = 30_000;
 
 /** Milliseconds within which a healthy server answers. */
@@ -43,8 +43,8 @@ const maxRoundTripMs = 1_000;
 const closeFlushMs = 1_000;
 
 /**
- * A connection to NATS: the library's connection, its state (`connected`), and a callback on reconnect. It reconnects for ever. Messages
- * that are published while the connection is down are lost; use `onReconnect` to publish them again.
+ * A connection to NATS that reconnects for ever. `nc` is the library's connection. Messages that are published while the connection is down
+ * are lost; use `onReconnect` to publish them again.
  */
 export class Broker {
   readonly nc: NatsConnection;
@@ -74,14 +74,14 @@ export class Broker {
   }
 
   /**
-   * Returns the owner of this process's credential; `open` without a credential.
+   * Returns the name of this process's credential; `open` without a credential.
    * @throws ConfigError if the credential is for another role
    */
-  requireOwner(role: Role): string {
-    if (!this.#credential) return openOwner;
-    const { role: ownRole, owner } = this.#credential;
-    if (ownRole !== role) throw new ConfigError(`the credential ${owner} is for ${ownRole}, not for ${role}`);
-    return owner;
+  requireCredentialName(role: Role): string {
+    if (!this.#credential) return openCredentialName;
+    const { role: ownRole, name } = this.#credential;
+    if (ownRole !== role) throw new ConfigError(`the credential ${name} is for ${ownRole}, not for ${role}`);
+    return name;
   }
 
   get connected(): boolean {
@@ -99,7 +99,7 @@ export class Broker {
   }
 
   /**
-   * Calls the listener whenever a lost connection is restored, with its subscriptions.
+   * Calls the listener whenever a lost connection and its subscriptions are restored.
    * @returns a function that ends the calls
    */
   onReconnect(listener: () => void): () => void {
@@ -117,17 +117,17 @@ export class Broker {
     this.#outbox.sendImmediately({ subject, payload, reply, headers });
   }
 
-  /** Sends a message that may wait. It is sent with the next message, or within a few milliseconds. */
+  /** Sends a message that may wait, together with the next message, or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
-    this.#outbox.addDeferred({ subject, payload, reply, headers });
+    this.#outbox.addUnhurried({ subject, payload, reply, headers });
   }
 
-  /** Creates a subject for answers, to which no worker may publish. */
+  /** Creates a subject at which this process receives answers. No worker may publish to it. */
   createInbox(): string {
     return createInbox(this.#inboxPrefix);
   }
 
-  /** Resolves when the server has everything that was published so far. Does not resolve while there is no connection. */
+  /** Resolves when the server has received everything that was published so far. Does not resolve while there is no connection. */
   async flush(): Promise<void> {
     this.#outbox.send();
     await this.nc.flush();
@@ -137,26 +137,28 @@ export class Broker {
   async roundTripMs(): Promise<number | undefined> {
     if (!this.connected) return undefined;
     const startedAt = performance.now();
-    const answered = this.nc.flush().then(
+    const roundTrip = this.nc.flush().then(
       () => performance.now() - startedAt,
       () => undefined,
     );
-    return Promise.race([answered, sleep(maxRoundTripMs, undefined, { ref: false })]);
+    return Promise.race([roundTrip, sleep(maxRoundTripMs, undefined, { ref: false })]);
   }
 
   /** Sends the messages that still wait and closes the connection. Waits at most a second for the server to receive them. */
   async close(): Promise<void> {
     if (this.connected) {
-      const sent = this.flush().catch((error: unknown) => this.#log.warn({ err: error }, 'last messages may be lost'));
-      await Promise.race([sent, sleep(closeFlushMs, undefined, { ref: false })]);
+      const flushed = this.flush().catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'last messages may be lost'),
+      );
+      await Promise.race([flushed, sleep(closeFlushMs, undefined, { ref: false })]);
     }
     await this.nc.close();
   }
 
   /**
-   * Subscribes with a plain callback. Permission errors, connection errors and errors that the callback throws are logged. The library
-   * would treat a thrown error as the end of the connection's input, and deliver no further message.
-   * @param queue a group of which one member gets each message; without it, every subscriber gets each message
+   * Calls `onMessage` for each message of a subject. Permission errors, connection errors and errors that `onMessage` throws are logged.
+   * The library would treat a thrown error as the end of the connection's input, and deliver no further message.
+   * @param queue the name of a group of subscribers, of which one gets each message; without it, every subscriber gets each message
    */
   subscribe(subject: string, onMessage: (message: Msg) => void, queue?: string): Subscription {
     return this.nc.subscribe(subject, {
@@ -175,7 +177,7 @@ export class Broker {
     });
   }
 
-  /** Calls all listeners; an error of one is logged and does not stop the others. */
+  /** Calls all listeners for reconnects. An error that one listener throws is logged, and the others are called all the same. */
   #callReconnectListeners(): void {
     for (const listener of this.#reconnectListeners) {
       try {
@@ -194,11 +196,11 @@ export class Broker {
       } else if (status.type === 'reconnect') {
         this.#disconnectedSince = undefined;
         this.#connectedSince = performance.now();
-        this.#backoff.note(false);
+        this.#backoff.setRefused(false);
         this.#log.info({ server: status.server }, 'broker connection is back');
         this.#callReconnectListeners();
       } else if (status.type === 'error') {
-        this.#backoff.note(isCredentialRefusal(status.error));
+        this.#backoff.setRefused(isCredentialRefusal(status.error));
         if (isCredentialRefusal(status.error))
           this.#log.error({ reason: status.error.message }, 'the broker refuses this credential');
         else this.#log.error({ err: status.error }, 'broker error');
@@ -209,8 +211,8 @@ export class Broker {
 }
 
 /**
- * Connects to NATS and retries for up to half a minute.
- * @throws ConfigError for an invalid URL, and the library's error if no server answered or the server refuses the credential
+ * Connects to NATS. Retries for `waitMs` while no server answers.
+ * @throws ConfigError for an invalid URL; the library's error if no server has answered, or the server refuses the credential
  */
 export async function connectBroker({
   name,
@@ -219,7 +221,7 @@ export async function connectBroker({
   waitMs = firstConnectMs,
   ...access
 }: BrokerOptions): Promise<Broker> {
-  const { transport, ca, options } = connectionOptions(access, name);
+  const { transport, ca, options } = buildConnectionOptions(access, name);
   const backoff = new ReconnectBackoff();
   Object.assign(options, backoff.options);
   const deadline = performance.now() + waitMs;
@@ -236,16 +238,16 @@ export async function connectBroker({
 }
 
 /**
- * The server's message to a connection whose credential is revoked, before it closes the connection. The library has no error class for
- * it.
+ * The server's message to a connection whose credential is revoked, before the server closes the connection. The library has no error class
+ * for this message.
  */
-const revoked = /^(User Authentication|Credentials) Revoked$/i;
+const revokedPattern = /^(User Authentication|Credentials) Revoked$/i;
 
 /** Whether a connection failed or ended because the broker refuses the credential. */
 export function isCredentialRefusal(error: unknown): boolean {
   return (
     error instanceof AuthorizationError ||
     error instanceof UserAuthenticationExpiredError ||
-    (error instanceof errors.ProtocolError && revoked.test(error.message))
+    (error instanceof errors.ProtocolError && revokedPattern.test(error.message))
   );
 }

@@ -14,41 +14,44 @@ const transports: Record<string, Transport> = {
 
 export interface BrokerAccess {
   /**
-   * One URL or several, comma separated: `nats://user:password@host:4222`; `tls://` requires TLS, `wss://` is a WebSocket through HTTPS.
+   * One URL such as `nats://user:password@host:4222`, or several, separated by commas. `tls://` requires TLS; `wss://` is a WebSocket
+   * through HTTPS.
    */
   url: string;
   credential?: Credential | undefined;
-  /** CA certificates in PEM that may sign the broker's certificate, besides those of the credential. */
+  /** CA certificates in PEM that may sign the broker's certificate, besides the credential's own. */
   ca?: string | undefined;
 }
 
 /**
  * Builds the library's options for a connection that reconnects for ever.
+ * @param name the name that the NATS server shows for the connection
+ * @returns also the transport that the URL asks for, and the CA certificates to trust besides the public ones
  * @throws ConfigError for an invalid URL
  */
-export function connectionOptions(
+export function buildConnectionOptions(
   { url, credential, ca }: BrokerAccess,
   name: string,
 ): { transport: Transport; ca: string | undefined; options: NodeConnectionOptions } {
   const addresses = url.split(',');
-  const usable = addresses.flatMap((address) => readAddress(address) ?? []);
-  const [first] = usable;
+  const urls = addresses.flatMap((address) => readAddress(address) ?? []);
+  const [first] = urls;
   // The URL may contain a password, so it is not repeated.
-  if (!first || usable.length < addresses.length)
+  if (!first || urls.length < addresses.length)
     throw new ConfigError('the address of NATS is not a URL like nats://127.0.0.1:4222');
   const transport = transportOf(first);
-  if (usable.some((each) => transportOf(each) !== transport))
+  if (urls.some((each) => transportOf(each) !== transport))
     throw new ConfigError('the addresses of NATS are of different kinds: either all ws(s)://, or none');
-  const authorities = [credential?.ca, ca].filter((pem) => pem !== undefined).join('\n') || undefined;
-  if (authorities !== undefined && usable.some(({ protocol }) => protocol === 'ws:'))
+  const trustedCa = [credential?.ca, ca].filter((pem) => pem !== undefined).join('\n') || undefined;
+  if (trustedCa !== undefined && urls.some(({ protocol }) => protocol === 'ws:'))
     throw new ConfigError('the address of NATS is ws://, without TLS, and a certificate for it is given: use wss://');
   return {
     transport,
-    ca: authorities,
+    ca: trustedCa,
     options: {
-      servers: usable.map((each) => (transport === 'tcp' ? `nats://${each.host}` : each.href)),
+      servers: urls.map((each) => (transport === 'tcp' ? `nats://${each.host}` : each.href)),
       name,
-      ...(transport === 'tcp' && tlsOptions(usable, authorities)),
+      ...(transport === 'tcp' && tlsOptions(urls, trustedCa)),
       ...(credential ? credentialOptions(credential) : userOptions(first)),
       reconnect: true,
       maxReconnectAttempts: -1,
@@ -68,8 +71,8 @@ function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConn
   return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};
 }
 
-function credentialOptions({ jwt, seed, prefix, role, owner }: Credential): Partial<NodeConnectionOptions> {
-  return { authenticator: jwtAuthenticator(jwt, seed), inboxPrefix: `${prefix}.inbox.${role}.${owner}` };
+function credentialOptions({ jwt, seed, prefix, role, name }: Credential): Partial<NodeConnectionOptions> {
+  return { authenticator: jwtAuthenticator(jwt, seed), inboxPrefix: `${prefix}.inbox.${role}.${name}` };
 }
 
 function userOptions({ username, password }: URL): Partial<NodeConnectionOptions> {

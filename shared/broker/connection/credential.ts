@@ -6,16 +6,18 @@ import { tiers } from '#shared/core/tier.ts';
 export const roles = ['ingress', 'runner', ...tiers] as const;
 export type Role = (typeof roles)[number];
 
-/** The name of an owner and of its credential: one token of a subject. */
-export const ownerPattern = /^[\w-]{1,64}$/;
+/** The pattern of a credential's name, which is one token of a subject. */
+export const credentialNamePattern = /^[\w-]{1,64}$/;
 
 export interface Credential {
   role: Role;
-  owner: string;
-  /** The first token of its cluster's subjects. */
+  /** The name of the credential, which is one token of the subjects that its processes may use. */
+  name: string;
+  /** The first token of the cluster's subjects. */
   prefix: string;
-  /** The user's token, signed by the cluster's authority; not secret. */
+  /** The token that NATS calls a user JWT, signed by the cluster's authority. It is not secret. */
   jwt: string;
+  /** The secret key of the credential. */
   seed: Uint8Array;
   /** CA certificates in PEM that may sign the broker's certificate, besides the public ones. */
   ca: string | undefined;
@@ -23,15 +25,15 @@ export interface Credential {
   expiresAt: number | undefined;
 }
 
-/** Stores facts in addition to permissions in a user's token, as tags, which NATS does not interpret. */
+/** Writes and reads the role and the prefix in a user JWT. They are stored as tags, which NATS does not interpret. */
 export const tags = {
-  of: ({ role, prefix }: Pick<Credential, 'role' | 'prefix'>): string[] => [`role:${role}`, `prefix:${prefix}`],
+  write: ({ role, prefix }: Pick<Credential, 'role' | 'prefix'>): string[] => [`role:${role}`, `prefix:${prefix}`],
   read: (list: readonly string[], name: 'role' | 'prefix'): string | undefined =>
     list.find((tag) => tag.startsWith(`${name}:`))?.slice(name.length + 1),
 };
 
 const claimsSchema = z.object({
-  name: z.string().regex(ownerPattern),
+  name: z.string().regex(credentialNamePattern),
   exp: z.number().optional(),
   nats: z.object({ type: z.literal('user'), tags: z.array(z.string()) }),
 });
@@ -41,8 +43,8 @@ const seedBlock = /-+BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END USER NKEY SEED-+/;
 const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * Parses a credential, which consists of the usual blocks of a NATS credential file. If a private authority signs the broker's certificate,
- * that authority's certificate follows them.
+ * Parses the text of a credential: the usual blocks of a NATS credential file, then the CA certificates, if a private authority signs the
+ * broker's certificate.
  * @throws ConfigError for any other text, and for a credential that `rtr credentials` has not made; the error never repeats the text
  */
 export function parseCredential(text: string): Credential {
@@ -57,7 +59,7 @@ export function parseCredential(text: string): Credential {
     throw new ConfigError('this credential names no role: make it with `rtr credentials`');
   return {
     role,
-    owner: claims.name,
+    name: claims.name,
     prefix,
     jwt,
     seed: new TextEncoder().encode(seed),

@@ -14,11 +14,11 @@ export function openConnection(
   ca: string | undefined,
 ): Promise<NatsConnection> {
   if (transport === 'tcp') return connect(options);
-  return wsconnect({ ...options, ...(ca !== undefined && { wsFactory: trusting(ca) }) });
+  return wsconnect({ ...options, ...(ca !== undefined && { wsFactory: createTrustingFactory(ca) }) });
 }
 
-/** Makes WebSockets that also trust a private authority, because the runtime's own WebSocket trusts only the public ones. */
-function trusting(ca: string): NonNullable<WsConnectionOptions['wsFactory']> {
+/** Returns a factory of WebSockets that also trust these CA certificates. The runtime's own WebSocket trusts only the public ones. */
+function createTrustingFactory(ca: string): NonNullable<WsConnectionOptions['wsFactory']> {
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, ca] } });
   return (url) => {
     const socket = new WebSocket(url, { dispatcher });

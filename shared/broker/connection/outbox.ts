@@ -8,21 +8,21 @@ export interface Message {
   headers?: MsgHdrs | undefined;
 }
 
-/** Milliseconds that an unhurried message waits for another message. */
+/** Maximum milliseconds that an unhurried message waits for another message to travel with. */
 const maxWaitMs = 5;
 
 /**
- * Collects the messages that are published within one turn of the event loop and passes them to the connection together, in order. The
- * library alone writes once for every event that publishes something. Under load, many writes become one here, and the broker and the
- * subscribers wake up once for all of them. A message waits at most until the end of the turn, an unhurried one a few milliseconds. A
- * message sent ahead gets a write of its own.
+ * Collects the messages that are published within one turn of the event loop and passes them to the connection together, in order. Without
+ * the outbox, the library would write to the socket for every event that publishes something. Under load, the outbox turns many writes into
+ * one, and the broker and the subscribers wake up once for all of these messages. A message waits at most until the end of the turn, an
+ * unhurried message a few milliseconds. A message that is sent immediately gets a write of its own.
  * See docs/decisions/0006-outbox-priorities.md.
  */
 export class Outbox {
   readonly #nc: NatsConnection;
   readonly #log: Logger;
-  #held: Message[] = [];
-  #isDue = false;
+  #messages: Message[] = [];
+  #isSendScheduled = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(nc: NatsConnection, log: Logger) {
@@ -30,10 +30,11 @@ export class Outbox {
     this.#log = log;
   }
 
+  /** Adds a message, which is sent at the end of this turn of the event loop. */
   add(message: Message): void {
-    this.#held.push(message);
-    if (this.#isDue) return;
-    this.#isDue = true;
+    this.#messages.push(message);
+    if (this.#isSendScheduled) return;
+    this.#isSendScheduled = true;
     setImmediate(() => this.send());
   }
 
@@ -43,16 +44,16 @@ export class Outbox {
   }
 
   /** Adds a message that may wait. It travels with the next message, or alone within a few milliseconds. */
-  addDeferred(message: Message): void {
-    this.#held.push(message);
-    if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
+  addUnhurried(message: Message): void {
+    this.#messages.push(message);
+    if (!this.#isSendScheduled) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
   }
 
   /** Passes the collected messages to the connection, without waiting for the end of the turn. */
   send(): void {
-    const messages = this.#held;
-    this.#held = [];
-    this.#isDue = false;
+    const messages = this.#messages;
+    this.#messages = [];
+    this.#isSendScheduled = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#nc.isClosed()) return;

@@ -1,51 +1,53 @@
 import type { NodeConnectionOptions } from '@nats-io/transport-node';
 
-/** Milliseconds between two tries to reach a lost server. */
-const lostMs = 100;
+/** Minimum milliseconds between two tries to reach a lost server. */
+const minLossPauseMs = 100;
 
-/** Milliseconds between two tries at a server that refuses the credential, which only an operator can change. */
-const refusedMs = 5_000;
+/** Minimum milliseconds between two tries at a server that refuses the credential. Only an operator can change that. */
+const minRefusalPauseMs = 5_000;
 
 type Servers = Parameters<NonNullable<NodeConnectionOptions['reconnectToServer']>>[0];
 
 /**
- * Sets the pauses between the tries to connect to a server. They are much longer after a refusal than after a loss. The pauses use a
- * monotonic clock. The library measures its own pauses with the time of day; if that is set back by an hour, the library does not connect
- * for an hour.
+ * Sets the pauses between the tries to connect to a server. They are much longer after the server has refused the credential than after a
+ * lost connection. The pauses use a monotonic clock, because the library measures its own pauses with the time of day. If the time of day
+ * is set back by an hour, the library does not connect for an hour.
  */
 export class ReconnectBackoff {
   #isRefused = false;
   /** When each server was last tried, or will be tried next, in milliseconds of `performance.now()`. */
-  #attempts = new Map<string, number>();
+  #tryTimes = new Map<string, number>();
 
-  note(isRefused: boolean): void {
+  /** Sets whether the server last refused the credential, which makes the pauses longer. */
+  setRefused(isRefused: boolean): void {
     this.#isRefused = isRefused;
   }
 
   readonly options = {
     // Ends the library's own pause at once, whatever the time of day.
     reconnectDelayHandler: () => Number.NEGATIVE_INFINITY,
-    reconnectToServer: (servers: Servers) => this.#next(servers),
+    reconnectToServer: (servers: Servers) => this.#chooseServer(servers),
   } satisfies Partial<NodeConnectionOptions>;
 
-  #next(servers: Servers): { server: Servers[number]; delay: number } | null {
+  /** Returns the server to try next, and the milliseconds to wait before; null if there is no server. */
+  #chooseServer(servers: Servers): { server: Servers[number]; delay: number } | null {
     const [server] = servers;
     if (!server) return null;
     const now = performance.now();
-    const last = this.#attempts.get(server.listen);
-    const delay = last === undefined ? 0 : Math.max(0, last + this.#pauseMs() - now);
-    // Drops servers that have left the cluster.
-    this.#attempts = new Map(
+    const lastTryAt = this.#tryTimes.get(server.listen);
+    const delay = lastTryAt === undefined ? 0 : Math.max(0, lastTryAt + this.#pauseMs() - now);
+    // The times of servers that have left the cluster are dropped.
+    this.#tryTimes = new Map(
       servers.flatMap(({ listen }) => {
-        const at = listen === server.listen ? now + delay : this.#attempts.get(listen);
-        return at === undefined ? [] : [[listen, at]];
+        const triedAt = listen === server.listen ? now + delay : this.#tryTimes.get(listen);
+        return triedAt === undefined ? [] : [[listen, triedAt]];
       }),
     );
     return { server, delay };
   }
 
-  /** The pause is partly random, so that many workers do not connect at the same moment. */
+  /** Returns the next pause. It is partly random, so that many workers do not connect at the same moment. */
   #pauseMs(): number {
-    return (this.#isRefused ? refusedMs : lostMs) * (1 + Math.random());
+    return (this.#isRefused ? minRefusalPauseMs : minLossPauseMs) * (1 + Math.random());
   }
 }

@@ -5,23 +5,23 @@ import { consumerName, maxSubjectLength, type Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * The effect of an ack on a delivered ticket:
+ * What an ack does with a delivered ticket:
  *
  * - `done` removes the ticket from the queue;
- * - `back` redelivers it to another worker at once;
- * - `later` redelivers it after a moment;
- * - `void` removes a message that is not a ticket.
+ * - `back` delivers the ticket again at once, to another worker;
+ * - `later` delivers the ticket again after a moment;
+ * - `void` removes the message, which is not a ticket.
  */
 export const ackKinds = ['done', 'back', 'later', 'void'] as const;
 export type AckKind = (typeof ackKinds)[number];
 
 /** Milliseconds before a ticket acked with `later` is delivered again. */
-const laterMs = 100;
+const redeliveryDelayMs = 100;
 
 export const ackPayloads: Readonly<Record<AckKind, string>> = {
   done: '+ACK',
   back: '-NAK',
-  later: `-NAK {"delay": ${laterMs * 1_000_000}}`,
+  later: `-NAK {"delay": ${redeliveryDelayMs * 1_000_000}}`,
   void: '+TERM',
 };
 
@@ -42,24 +42,24 @@ export function decodeAck(payload: Uint8Array): Ack | undefined {
   return parseJson(payload, ackSchema);
 }
 
-/** Reads the class of the lane that delivered a ticket from the ack subject; undefined if the pool has no such lane. */
-export function readTicketClass(ticket: string, pool: string): PriorityClass | undefined {
-  const tokens = ticket.split('.');
+/** Returns the class of the lane that delivered a ticket, which the ticket's ack subject names; undefined if it is no lane of the pool. */
+export function readTicketClass(ackSubject: string, pool: string): PriorityClass | undefined {
+  const tokens = ackSubject.split('.');
   const lane = tokens[tokens.length === 9 ? 3 : 5];
   return priorityClasses.find((name) => lane === consumerName({ pool, class: name }));
 }
 
 /**
- * Whether a subject that a worker sent is the ack subject of a ticket of this tier: `$JS.ACK.<stream>.<lane>.<five numbers>`. Newer
- * servers put domain and account before the stream, and one more token at the end.
+ * Whether a subject that a worker sent is the ack subject of a ticket of this tier: `$JS.ACK.<stream>.<lane>.<five numbers>`. In the layout
+ * of newer servers, domain and account come before the stream, and one more token may come at the end.
  */
-export function isTicketAckSubject(subjects: Subjects, tier: Tier, ticket: string): boolean {
-  if (!/^[\w$.@-]+$/.test(ticket)) return false;
-  const tokens = ticket.split('.');
+export function isTicketAckSubject(subjects: Subjects, tier: Tier, ackSubject: string): boolean {
+  if (!/^[\w$.@-]+$/.test(ackSubject)) return false;
+  const tokens = ackSubject.split('.');
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.includes('')) return false;
   const stream = subjects.stream(tier);
   if (tokens.length === 9) return tokens[2] === stream;
-  // Read in the shorter layout, the subject must not name a ticket of another tier either.
+  // A server may read the subject in the shorter layout. Then, too, it must not name a ticket of another tier.
   const isNewer = tokens.length === 11 || tokens.length === 12;
   return isNewer && tokens[4] === stream && tiers.every((name) => tokens[2] !== subjects.stream(name));
 }

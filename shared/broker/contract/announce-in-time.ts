@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const timeoutMs = 1_000;
 
 /**
- * Waits up to a second for the broker to accept the signal about a stored change (see `change-signals.ts`). A process that misses the
- * signal sees the change when it next reads the store. Never throws.
- * @returns why the broker has not accepted the signal in time; undefined if it has
+ * Waits until the broker has accepted the signal about a stored change (see `change-signals.ts`), for at most a second. A process that
+ * misses the signal sees the change when it next reads the store. Never throws.
+ * @param announcing resolves when the broker has accepted the signal
+ * @returns the error because of which the broker has not accepted the signal in time; undefined if it has
  */
 export async function announceInTime(announcing: Promise<void>): Promise<unknown> {
-  const late = sleep(timeoutMs, undefined, { ref: false }).then(() => new Error('the broker does not answer'));
-  return Promise.race([announcing, late]).catch((error: unknown) => error);
+  const timeout = sleep(timeoutMs, undefined, { ref: false }).then(() => new Error('the broker does not answer'));
+  return Promise.race([announcing, timeout]).catch((error: unknown) => error);
 }

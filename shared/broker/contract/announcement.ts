@@ -12,7 +12,10 @@ import { tiers } from '#shared/core/tier.ts';
 /** Abilities of a model beyond text in, text out. `continue`: the worker continues a broken answer exactly where it stopped. */
 export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
 
-/** A capability, or a kind of hosted tool that the model's upstream runs itself for requests of one client format: `web_search@…`. */
+/**
+ * A capability, or a kind of hosted tool that the model's upstream runs itself for requests of one client format:
+ * `web_search@<client format>`.
+ */
 export type Capability = (typeof capabilities)[number] | `${HostedKind}@${string}`;
 
 export function hostedCapability(kind: HostedKind, format: string): Capability {
@@ -27,45 +30,46 @@ function isModelOperation(name: string): name is ModelOperation {
   return modelOperations.some((known) => known === name);
 }
 
-/** Maximum bytes of an announcement, which are enough for about three thousand models, or five hundred tools with large schemas. */
+/** Maximum bytes of an announcement: enough for about three thousand models, or five hundred tools with large schemas. */
 export const maxAnnouncementBytes = 512 * 1024;
 
-/** Maximum fields and elements of an announcement. A dispatcher reads that many in less than 0.1 s. */
+/** Maximum fields and elements of an announcement. A dispatcher parses that many in less than 0.1 s. */
 const maxValues = { values: 50_000, groups: 50_000 };
 
 /** Maximum tokens of a model's context or output; a larger value is ignored. */
 const maxTokens = 100_000_000;
 
-/** Maximum slots of a worker, the same bound as for `SLOTS`. */
+/** Maximum slots of a worker; the setting `SLOTS` has the same maximum. */
 const maxSlots = 16_384;
 
-const tokens = z.number().int().positive().max(maxTokens).optional().catch(undefined);
+const tokenCount = z.number().int().positive().max(maxTokens).optional().catch(undefined);
 
-/** A list whose elements are parsed later, one by one, so that an element that cannot be parsed is dropped alone. */
+/** A list whose elements are parsed later, one by one, so that one invalid element does not make the others invalid. */
 const unparsedList = z.array(z.unknown());
 
-function readable<Schema extends z.ZodType>(schema: Schema, all: readonly unknown[]): z.output<Schema>[] {
+/** Parses each element of a list, and drops those that do not match the schema. */
+function parseEach<Schema extends z.ZodType>(schema: Schema, all: readonly unknown[]): z.output<Schema>[] {
   return all.flatMap((each): z.output<Schema>[] => {
     const { success, data } = schema.safeParse(each);
     return success ? [data] : [];
   });
 }
 
-const model = z.object({
+const modelSchema = z.object({
   id: announcedName,
   /** The operations that the model can do; names that only a later release has are dropped. Absent for a model that only generates. */
   operations: z
     .array(z.string())
     .transform((names) => names.filter(isModelOperation))
     .optional(),
-  /** Names that only a later release has are dropped. */
+  /** What the model is able to do. Names that only a later release has are dropped. */
   capabilities: z.array(z.string()).transform((names) => names.filter(isCapability)),
   /** Tokens of input and output together, if the engine reports them. */
-  contextWindow: tokens,
+  contextWindow: tokenCount,
   /** Maximum tokens of output, if the engine reports them. */
-  maxOutput: tokens,
+  maxOutput: tokenCount,
   /**
-   * The index in `lackLists` of the features that the model does not take. Absent if the model takes all features that can be announced.
+   * The index in `lackLists` of the list of features that the model does not take. Absent if the model takes all features.
    */
   lacks: z.number().int().nonnegative().optional().catch(undefined),
   /**
@@ -78,12 +82,12 @@ const model = z.object({
     .catch(undefined),
 });
 
-/** A JSON object that is not nested too deeply to be written again, in lists of tools. */
+/** A JSON object that is not nested too deeply: lists of tools contain the object again, as JSON. */
 const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
 
-const tool = z.object({
+const toolSchema = z.object({
   name: announcedName,
-  /** The name that the tool's MCP server uses, if that name is not valid in all formats. Clients can call the tool by both names. */
+  /** The name that the tool's MCP server uses, if that name is not valid in all formats. Clients can call the tool by either name. */
   givenName: announcedName.optional().catch(undefined),
   title: announcedText(200).optional().catch(undefined),
   description: z.string(),
@@ -95,7 +99,7 @@ const tool = z.object({
   /** The operator's name for the tool's MCP server; absent for the worker's own tools. */
   server: announcedName.optional().catch(undefined),
   /**
-   * The kinds of content that the MCP server passes through. Present only on the entry that stands for a server's content, see
+   * The kinds of content that an MCP server offers besides tools. Present only on the entry that stands for the content of a server, see
    * `contentName`; absent for a tool.
    */
   passes: z
@@ -105,8 +109,8 @@ const tool = z.object({
 });
 
 /**
- * The message that a worker publishes at `subjects.heartbeat` on change and on request. In between it sends short heartbeats, see
- * `heartbeats.ts`. Every dispatcher subscribes. Times are milliseconds since 1970.
+ * The message that a worker publishes at `subjects.heartbeat` when anything in it changes, and on request. Between two announcements the
+ * worker sends short heartbeats, see `heartbeats.ts`. Every dispatcher subscribes. Times are milliseconds since 1970.
  */
 const announcementSchema = z.object({
   /** The newest version of the contract that the worker speaks. */
@@ -118,7 +122,9 @@ const announcementSchema = z.object({
   /** See `derivePoolToken`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: unparsedList,
-  /** The feature lists to which `lacks` of the models refers. Lists are shared because most models of a worker lack the same features. */
+  /**
+   * The lists of features to which the models' `lacks` refer. Models share a list, because most models of a worker lack the same features.
+   */
   lackLists: z.array(z.array(z.string())).optional().catch(undefined),
   tools: unparsedList.default([]),
   /** Client formats in which the worker answers; it never gets jobs of other formats. */
@@ -135,12 +141,12 @@ const announcementSchema = z.object({
   draining: z.boolean().optional(),
   /**
    * The reason why the worker takes no jobs, or one at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`, `unhealthy`
-   * or `no_models`. It is `tools failing: <names>` if only these tools take no calls. Later releases may add others.
+   * or `no_models`. It is `tools failing: <names>` if only these tools take no calls. Later releases may add reasons.
    */
   reason: announcedText(100).optional().catch(undefined),
-  /** When the worker takes jobs again, if it is known. Absent while the worker takes jobs. */
+  /** When the worker takes jobs again, if that is known. Absent while the worker takes jobs. */
   resumesAt: z.number().optional().catch(undefined),
-  /** The subject in the worker's inbox for offers of its pool's jobs. Absent from a worker that takes no offers. */
+  /** The subject in the worker's inbox to which offers of its pool's jobs are sent. Absent if the worker takes no offers. */
   offersAt: z
     .string()
     .regex(/^[\w.-]{1,255}$/)
@@ -151,7 +157,7 @@ const announcementSchema = z.object({
   /** The version of the worker's release, for people. */
   version: announcedText(100),
   startedAt: z.number(),
-  /** The digest of everything but `busy`, see `computeDigest`; later heartbeats name it. Absent before `Heartbeat` adds it. */
+  /** The digest of everything but `busy`, see `computeDigest`. Short heartbeats repeat the digest. Absent before `Heartbeat` adds it. */
   digest: z
     .string()
     .regex(/^[\w-]{1,24}$/)
@@ -159,12 +165,12 @@ const announcementSchema = z.object({
     .catch(undefined),
 });
 
-/** Whether the reason is a failing upstream, not a rate limit. */
+/** Whether a worker takes no jobs, or one at a time, because its upstream fails, not because of a rate limit. */
 export function isFailing(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'unreachable' || reason === 'unhealthy' || reason.startsWith('failing: '));
 }
 
-/** Whether the reason is a rate limit of the upstream, which ends by itself. */
+/** Whether a worker takes no jobs because of a rate limit of its upstream, which ends by itself. */
 export function isLimited(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'limited' || reason.startsWith('limited: '));
 }
@@ -175,58 +181,58 @@ export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' 
 }
 
 /**
- * The last heartbeat of a worker that leaves. The payload is not empty because the broker itself sends empty messages to any reply
+ * The payload of the last heartbeat of a worker that leaves. It is not empty, because the broker itself sends empty messages to any reply
  * subject.
  */
 export const goodbye = 'gone';
 
-export type ModelInfo = Omit<z.infer<typeof model>, 'lacks'> & {
+export type ModelInfo = Omit<z.infer<typeof modelSchema>, 'lacks'> & {
   /** Features of requests that the model does not take, see `featureKey`. Absent if it takes all. */
   lacks?: readonly string[] | undefined;
 };
 export type Announcement = Omit<z.infer<typeof announcementSchema>, 'models' | 'lackLists' | 'tools'> & {
   models: readonly ModelInfo[];
   tools: readonly ToolInfo[];
-  /** How many announced models and tools were dropped because they cannot be parsed or have no valid name. */
+  /** The number of announced models and tools that were dropped, because they cannot be parsed or have no valid name. */
   leftOut?: number | undefined;
 };
-export type ToolInfo = z.infer<typeof tool>;
+export type ToolInfo = z.infer<typeof toolSchema>;
 
-export function hasToolName({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName'>, called: string): boolean {
-  return name === called || givenName === called;
+export function hasToolName({ name, givenName }: Pick<ToolInfo, 'name' | 'givenName'>, calledName: string): boolean {
+  return name === calledName || givenName === calledName;
 }
 
 export function encodeAnnouncement({ models, ...rest }: Announcement): string {
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   const lackLists: (readonly string[])[] = [];
-  const placeOf = (list: readonly string[]): number => {
+  const getIndex = (list: readonly string[]): number => {
     const key = list.join();
-    const place = places.get(key) ?? lackLists.push(list) - 1;
-    places.set(key, place);
-    return place;
+    const index = indexes.get(key) ?? lackLists.push(list) - 1;
+    indexes.set(key, index);
+    return index;
   };
-  const written = models.map(({ lacks = [], ...each }) =>
-    lacks.length > 0 ? { ...each, lacks: placeOf(lacks) } : each,
+  const encodedModels = models.map(({ lacks = [], ...each }) =>
+    lacks.length > 0 ? { ...each, lacks: getIndex(lacks) } : each,
   );
-  return JSON.stringify({ ...rest, models: written, ...(lackLists.length > 0 && { lackLists }) });
+  return JSON.stringify({ ...rest, models: encodedModels, ...(lackLists.length > 0 && { lackLists }) });
 }
 
 /**
- * Parses an announcement and drops the models and tools that cannot be parsed. This is the only place where an announcement's claims are
- * validated.
- * @returns undefined if the announcement is too large or its other fields cannot be parsed
+ * Parses an announcement and drops the models and tools that cannot be parsed. This is the only place where the content of an announcement
+ * is validated.
+ * @returns undefined if the announcement is too large, or a field besides models and tools cannot be parsed
  */
 export function decodeAnnouncement(payload: Uint8Array): Announcement | undefined {
   if (payload.length > maxAnnouncementBytes) return undefined;
   if (hasMoreValues(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength), maxValues)) return undefined;
-  const read = parseJson(payload, announcementSchema);
-  if (!read) return undefined;
-  const { models, lackLists = [], tools, ...rest } = read;
-  const readModels = readable(model, models).map(({ lacks, ...each }): ModelInfo => {
+  const parsed = parseJson(payload, announcementSchema);
+  if (!parsed) return undefined;
+  const { models, lackLists = [], tools, ...rest } = parsed;
+  const readModels = parseEach(modelSchema, models).map(({ lacks, ...each }): ModelInfo => {
     const list = lacks === undefined ? undefined : lackLists[lacks];
     return list ? { ...each, lacks: list } : each;
   });
-  const readTools = readable(tool, tools);
+  const readTools = parseEach(toolSchema, tools);
   const leftOut = models.length + tools.length - readModels.length - readTools.length || undefined;
   return { ...rest, models: readModels, tools: readTools, leftOut };
 }

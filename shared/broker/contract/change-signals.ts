@@ -1,52 +1,47 @@
 import type { Broker } from '../connection/connect-broker.ts';
 
-/**
- * The content of a key change:
- *
- * - the id of a key;
- * - `user:<id>` or `team:<id>` for everything that a person or team has;
- * - `program:<id>` for a program that was signed out.
- */
-const knownChange = /^(?:(?:user|team|program):.+|[^:]+)$/;
+/** The payload of a key change, see `announceKeyChange`. */
+const keyChangePattern = /^(?:(?:user|team|program):.+|[^:]+)$/;
 
 /**
- * Signals a change of keys; every dispatcher then looks the keys up again. Resolves when the broker has the message.
- * @param changed the id of a key; `user:<id>` or `team:<id>` for everything that a person or team has; `program:<id>` for a program
+ * Signals a change of keys; every dispatcher then looks the keys up again. Resolves when the broker has received the signal.
+ * @param change the id of a key; `user:<id>` or `team:<id>` for everything that a person or team has; `program:<id>` for a program that was
+ * signed out
  */
-export async function announceKeyChange(broker: Broker, changed: string): Promise<void> {
-  broker.publish(broker.subjects.keys, changed);
+export async function announceKeyChange(broker: Broker, change: string): Promise<void> {
+  broker.publish(broker.subjects.keys, change);
   await broker.flush();
 }
 
 /**
- * Calls the listener with each signalled change of keys. A change of a kind that this release does not know calls it with undefined,
- * because it may concern any key.
+ * Calls the listener with each signalled change of keys, see `announceKeyChange`. If this release does not know the kind of change, calls
+ * the listener with undefined, because the change may concern any key.
  */
-export function onKeyChange(broker: Broker, listener: (changed: string | undefined) => void): void {
+export function onKeyChange(broker: Broker, listener: (change: string | undefined) => void): void {
   broker.subscribe(broker.subjects.keys, ({ data }) => {
-    const changed = Buffer.from(data).toString();
-    listener(knownChange.test(changed) ? changed : undefined);
+    const change = Buffer.from(data).toString();
+    listener(keyChangePattern.test(change) ? change : undefined);
   });
 }
 
-/** Signals a change of prices; every dispatcher then reads them again. Resolves when the broker has the message. */
+/** Signals a change of prices; every dispatcher then reads the prices again. Resolves when the broker has received the signal. */
 export async function announcePriceChange(broker: Broker): Promise<void> {
   broker.publish(broker.subjects.prices, '');
   await broker.flush();
 }
 
-/** Calls the listener for each signalled change of prices, whatever a later release adds to the message. */
+/** Calls the listener for each signalled change of prices. Ignores the payload, which a later release may fill. */
 export function onPriceChange(broker: Broker, listener: () => void): void {
   broker.subscribe(broker.subjects.prices, () => listener());
 }
 
-/** Signals a change of the stored registry to every process that serves requests. Resolves when the broker has the message. */
+/** Signals a change of the stored registry to every process that serves requests. Resolves when the broker has received the signal. */
 export async function announceRegistryChange(broker: Broker): Promise<void> {
   broker.publish(broker.subjects.registry, '');
   await broker.flush();
 }
 
-/** Calls the listener for each signalled change of the stored registry, whatever a later release adds to the message. */
+/** Calls the listener for each signalled change of the stored registry. Ignores the payload, which a later release may fill. */
 export function onRegistryChange(broker: Broker, listener: () => void): void {
   broker.subscribe(broker.subjects.registry, () => listener());
 }

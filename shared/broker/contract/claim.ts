@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { operations } from '#shared/core/operation.ts';
 import { contractVersion } from './contract-range.ts';
-import { formatName, serverConnection } from './job-contract.ts';
+import { formatNameSchema, mcpAccountLinkSchema } from './job-contract.ts';
 import { maxSubjectLength } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
-/** Maximum bytes of one part of a body. It is below NATS's payload limit, and short enough not to delay other jobs' frames. */
+/** Maximum bytes of one part of a body: below NATS's payload limit, and short enough not to delay other jobs' frames. */
 export const bodyPartBytes = 512 * 1024;
 
-/** Replaces the ack subject of a ticket that came straight from its dispatcher, because such a ticket needs no ack. */
+/** Stands for the ack subject of a ticket that came straight from its dispatcher. A ticket that is not from the queue needs no ack. */
 export const noAckSubject = '';
 
 const count = z.number().int().nonnegative();
@@ -16,13 +16,13 @@ const count = z.number().int().nonnegative();
 const claimSchema = z.object({
   v: contractVersion,
   job: z.string().max(64),
-  /** JetStream's ack subject for the ticket, or `noAckSubject`. The dispatcher that answers the claim also acks the ticket. */
+  /** JetStream's ack subject for the ticket, or `noAckSubject`. The dispatcher that answers the claim acks the ticket there. */
   ticket: z.string().max(maxSubjectLength),
 });
 
 /**
- * A worker's claim for the job of a ticket, in the ticket's version of the contract. Published at `subjects.claim` to the dispatcher
- * that the ticket names; the subject names the worker.
+ * A worker's claim for the job of a ticket, in the ticket's version of the contract. The worker publishes it at `subjects.claim` to the
+ * dispatcher that the ticket names; the subject names the worker.
  */
 export type Claim = z.infer<typeof claimSchema>;
 
@@ -32,20 +32,20 @@ const grantSchema = z.object({
   job: z.string(),
   requestId: z.string(),
   operation: z.enum(operations),
-  format: formatName,
+  format: formatNameSchema,
   stream: z.boolean(),
   model: z.string(),
-  /** The client's headers that an upstream needs, names in lower case; few and short. */
+  /** Those of the client's headers that an upstream needs, names in lower case. They are few and short. */
   headers: z.record(z.string(), z.string()).optional(),
-  /** The id of the answer, if the dispatcher may begin the answer before a worker does. */
+  /** The id that the answer must have, if the dispatcher may begin the answer before a worker does. */
   answerId: z.string().optional(),
   /**
-   * Keys derived for the request's owner, for content that answers carry to later requests. The first key seals, all keys open. Each is 32
-   * bytes as base64url; dots separate them.
+   * Keys derived for the request's owner, for content that an answer hands to later requests. The worker seals content with the first key,
+   * and opens content with any of them. Each key is 32 bytes as base64url; dots separate the keys.
    */
   ownerKey: z.string().optional(),
-  /** The MCP account link of the person who calls a tool; absent for all other jobs. */
-  connection: serverConnection.optional(),
+  /** The MCP account link of the person who calls a tool; absent if the job does not use such a link. */
+  connection: mcpAccountLinkSchema.optional(),
   /** See `UnreadLists`. Absent if the worker reads the whole body. */
   unread: z
     .object({ lists: z.record(z.string(), count), inputTokens: count })
@@ -66,18 +66,23 @@ const grantSchema = z.object({
 
 const answerSchema = z.discriminatedUnion('answer', [
   grantSchema,
-  /** The job has ended or is unknown. */
+  /** The job has ended, or the dispatcher does not know it. */
   z.object({ answer: z.literal('gone') }),
+  /** Another worker has the job. */
   z.object({ answer: z.literal('taken') }),
   /** This worker has just failed on the job, or the dispatcher does not know the worker yet. The ticket is delivered again. */
   z.object({ answer: z.literal('later') }),
 ]);
 
-/** A job for a worker: the answer to its claim, or an offer. The first part of the body follows in the same message. */
-export type Grant = z.infer<typeof grantSchema>;
 /**
- * A dispatcher's answer to a claim, published to the inbox that the claim names. Further parts of a granted body follow as messages of
- * raw bytes.
+ * A job for a worker: the answer to its claim, or an offer, which has the same content. The first part of the body follows in the same
+ * message.
+ */
+export type Grant = z.infer<typeof grantSchema>;
+
+/**
+ * A dispatcher's answer to a claim, published to the inbox that the claim names. The further parts of a granted body follow as messages
+ * that contain nothing else.
  */
 export type ClaimAnswer = z.infer<typeof answerSchema>;
 
@@ -100,7 +105,7 @@ export function decodeClaimAnswer(payload: Uint8Array): { answer: ClaimAnswer; f
   return answer && { answer, firstPart: payload.subarray(newline + 1) };
 }
 
-/** Reads an offer, which is a grant with its whole body; undefined for anything else. */
+/** Decodes an offer, which is a grant with its whole body; undefined for anything else. */
 export function decodeGrant(payload: Uint8Array): { grant: Grant; body: Buffer } | undefined {
   const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
   if (answer?.answer !== 'grant' || !firstPart || firstPart.length !== answer.bodyBytes) return undefined;

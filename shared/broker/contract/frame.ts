@@ -6,19 +6,19 @@ import { continuationFailures } from '#shared/core/cannot-continue.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
-/** A count that a worker reports. An impossible value is corrected, not refused, because the answer would otherwise lose its end. */
+/** A count that a worker reports. An impossible value is corrected. If it were refused, the whole end frame would be lost. */
 const count = z
   .number()
   .transform((value) => Math.min(Math.max(Math.trunc(value), 0), Number.MAX_SAFE_INTEGER))
   .catch(0);
 
-/** A text that is cut after this many characters. */
-const cut = (length: number) => z.string().transform((text) => text.slice(0, length));
+/** The schema of a text that is cut after `length` characters. */
+const shortText = (length: number) => z.string().transform((text) => text.slice(0, length));
 
 /** Maximum seconds for which a worker can make clients and batches wait. Limits of accounts may end after a week. */
 const maxRetryAfter = 7 * 24 * 3600;
 
-/** Errors that only a dispatcher can detect. If a worker sends one, it counts as `upstream_failed`. */
+/** Errors that only a dispatcher can detect. If a worker sends such an error, it counts as `upstream_failed`. */
 export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_worker_available',
   'queue_timeout',
@@ -28,8 +28,9 @@ export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. Data frames go to `<…>.d._` and carry their
- * number outside the subject, see `subjectWithoutNumber`. Data frames carry raw bytes.
+ * The JSON of an end frame. A worker sends its frames to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. A data frame
+ * contains nothing but bytes of the answer. It goes to `<reply subject of the grant>.d._` and has its number outside the subject, see
+ * `subjectWithoutNumber`.
  */
 const endSchema = z.object({
   usage: z.object({
@@ -41,13 +42,13 @@ const endSchema = z.object({
     reasoningTokens: count,
     units: z.partialRecord(z.enum(units), count).optional().catch(undefined),
   }),
-  finishReason: cut(64),
+  finishReason: shortText(64),
 });
 
 const errorSchema = z.object({
   code: z.string().refine(isErrorCode),
-  message: cut(4096),
-  param: cut(256).optional(),
+  message: shortText(4096),
+  param: shortText(256).optional(),
   retryAfter: z
     .number()
     .transform((seconds) => Math.min(Math.max(seconds, 0), maxRetryAfter))
@@ -65,7 +66,7 @@ const errorSchema = z.object({
     .catch(undefined),
   upstreamCode: z.string().max(60).optional().catch(undefined),
   hadEffects: z.boolean().optional().catch(undefined),
-  /** The worker never began the job, so even a job with effects may go to another worker. */
+  /** True if the worker never began the job, so that even a job with effects may go to another worker. */
   unbegun: z.boolean().optional().catch(undefined),
   /** When the worker was started, in milliseconds since 1970. Present if the worker does not have the job. */
   startedAt: z.number().optional().catch(undefined),
@@ -73,10 +74,12 @@ const errorSchema = z.object({
   cannotContinue: z.enum(continuationFailures).optional().catch(undefined),
 });
 
+/** What an error frame reports besides the error. */
 export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt' | 'cannotContinue'>;
 
 /**
- * Encodes the payload of an end frame: one line of JSON, then the last bytes of the answer. For a short answer, they are the whole answer.
+ * Encodes the payload of an end frame: one line of JSON, then the last bytes of the answer. The last bytes of a short answer are the whole
+ * answer.
  */
 export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(end)}\n`), lastBytes]);
@@ -88,20 +91,20 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
   return end && { end, lastBytes: payload.subarray(newline + 1) };
 }
 
-/** Encodes the payload of an error frame. The error's cause stays in the worker's log. */
+/** Encodes the payload of an error frame. It does not contain the error's cause, which only the worker's log has. */
 export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
   const { code, message, param, retryAfter, details, original, upstreamCode } = error;
-  // The field is omitted for errors without effects, which most are.
+  // Most errors had no effects. They omit the field.
   const hadEffects = error.hadEffects || undefined;
   return JSON.stringify({ code, message, param, retryAfter, details, original, upstreamCode, hadEffects, ...facts });
 }
 
-/** Reads what an error frame reports besides its error; an empty object if it cannot be parsed. */
+/** Reads what an error frame reports besides the error; an empty object if the frame cannot be parsed. */
 export function decodeErrorFacts(payload: Uint8Array): ErrorFacts {
   return parseJson(payload, errorSchema) ?? {};
 }
 
-/** Reads an error frame; returns an `internal` error if it cannot be parsed. */
+/** Reads the error of an error frame; an `internal` error if the frame cannot be parsed. */
 export function decodeError(payload: Uint8Array): RouterError {
   const error = parseJson(payload, errorSchema);
   if (!error || !isErrorCode(error.code))

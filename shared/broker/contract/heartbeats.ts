@@ -2,59 +2,63 @@ import { createHash } from 'node:crypto';
 import { encodeAnnouncement, type Announcement } from './announcement.ts';
 
 /*
- * The message that a worker publishes at `subjects.heartbeat` each second: a short heartbeat of a few bytes. It means that nothing but the
- * busy slots has changed since the last announcement.
+ * A worker publishes a short heartbeat of a few bytes at `subjects.heartbeat` each second. It means that nothing but the busy slots has
+ * changed since the last announcement.
  */
 
 /** Minimum milliseconds between two announcements on request. */
 export const minAnnounceIntervalMs = 250;
-/** The milliseconds over which many workers spread their answers to one request. */
+/** Maximum milliseconds of the random pause before an announcement on request, so that many workers do not answer at once. */
 export const announceSpreadMs = 150;
 
-/** Milliseconds within which a worker announces itself on request, even if another dispatcher has requested it just before. */
+/** Milliseconds within which a worker announces itself on request, even if it has just answered the request of another dispatcher. */
 export const maxAnnounceMs = minAnnounceIntervalMs + announceSpreadMs;
 
 export interface ShortHeartbeat {
+  /** The digest of the worker's last announcement. */
   digest: string;
+  /** Slots in use. */
   busy: number;
 }
 
-/** The first byte of a short heartbeat, which distinguishes it from an announcement, a JSON object. */
-const mark = '~';
-const markByte = mark.charCodeAt(0);
-const beatPattern = /^~([\w-]{1,24}) (\d{1,9})$/;
+/** The first character of a short heartbeat. An announcement, which is a JSON object, begins with another one. */
+const shortHeartbeatMark = '~';
+const shortHeartbeatByte = shortHeartbeatMark.charCodeAt(0);
+const shortHeartbeatPattern = /^~([\w-]{1,24}) (\d{1,9})$/;
 
 export function encodeShortHeartbeat({ digest, busy }: ShortHeartbeat): string {
-  return `${mark}${digest} ${busy}`;
+  return `${shortHeartbeatMark}${digest} ${busy}`;
 }
 
-/** Reads a short heartbeat; undefined for anything else. */
+/** Decodes a short heartbeat; undefined for anything else. */
 export function decodeShortHeartbeat(payload: Uint8Array): ShortHeartbeat | undefined {
-  if (payload[0] !== markByte || payload.length > 40) return undefined;
+  if (payload[0] !== shortHeartbeatByte || payload.length > 40) return undefined;
   const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('latin1');
-  const [, digest, busy] = beatPattern.exec(text) ?? [];
+  const [, digest, busy] = shortHeartbeatPattern.exec(text) ?? [];
   return digest === undefined ? undefined : { digest, busy: Number(busy) };
 }
 
+/** Computes the digest of everything in an announcement but the busy slots and the digest itself. */
 export function computeDigest(announcement: Announcement): string {
   const text = encodeAnnouncement({ ...announcement, busy: 0, digest: undefined });
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-/** The payload with which a dispatcher requests one worker's announcement at `subjects.retransmit`. */
+/** The payload of a message at `subjects.retransmit` by which a dispatcher requests the announcement of one worker. */
 export const announceAgain = 'announcement';
 
+/** A message at `subjects.announceRequest` to every worker. */
 export type AnnounceRequest =
-  /** The worker must announce itself within a moment. */
+  /** Each worker must announce itself within a moment. */
   | { kind: 'again' }
-  /** A worker reports a freed slot after at least `soonMs` milliseconds; large clusters use longer delays. */
+  /** From now on, a worker must wait at least `soonMs` milliseconds before it reports a freed slot. Large clusters use longer delays. */
   | { kind: 'delay'; soonMs: number };
 
 export function encodeAnnounceRequest(request: AnnounceRequest): string {
   return request.kind === 'delay' ? `delay ${request.soonMs}` : request.kind;
 }
 
-/** Returns undefined for a request that only a later release makes. */
+/** Decodes a request; undefined for a kind of request that only a later release makes. */
 export function decodeAnnounceRequest(payload: Uint8Array): AnnounceRequest | undefined {
   const text = Buffer.from(payload).toString('latin1');
   const soonMs = /^delay (\d{1,5})$/.exec(text)?.[1];

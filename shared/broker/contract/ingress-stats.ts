@@ -1,24 +1,25 @@
 import { z } from 'zod';
 import type { Broker } from '../connection/connect-broker.ts';
-import { agreedVersion, contractVersion, ownContract } from './contract-range.ts';
+import { findCommonVersion, contractVersion, ownContract } from './contract-range.ts';
 import { latencyBoundsMs } from '#shared/core/metrics/latency-classes.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { parseJson } from './ticket.ts';
 
+/** Maximum ejected workers in one message. */
 export const maxEjected = 100;
 
-/** Maximum running turns of agent sessions in one message, which have some 25 kB. */
+/** Maximum running turns of agent sessions in one message. They have some 25 kB. */
 export const maxTurns = 100;
 
 const count = z.number().int().nonnegative();
 /**
- * Values by second, oldest first. The last value is of the second that ended at the message's time. Seconds before the first value count
- * as 0.
+ * One value for each second, oldest first. The last value belongs to the second that ended at the message's time. Seconds before the first
+ * value count as 0.
  */
-const seconds = z.array(z.number().nonnegative()).max(60);
-/** Counts by tier, without tiers that this release does not know. */
-const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
+const countsBySecond = z.array(z.number().nonnegative()).max(60);
+/** One count for each tier. Tiers that this release does not know are dropped. */
+const countsByTier = z.record(z.string(), z.unknown()).transform((counts) => {
   const known: Partial<Record<Tier, number>> = {};
   for (const tier of tiers) {
     const { data } = count.safeParse(counts[tier]);
@@ -26,7 +27,7 @@ const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
   }
   return known;
 });
-const turn = z.object({
+const turnSchema = z.object({
   request: z.string().max(200),
   key: z.string().max(200),
   /** The person that owns the key; empty if no person does. */
@@ -43,15 +44,15 @@ const turn = z.object({
   /** Absent while no worker has the turn's job. */
   model: z.string().max(256).optional(),
 });
-const lane = z.object({
+const laneSchema = z.object({
   tier: z.enum(tiers),
   pool: z.string().max(64),
   class: z.enum(priorityClasses),
   waiting: count,
 });
 
-/** A list of at most `maxEntries` entries, without those that this release cannot parse. */
-function readable<T extends z.ZodType>(entry: T, maxEntries: number) {
+/** The schema of a list that is cut after `maxEntries` entries. Entries that this release cannot parse are dropped. */
+function listOf<T extends z.ZodType>(entry: T, maxEntries: number) {
   const read = (value: unknown): z.output<T>[] => {
     const { data } = entry.safeParse(value);
     return data === undefined ? [] : [data];
@@ -68,43 +69,43 @@ export const ingressStatsSchema = z.object({
   v: contractVersion,
   /** The oldest version of the contract that the dispatcher speaks; absent if it is also the newest. */
   oldest: contractVersion.optional(),
-  /** The end of the last second that is counted. */
+  /** The end of the last second that the message counts. */
   at: z.number(),
   /** Requests that ended in each of the last 60 seconds. */
-  requests: seconds,
+  requests: countsBySecond,
   /** Tokens of output in each of the last 60 seconds. */
-  tokens: seconds,
+  tokens: countsBySecond,
   /** Requests that failed in each of the last 60 seconds. */
-  errors: seconds,
-  /** The failed requests for which the router or an upstream is at fault, see `isFault`. */
-  faults: seconds,
-  /** How many requests of the last minute got their first byte within each bound of `firstTokenBoundsMs`, and beyond the last one. */
+  errors: countsBySecond,
+  /** Failed requests in each of the last 60 seconds for which the router or an upstream is at fault, see `isFault`. */
+  faults: countsBySecond,
+  /** Requests of the last minute by the time to their first byte: one count for each class of `firstTokenBoundsMs`, and one beyond. */
   firstToken: z.array(count).max(64),
   activeStreams: count,
   /** Requests that each tier served in the last hour. */
-  servedByTier: byTier,
+  servedByTier: countsByTier,
   /** Waiting requests by lane. A request that waits in several lanes counts in each. */
-  lanes: readable(lane, 500),
+  lanes: listOf(laneSchema, 500),
   /** Waiting requests, each counted once. */
   waiting: count,
-  /** Requests that wait in no lane because no worker can serve them right now. A request counts in each tier that may serve it. */
-  unplaced: readable(lane.omit({ pool: true }), 100),
-  /** Waiting requests by the tiers that may serve them, with workers or without. */
-  waitingByTier: byTier,
+  /** Requests that wait in no lane, because no worker can serve them right now. A request counts in each tier that may serve it. */
+  unplaced: listOf(laneSchema.omit({ pool: true }), 100),
+  /** Waiting requests by tier. A request counts in each tier that may serve it, even in a tier without workers. */
+  waitingByTier: countsByTier,
   /** Requests that were refused before any worker got them, by error code. */
-  refused: readable(z.object({ code: z.string().max(64), minute: count, hour: count }), 100),
+  refused: listOf(z.object({ code: z.string().max(64), minute: count, hour: count }), 100),
   /**
-   * The workers that the dispatcher has ejected, each with a model or tool, and `slow` or an error code. Absent from a batch runner, which
-   * ejects no workers.
+   * The workers that the dispatcher has ejected, each with the model or tool, and the reason: `slow` or an error code. A batch runner
+   * ejects no workers, so its stats do not have this field.
    */
-  ejected: readable(
+  ejected: listOf(
     z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),
     maxEjected,
   ).optional(),
   /** The running turns of coding agents' sessions, those that have run longest first. */
-  turns: readable(turn, maxTurns),
+  turns: listOf(turnSchema, maxTurns),
   /** The last failures, newest first. They contain no text of an upstream or of a request, because either may quote a prompt. */
-  failures: readable(
+  failures: listOf(
     z.object({
       at: z.number(),
       requestId: z.string(),
@@ -145,23 +146,26 @@ export const emptyIngressStats: IngressStats = {
   failures: [],
 };
 
-/** Upper bounds, in milliseconds, of the classes that count times to the first byte: up to about two minutes. */
+/** The upper bounds, in milliseconds, of the classes by which times to the first byte are counted. The last is about two minutes. */
 export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
 
-/** Publishes this dispatcher's counts. Without requests a message has only a few hundred bytes, because all nodes read it each second. */
+/**
+ * Publishes this dispatcher's stats. Leaves out leading and trailing zeros, so that the message of an idle dispatcher has only a few
+ * hundred bytes, because all nodes read it each second.
+ */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
   const { requests, tokens, errors, faults, firstToken } = stats;
-  const short = {
+  const trimmedCounts = {
     requests: dropLeadingZeros(requests),
     tokens: dropLeadingZeros(tokens),
     errors: dropLeadingZeros(errors),
     faults: dropLeadingZeros(faults),
     firstToken: firstToken.slice(0, firstToken.findLastIndex((value) => value !== 0) + 1),
   };
-  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...short }));
+  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...trimmedCounts }));
 }
 
-/** Drops the zeros before the first other value. */
+/** Drops the zeros at the beginning of a list. */
 function dropLeadingZeros(values: readonly number[]): readonly number[] {
   const first = values.findIndex((value) => value !== 0);
   return first === -1 ? [] : values.slice(first);
@@ -177,7 +181,7 @@ export function onIngressStats(broker: Broker, listener: (ingress: string, stats
     const stats = parseJson(data, ingressStatsSchema);
     if (!stats) return;
     const { v: newest, oldest = newest } = stats;
-    if (agreedVersion(ownContract, { oldest, newest }) === undefined) return;
+    if (findCommonVersion(ownContract, { oldest, newest }) === undefined) return;
     listener(subject.slice(subject.lastIndexOf('.') + 1), stats);
   });
   return () => subscription.unsubscribe();

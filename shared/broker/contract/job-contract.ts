@@ -3,14 +3,14 @@ import type { Operation } from '#shared/core/operation.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
-/** The name of a client format. The broker contract does not define which formats exist. */
-export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
+/** The schema of a client format's name. The broker contract does not define which formats exist. */
+export const formatNameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 
 /**
- * A person's MCP account link, for one call of a tool of that MCP server. The token belongs to the person. It is never logged, and not kept
+ * A person's MCP account link, for one call of a tool of the linked MCP server. The token is the person's. It is never logged, and not kept
  * after the call.
  */
-export const serverConnection = z.object({
+export const mcpAccountLinkSchema = z.object({
   /** The operator's name for the MCP server. */
   server: z.string(),
   /** The MCP server's URL, as the dispatcher knows it. The worker sends the token only there. */
@@ -20,8 +20,9 @@ export const serverConnection = z.object({
   tool: z.string().optional(),
 });
 
-export type McpAccountLink = z.infer<typeof serverConnection>;
+export type McpAccountLink = z.infer<typeof mcpAccountLinkSchema>;
 
+/** A job as its worker's handler gets it. */
 export interface GrantedJob {
   id: string;
   /** The client's `x-request-id`, for every log line. */
@@ -33,7 +34,9 @@ export interface GrantedJob {
   stream: boolean;
   /** The concrete model that serves the job. The worker has announced it. */
   model: string;
-  /** The client's headers that an upstream of the client's own format needs, names in lower case. Absent if the client sent none. */
+  /**
+   * Those of the client's headers that an upstream of the same format needs, names in lower case. Absent if the client sent none of them.
+   */
   headers?: Readonly<Record<string, string>> | undefined;
   /** The id that the answer must have; absent if the worker chooses it. */
   answerId?: string | undefined;
@@ -43,50 +46,51 @@ export interface GrantedJob {
   connection?: McpAccountLink | undefined;
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
-  /** The worker's span of this job, if jobs are traced: the parent of the spans of its work. */
+  /** The worker's span of this job, if jobs are traced. It is the parent of the handler's spans. */
   trace?: TraceSpan | undefined;
-  /** The part of an answer to continue that the client already has, in the client's format. See `Grant.relayedBytes`. */
+  /** If an answer is to be continued: the part that the client already has, in the client's format. See `Grant.relayedBytes`. */
   relayed?: Buffer | undefined;
-  /** The client's body as it came: JSON in UTF-8, already validated by the ingress. Read it with `readRequest`, which releases it. */
+  /** The client's body as it came: JSON in UTF-8 that the ingress has validated. Read it with `readRequest`, which releases it. */
   body: Buffer;
 }
 
-/** The parts of a body that its worker need not parse, if the upstream speaks the client's format. */
+/** The lists of a body that the worker need not parse if the upstream speaks the client's format. */
 export interface UnreadLists {
-  /** Lists at the top of the body by name, each with the number of fields of all objects in it. */
+  /** The number of fields of all objects in each list, by the name of the list at the top of the body. */
   lists: Readonly<Record<string, number>>;
   /** Estimated input tokens of the whole request. */
   inputTokens: number;
 }
 
+/** What a handler reports at the end of an answer. */
 export interface JobEnd {
   usage: Usage;
   /** A value of the chat format: stop, length, tool_calls, content_filter. */
   finishReason: string;
 }
 
-/** Receives the answer of a handler: bytes in the client's format, server-sent events if the job streams. */
+/** Receives the answer of a handler: bytes in the client's format. If the job streams, they are server-sent events. */
 export interface Reply {
   /**
-   * Sends headers of the upstream's answer, names in lower case, with the first piece. The ingress passes on those that the client's format
-   * names, and `fittedLimitHeader`. Call it before the first piece; further calls add headers. An error has its own headers.
+   * Adds headers of the upstream's answer, names in lower case. They are sent with the first piece, so call it before the first `write`. Of
+   * these headers, the ingress passes on those that the client's format names, and `fittedLimitHeader`. An error has headers of its own.
    */
   head(headers: Readonly<Record<string, string>>): void;
   /**
-   * Queues a piece of the answer. Pieces of a stream that follow each other within the coalescing window travel together; the pieces of
-   * an answer that is not streamed wait for its end.
+   * Adds a piece of the answer. Pieces of a stream that follow each other within the coalescing window are sent together. The pieces of an
+   * answer that is not streamed are sent at its end.
    */
   write(piece: string | Uint8Array): void;
   /**
-   * Resolves when there is room for further pieces. Undefined if there is room now. If the dispatcher is out of reach for long, the sent
-   * pieces fill the memory that keeps them. A handler that can wait then stops reading its upstream.
+   * Returns undefined if there is room for further pieces, otherwise a promise that resolves when there is. If the dispatcher is out of
+   * reach for long, the sent pieces fill the memory that keeps them. A handler that can wait then stops reading its upstream.
    */
   room?(): Promise<void> | undefined;
 }
 
 /**
- * Serves one job. Resolves when the answer is complete and written. After the signal aborts (the client has left, or the worker stops),
- * the handler must end the generation and settle soon.
- * @throws RouterError for the client; any other error counts as `internal`
+ * Serves one job. Resolves when the whole answer is written. After the signal aborts (the client has left, or the worker stops), the
+ * handler must end the generation and settle soon.
+ * @throws RouterError with which the job fails; any other error counts as `internal`
  */
 export type JobHandler = (job: GrantedJob, reply: Reply, signal: AbortSignal) => Promise<JobEnd>;

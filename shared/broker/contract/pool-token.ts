@@ -3,13 +3,14 @@ import type { Tier } from '#shared/core/tier.ts';
 import type { ModelInfo, ToolInfo } from './announcement.ts';
 import { ownContract, type ContractRange } from './contract-range.ts';
 
+/** What the workers of one pool have in common. */
 export interface PoolTraits {
   tier: Tier;
   kind: string;
   formats: readonly string[];
   models: readonly ModelInfo[];
   tools?: readonly ToolInfo[] | undefined;
-  /** Default: the versions of this release. */
+  /** The versions of the contract. Default: those of this release. */
   contract?: ContractRange;
 }
 
@@ -17,11 +18,11 @@ export interface PoolTraits {
  * Derives the pool token of a worker. Workers are interchangeable, and have the same token, if they have the same tier and kind, the same
  * formats, models and tools, and the same versions of the contract.
  */
-export function derivePoolToken(facts: PoolTraits): string {
-  return `${facts.kind.replaceAll(/[^\w-]/g, '-')}-${computePoolDigest(facts).slice(0, 12)}`;
+export function derivePoolToken(traits: PoolTraits): string {
+  return `${traits.kind.replaceAll(/[^\w-]/g, '-')}-${computePoolDigest(traits).slice(0, 12)}`;
 }
 
-/** Computes the digest of the traits that the workers of one pool have in common, as 64 hexadecimal digits. */
+/** Computes the digest of a pool's traits, as 64 hexadecimal digits. */
 export function computePoolDigest({
   tier,
   kind,
@@ -31,7 +32,7 @@ export function computePoolDigest({
   contract = ownContract,
 }: PoolTraits): string {
   const { oldest, newest } = contract;
-  const facts = [
+  const entries = [
     ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) =>
       JSON.stringify([
         id,
@@ -44,12 +45,12 @@ export function computePoolDigest({
     ),
     ...tools.map(({ name, description, inputSchema, server, givenName, title, ...others }) => {
       const { outputSchema, annotations, passes } = others;
-      const further = JSON.stringify({ givenName, title, outputSchema, annotations, passes });
+      const details = JSON.stringify({ givenName, title, outputSchema, annotations, passes });
       const parts = [name, description, inputSchema, ...(server === undefined ? [] : [server])];
-      return JSON.stringify(further === '{}' ? parts : [...parts, further]);
+      return JSON.stringify(details === '{}' ? parts : [...parts, details]);
     }),
   ];
   return createHash('sha256')
-    .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...facts.sort()].join('\n'))
+    .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...entries.sort()].join('\n'))
     .digest('hex');
 }

@@ -1,4 +1,4 @@
-/** Kinds of content that an MCP server may offer in addition to tools; the router passes them through. */
+/** The kinds of content that an MCP server may offer besides tools. The router passes their requests through to the server. */
 export const contentKinds = ['resources', 'prompts', 'completions'] as const;
 
 export type ContentKind = (typeof contentKinds)[number];
@@ -16,8 +16,8 @@ export const contentMethods = [
 export type ContentMethod = (typeof contentMethods)[number];
 
 /**
- * Returns the name that stands for the content of an MCP server, which no tool has. In a key's list of tools it stands for everything of
- * that server.
+ * Returns the name that stands for the content of an MCP server; no tool can have such a name. In the list of tools that a key permits,
+ * this name stands for everything that the server offers.
  */
 export function contentName(server: string): string {
   return `${server}/*`;

@@ -3,8 +3,8 @@ import type { Tier } from '#shared/core/tier.ts';
 import { addressTokens, type WorkerAddress } from './worker-address.ts';
 
 /**
- * Maximum characters of a subject that a worker names. A NATS server closes the connection of a publisher whose subjects have more than 4
- * KiB together (`max_control_line`). Here the publisher is the dispatcher that answers at the worker's subject.
+ * Maximum characters of a subject that a worker names. A NATS server closes the connection of a publisher if the subjects of one message
+ * have more than 4 KiB together (`max_control_line`), and the dispatcher publishes at the worker's subject.
  */
 export const maxSubjectLength = 512;
 
@@ -16,22 +16,23 @@ export interface Lane {
 }
 
 /**
- * The kind of a frame on a reply subject: data, keep-alive, end, error, refusal. Data, end and error frames are numbered from 0 without
- * a gap. A keep-alive carries the number of the next frame, which shows whether an earlier frame is missing. A refusal means that an
- * offered job has not begun; the worker sends it, or the broker if it finds no worker.
+ * The kind of a frame, as a token of its subject: data (`d`), keep-alive (`k`), end (`e`), error (`x`), refusal (`r`). Data, end and error
+ * frames are numbered from 0 without a gap. A keep-alive carries the number of the next frame, which shows whether an earlier frame is
+ * missing. A refusal means that an offered job has not begun. The worker sends it, or the broker if the worker has no subscription.
  */
 export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
 
 /**
- * Replaces the number in the subject of a frame that carries its number as the message's reply subject. All data frames of a stream then
- * have one subject, and the broker looks up the subscribers once. Such a message cannot be answered, because a number is not a subject of
- * the cluster.
+ * Replaces the number in the subject of a data frame, which carries its number as the message's reply subject. So all data frames of a
+ * stream have one subject, and the broker looks up the subscribers once. Nobody can answer such a message, because a number is not a
+ * subject of the cluster.
  * See docs/decisions/0041-numbers-beside-subjects.md.
  */
 const noNumberToken = '_';
 
+/** What the subject of a frame says. */
 export interface FrameAddress {
-  /** The token that the grant carried; no other worker can guess it. */
+  /** The token that the job's grant contained. No other worker can guess it. */
   grant: string;
   kind: FrameKind;
   seq: number;
@@ -40,11 +41,11 @@ export interface FrameAddress {
 /**
  * Creates every subject of the cluster under one prefix, so that tests and clusters can share a NATS server.
  *
- * A subject that a worker publishes or subscribes to contains the worker's address (`<tier>.<owner>.<worker>`). The broker checks the
- * address against the worker's credential, so receivers trust the subject, never the message alone. Tokens are made here or validated by
- * a pattern where they enter (worker ids, owners, pools), so none can contain `.`, `*` or `>`.
+ * A subject that a worker publishes or subscribes to contains the worker's address (`<tier>.<credential>.<worker>`). The broker checks the
+ * address against the worker's credential, so receivers trust the subject, never the message alone. Tokens are made here, or validated by a
+ * pattern where they enter (ids of workers, names of credentials and pools), so no token can contain `.`, `*` or `>`.
  *
- * Of each pair, the first names one sender or receiver, and `all…` is what the other side subscribes to.
+ * Many subjects come in pairs. The first of a pair names one sender or receiver; the second, `all…`, is what the other side subscribes to.
  */
 export function createSubjects(prefix: string) {
   return {
@@ -54,18 +55,19 @@ export function createSubjects(prefix: string) {
 
     /** The name of the JetStream stream that holds a tier's tickets; not a subject. */
     stream: (tier: Tier) => `${prefix}_JOBS_${tier}`,
+    /** The subjects of all lanes of a tier. */
     jobsOf: (tier: Tier) => `${prefix}.jobs.${tier}.>`,
     /** A `Ticket` from a dispatcher into a lane. JetStream delivers it to the inbox of a worker's pull. */
     jobs: (lane: Lane) => `${prefix}.jobs.${lane.tier}.${lane.pool}.${lane.class}`,
-    /** JetStream's answer to a dispatcher's ticket. The secret is the dispatcher's, so no worker can forge an answer. */
-    stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
-    allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
+    /** JetStream's answer to a published ticket. Only the dispatcher knows the secret, so no worker can forge an answer. */
+    ticketAnswer: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
+    allTicketAnswers: (secret: string) => `${prefix}.stored.${secret}.*.*`,
 
-    /** The tickets of all classes but the lowest, which are those of live requests. Batch runners subscribe, see `LiveTicketWatcher`. */
+    /** The tickets of live requests: those of all classes but the lowest. Batch runners subscribe, see `LiveTicketWatcher`. */
     liveJobs: priorityClasses.slice(0, -1).map((name) => `${prefix}.jobs.*.*.${name}`),
     /**
-     * A signal that a live request waits for a slot of a pool. The batch runner that got the request's ticket sends it if it has no slot
-     * there. No payload.
+     * A signal that a live request waits for a slot of a pool. The batch runner that got the request's ticket sends the signal if it cannot
+     * free a slot of that pool. No payload.
      */
     slotsWanted: (tier: string, pool: string) => `${prefix}.slots-wanted.${tier}.${pool}`,
     allSlotsWanted: `${prefix}.slots-wanted.*.*`,
@@ -75,15 +77,15 @@ export function createSubjects(prefix: string) {
     /** The name of the JetStream stream that holds stored objects; not a subject. */
     objectStream: `${prefix}_OBJECTS`,
     allObjects: `${prefix}.objects.>`,
-    /** A part of an object: a chunk by its number from 0, or `end`, which is stored last and describes the whole object. */
+    /** A part of an object: a chunk, numbered from 0, or `end`, which is stored last and describes the whole object. */
     objectPart: (object: string, part: number | 'end') => `${prefix}.objects.${object}.${part}`,
     objectParts: (object: string) => `${prefix}.objects.${object}.*`,
 
     // ---- worker → dispatcher
 
     /**
-     * A worker's request for the queues of its pool, because it cannot read them. The payload is the pool's name. One dispatcher makes
-     * the queues and answers at the worker's inbox with its own token.
+     * A worker's request to make the lanes of its pool, because it cannot read them. The payload is the pool's name. One dispatcher makes
+     * the lanes and answers at the worker's inbox with the dispatcher's own name.
      */
     lanes: (worker: WorkerAddress) => `${prefix}.lanes.${addressTokens(worker)}`,
     allLanes: `${prefix}.lanes.*.*.*`,
@@ -96,13 +98,13 @@ export function createSubjects(prefix: string) {
     /** A `Claim`, to the dispatcher that a ticket names. The dispatcher answers at the worker's inbox with a `ClaimAnswer`. */
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
-    /** The subject of a frame before `.<kind>.<number>` or `.<kind>._`, see `subjectWithoutNumber`; the grant carries it to the worker. */
+    /** The beginning of a frame's subject, before `.<kind>.<number>` or `.<kind>._` (see `subjectWithoutNumber`). The grant contains it. */
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
-    /** The wildcards stand for the grant, the kind, and the number or `_`. */
+    /** The wildcards stand for the grant's token, the frame's kind, and the number or `_`. */
     allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
     /**
-     * An `Announcement`, on change and on request; each second a short heartbeat (`ShortHeartbeat`) or an announcement; or `goodbye`. Every
-     * dispatcher subscribes.
+     * An `Announcement`, on change and on request; a short heartbeat (`ShortHeartbeat`) each second; at the end `goodbye`. Every dispatcher
+     * subscribes.
      */
     heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${addressTokens(worker)}`,
     allHeartbeats: `${prefix}.heartbeat.*.*.*`,
@@ -112,16 +114,17 @@ export function createSubjects(prefix: string) {
     /** Cancels a job. The payload is the reply subject of its grant. */
     cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
     /**
-     * Requests frames that did not arrive, with the payload `<reply subject> <number of the first>`, or the announcement, with the payload
+     * Requests the frames from a number on, with the payload `<reply subject> <number>`, or the worker's announcement, with the payload
      * `announceAgain`.
      */
     retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
     /** An operator's command, `drain` or `undrain`. A drained worker takes no new jobs. */
     drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
-    /** The prefix of all subjects at which a worker gets answers: tickets, answers to pulls, claims and keep-alives, and offers. */
+    /** The beginning of all subjects at which a worker gets tickets, offers, and answers to pulls, claims and keep-alives. */
     inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
-    allInboxes: `${prefix}.inbox.`,
-    /** An `AnnounceRequest` from a dispatcher to every worker: to announce itself, or to send short heartbeats. */
+    /** The beginning of all inboxes of all processes. */
+    inboxPrefix: `${prefix}.inbox.`,
+    /** An `AnnounceRequest` from a dispatcher to every worker. */
     announceRequest: `${prefix}.announce`,
 
     // ---- dispatcher → dispatcher
@@ -133,13 +136,14 @@ export function createSubjects(prefix: string) {
     /** A change of the stored registry, from the ingress where it was edited to every process that serves requests; no payload. */
     registry: `${prefix}.registry`,
     /**
-     * The `IngressStats` of an ingress, every second, and of a batch runner while its work waits for workers. Every dispatcher
-     * subscribes.
+     * The `IngressStats` of a dispatcher. An ingress sends them every second, a batch runner only while its jobs wait for workers. Every
+     * dispatcher subscribes.
      */
     ingressStats: (ingress: string) => `${prefix}.ingress-stats.${ingress}`,
     /**
-     * The digest of a body on which two workers have died, from one dispatcher to all, see `RefusedBodies`. The subject is one of the
-     * stats' subjects because every dispatcher may publish and subscribe to these; as stats, the message cannot be parsed.
+     * The digest of a body on which two workers have died, from one dispatcher to all, see `RefusedBodies`. The subject matches
+     * `allIngressStats`, to which every dispatcher may publish and subscribe. Readers of stats skip the message, because they cannot parse
+     * it.
      */
     refusedBodies: `${prefix}.ingress-stats.refused-bodies`,
     allIngressStats: `${prefix}.ingress-stats.*`,
@@ -153,21 +157,19 @@ export function consumerName(lane: Pick<Lane, 'pool' | 'class'>): string {
   return `${lane.pool}_${lane.class}`;
 }
 
-/**
- * Returns the one subject of all frames of a kind of one grant. Each frame carries its number as the message's reply subject.
- */
+/** Returns the subject that all frames of one kind and one grant share. Each frame carries its number as the message's reply subject. */
 export function subjectWithoutNumber(reply: string, kind: FrameKind): string {
   return `${reply}.${kind}.${noNumberToken}`;
 }
 
 /**
  * Parses a frame's subject.
- * @param rest `<grant>.<kind>.<number>` or `<grant>.<kind>._`, the part after the dispatcher's own prefix
- * @param message carries the number in the second case
- * @returns undefined for a subject that is no frame's, and for a frame without a valid number
+ * @param rest the part of the subject after the dispatcher's own prefix: `<grant>.<kind>.<number>` or `<grant>.<kind>._`
+ * @param message the frame's message, whose reply subject is the number if the subject ends with `_`
+ * @returns undefined if it is not the subject of a frame, or there is no valid number
  */
 export function parseFrameAddress(rest: string, message: { readonly reply?: string }): FrameAddress | undefined {
-  // This is the hot path, and `split` takes twice as long.
+  // `split` would take twice as long, and this function is called for every frame.
   const end = rest.indexOf('.');
   const kind = rest[end + 1];
   if (end < 1 || !isFrameKind(kind) || rest[end + 2] !== '.') return undefined;
@@ -178,8 +180,8 @@ export function parseFrameAddress(rest: string, message: { readonly reply?: stri
 }
 
 /**
- * Whether the reply subject that a worker names is in the worker's own inbox. The broker lets a worker name any reply subject, and a
- * dispatcher may publish where a worker may not.
+ * Whether the reply subject that a worker names is in the worker's own inbox. This must be checked, because the broker lets a worker name
+ * any reply subject, and a dispatcher may publish where the worker may not.
  */
 export function isOwnInbox(subjects: Subjects, worker: WorkerAddress | undefined, replyTo: string): boolean {
   return worker !== undefined && replyTo.length <= maxSubjectLength && replyTo.startsWith(`${subjects.inbox(worker)}.`);
@@ -194,13 +196,13 @@ export function belongToSameProcess(subjects: Subjects, worker: WorkerAddress, o
   return one.slice(length).split('.', 1)[0] === other.slice(length).split('.', 1)[0];
 }
 
-/** Returns the last token of a reply subject, which is the grant. A worker finds its jobs by it. */
-export function parseGrant(reply: string): string {
+/** Returns the last token of a reply subject, which is the token of the grant. A worker finds its jobs by this token. */
+export function parseGrantToken(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);
 }
 
-/** Returns the token before the grant, which names the dispatcher that made the grant. */
-export function parseDispatcher(reply: string): string {
+/** Returns the name of the dispatcher that made a grant: the token before the grant's token in the reply subject. */
+export function parseDispatcherName(reply: string): string {
   return reply.split('.').at(-2) ?? '';
 }
 

@@ -3,12 +3,12 @@ import { contractVersion } from './contract-range.ts';
 
 /**
  * A message that waits in a lane for a worker and names the job to claim and its dispatcher. Published at `subjects.jobs` and delivered
- * by JetStream. Never contains the body. `v` is the version of the contract that the dispatcher speaks with the lane's workers.
+ * by JetStream. It never contains the body. `v` is the version of the contract that the dispatcher speaks with the lane's workers.
  */
 const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
 
-/** One decoder for all messages, because creating a decoder takes longer than decoding a message. */
-const text = new TextDecoder();
+/** Shared by all messages, because creating a decoder takes longer than decoding a message. */
+const decoder = new TextDecoder();
 
 export type Ticket = z.infer<typeof ticketSchema>;
 
@@ -24,7 +24,7 @@ export function decodeTicket(payload: Uint8Array): Ticket | undefined {
 export function parseJson<T extends z.ZodType>(payload: Uint8Array, schema: T): z.output<T> | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text.decode(payload));
+    value = JSON.parse(decoder.decode(payload));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -3,34 +3,36 @@ import type { FrameKind } from '../contract/subjects.ts';
 import type { PartialAnswer } from './partial-answers.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
+/** Minimum milliseconds between two requests for missing frames. */
 const retransmitIntervalMs = 500;
 
-/** Milliseconds after a request for frames during which the worker's answer shows that it lives now. */
-const recentMs = 300;
+/** Milliseconds after a request for frames during which a frame of the worker shows that the worker lives now. */
+const recentAnswerMs = 300;
 
-/** One grant of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
+/** One grant or offer of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
 export class Attempt {
   readonly worker: LiveWorker;
   readonly placement: Placement;
-  /** Whether the job was offered rather than claimed. The worker may refuse an offer until its first frame. */
+  /** Whether the job was offered rather than claimed. The worker may refuse an offer until it has sent a frame. */
   readonly isOffered: boolean;
-  /** The token in the subjects of this attempt's frames. Only its worker knows it. */
+  /** The token of the grant in the subjects of this attempt's frames. Only this dispatcher and the worker know it. */
   readonly grant = randomUUID();
-  readonly claimedAt = performance.now();
+  /** When the job was granted or offered. */
+  readonly givenAt = performance.now();
   #nextSeq = 0;
-  #begunAt: number | undefined;
+  #firstFrameAt: number | undefined;
   #isConfirmed = false;
-  #lastFrameAt = this.claimedAt;
-  #lastDataAt = this.claimedAt;
+  #lastFrameAt = this.givenAt;
+  #lastDataAt = this.givenAt;
   #firstDataAt: number | undefined;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #framesRequestedAt = Number.NEGATIVE_INFINITY;
   #comparedAt = 0;
-  /** Whether the first token comes far later than that of the worker's peers. */
+  /** Whether the first token comes far later than the worker's peers send theirs. */
   isLate = false;
   answerHeaders: Readonly<Record<string, string>> | undefined;
   answerBytes = 0;
-  /** The received parts of an answer that is not streamed; undefined before the first. */
-  partial: PartialAnswer | undefined;
+  /** The received parts of an answer that is not streamed; undefined before the first part. */
+  partialAnswer: PartialAnswer | undefined;
 
   constructor(worker: LiveWorker, placement: Placement, isOffered: boolean) {
     this.worker = worker;
@@ -38,27 +40,29 @@ export class Attempt {
     this.isOffered = isOffered;
   }
 
+  /** The number of the next frame. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  get hasBegun(): boolean {
-    return this.#begunAt !== undefined;
+  get hasSentFrame(): boolean {
+    return this.#firstFrameAt !== undefined;
   }
 
-  get begunAt(): number | undefined {
-    return this.#begunAt;
+  /** When the first frame of any kind came. */
+  get firstFrameAt(): number | undefined {
+    return this.#firstFrameAt;
   }
 
   /**
-   * Whether a frame other than an error has come. It can come only from the process that took the job; an error may come from a process
-   * that has replaced it.
+   * Whether a frame other than an error has come. Only the process that has accepted the job sends such a frame; an error may come from a
+   * process that has replaced it.
    */
   get isConfirmed(): boolean {
     return this.#isConfirmed;
   }
 
-  /** When the last frame came, or `restartSilence` was called. */
+  /** When the last frame came, or when `restartSilence` was called. */
   get lastFrameAt(): number {
     return this.#lastFrameAt;
   }
@@ -70,16 +74,17 @@ export class Attempt {
 
   /** Milliseconds from the grant or offer to `firstDataAt`. */
   get firstDataMs(): number | undefined {
-    return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.claimedAt;
+    return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.givenAt;
   }
 
+  /** When the last piece of the answer came, or when `restartSilence` was called. Before, when the job was granted or offered. */
   get lastDataAt(): number {
     return this.#lastDataAt;
   }
 
   /** Records the next frame. A keep-alive has no number of its own. */
   recordFrame(kind: FrameKind, now: number): void {
-    this.#begunAt ??= now;
+    this.#firstFrameAt ??= now;
     if (kind !== 'x') this.#isConfirmed = true;
     this.#lastFrameAt = now;
     this.worker.lastFrameAt = now;
@@ -90,31 +95,32 @@ export class Attempt {
   }
 
   /**
-   * Records a request for missing frames.
-   * @returns false if the last request is less than half a second old
+   * Records a request for missing frames, unless the last request is less than half a second old.
+   * @returns whether the request may be sent
    */
   recordRetransmitRequest(now: number): boolean {
-    if (now - this.#askedAt < retransmitIntervalMs) return false;
-    this.#askedAt = now;
+    if (now - this.#framesRequestedAt < retransmitIntervalMs) return false;
+    this.#framesRequestedAt = now;
     return true;
   }
 
-  /** Whether the worker was just asked for missing frames and has sent a frame since, which shows that it lives. */
+  /** Whether the worker was just asked for missing frames and has sent a frame since, which shows that it lives now. */
   hasJustAnswered(now: number): boolean {
-    return now - this.#askedAt < recentMs && this.worker.lastFrameAt > this.#askedAt;
+    return now - this.#framesRequestedAt < recentAnswerMs && this.worker.lastFrameAt > this.#framesRequestedAt;
   }
 
   /**
-   * Whether the wait for the first token was last compared with the peers' at least `ms` milliseconds ago. Records a new comparison if
-   * so.
+   * Records a comparison of the wait for the first token with the waits of the worker's peers, unless the last one is less than `ms`
+   * milliseconds old.
+   * @returns whether the comparison must be made
    */
-  isComparisonDue(now: number, ms: number): boolean {
+  startComparison(now: number, ms: number): boolean {
     if (now - this.#comparedAt < ms) return false;
     this.#comparedAt = now;
     return true;
   }
 
-  /** Counts the silence of the worker and of the stream from now on, because frames that were sent before may be lost. */
+  /** Counts the silence of the worker and of the stream from `now` on, because frames that were sent before may be lost. */
   restartSilence(now: number): void {
     this.#lastFrameAt = now;
     this.#lastDataAt = now;

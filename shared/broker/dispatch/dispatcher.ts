@@ -7,7 +7,7 @@ import { JobPlacer } from './claims/job-placer.ts';
 import { ContinuationMemory } from './continuation/continuation-memory.ts';
 import { ClosedConnections } from './deaths/closed-connections.ts';
 import { DeathChecks } from './deaths/death-checks.ts';
-import { newestFirst, Quarantine } from './deaths/quarantine.ts';
+import { sortNewestFirst, Quarantine } from './deaths/quarantine.ts';
 import { WorkerDeaths } from './deaths/worker-deaths.ts';
 import { Job } from './job.ts';
 import type { JobSink } from './job-sink.ts';
@@ -20,9 +20,9 @@ import type { QueueSettings } from './queue/jobs-stream.ts';
 import { PartialAnswers } from './partial-answers.ts';
 import { Queue } from './queue/queue.ts';
 import { ReplyReceiver } from './reply-receiver.ts';
-import type { Timeouts } from './sweep/exceeded-timeout.ts';
+import type { Timeouts } from './sweep/find-exceeded-timeout.ts';
 import { JobSweep } from './sweep/job-sweep.ts';
-import { WaitingJobReviewer } from './waiting-reviews.ts';
+import { WaitingJobReviewer } from './waiting-job-reviewer.ts';
 import { WorkerLink } from './worker-link.ts';
 import type { LiveWorker, Loss } from './workers/live-pool.ts';
 import type { LiveWorkers } from './workers/live-workers.ts';
@@ -37,14 +37,16 @@ export interface DispatchSettings {
   overflowMs: number;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
+  /** Maximum grants and accepted offers of one job. */
   maxAttempts: number;
-  /** Maximum bytes that are kept so that streams can continue on another worker; 0, the default, disables continuation. */
+  /** Maximum bytes of the streams that are kept so that they can continue on another worker; 0, the default, disables continuation. */
   continueBytes?: number;
 }
 
 /**
- * The dispatcher's side of the broker contract. It owns every job from first byte to last. It offers the job or publishes tickets, grants
- * one claim at a time, and passes frames to the sink. It moves jobs whose worker is lost, and ends jobs that exceed a timeout.
+ * The dispatcher's side of the broker contract. It is responsible for each of its jobs from the first byte to the last: it offers the job
+ * or publishes tickets, grants one claim at a time, and passes the frames to the sink. If the worker is lost, it moves the job to another
+ * one. If the job exceeds a timeout, it ends the job.
  */
 export class Dispatcher {
   readonly #jobs = new JobTable();
@@ -57,15 +59,15 @@ export class Dispatcher {
   readonly #deaths: WorkerDeaths;
   readonly #sweep: JobSweep;
   readonly #place = (job: Job): void => this.#placer.place(job);
-  readonly #replace = (job: Job): void => this.#queue.tickets.review(job);
-  readonly #later = new Set<NodeJS.Timeout>();
-  readonly #release: () => void;
+  readonly #review = (job: Job): void => this.#queue.tickets.review(job);
+  readonly #reviewTimers = new Set<NodeJS.Timeout>();
+  readonly #releaseAll: () => void;
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
     const { ingress, timeouts, queue, overflowMs, keepAliveMs, maxAttempts, continueBytes = 0 } = settings;
     this.#memory = continueBytes > 0 ? new ContinuationMemory(continueBytes) : undefined;
     const jobs = this.#jobs;
-    const onFull = (job: Job): void => this.#endings.fail(job, this.#tooManyWait(job));
+    const onFull = (job: Job): void => this.#endings.fail(job, this.#createOverloadedError(job));
     const offer = (job: Job): boolean => this.#placer.offerWaiting(job);
     const handOver = (job: Job): void => this.#placer.handOver(job);
     this.#queue = new Queue(broker, workers, {
@@ -82,15 +84,15 @@ export class Dispatcher {
     const jetStreamProxy = new JetStreamProxy(broker, ingress, workers);
     const link = new WorkerLink(broker, ingress, log);
     const quarantine = new Quarantine();
-    const lookAgain = (job: Job, ms: number): void => this.#lookAgain(job, ms);
-    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, lookAgain });
+    const reviewLater = (job: Job, ms: number): void => this.#reviewLater(job, ms);
+    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, reviewLater });
     const deaths = new WorkerDeaths(broker, workers, log);
     const checks = new DeathChecks(broker, workers, link, log);
     const judge = new OutcomeJudge(log);
     const endings = new JobEndings({ jobs, placer, link, deaths, checks, judge, log, maxAttempts });
-    const closed = new ClosedConnections(broker);
-    const answers = new PartialAnswers<Job>(process.constrainedMemory());
-    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge, answers, checks });
+    const closedConnections = new ClosedConnections(broker);
+    const partialAnswers = new PartialAnswers<Job>(process.constrainedMemory());
+    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge, partialAnswers, checks });
     this.#link = link;
     this.#placer = placer;
     this.#endings = endings;
@@ -100,15 +102,15 @@ export class Dispatcher {
       jobs,
       timeouts,
       keepAliveMs,
-      closed,
-      guard: (job, act, now) => endings.runGuarded(job, act, now),
-      expectedWaitMs: (job, now) => tickets.expectedWaitMs(job, now),
+      closedConnections,
+      runGuarded: (job, act, now) => endings.runGuarded(job, act, now),
+      estimateWaitMs: (job, now) => tickets.estimateWaitMs(job, now),
       onLost: (job) => endings.onWorkerSilent(job),
       onClosed: (job) => endings.onWorkerDisconnected(job),
       onExceeded: (job, error) => endings.onTimeout(job, error),
-      onIgnored: (job, now) => endings.onOfferIgnored(job, now),
+      onOfferIgnored: (job, now) => endings.onOfferIgnored(job, now),
       onQuiet: (job, now) => link.requestFrames(job, now),
-      onAwaiting: (job, now) => endings.moveLateJob(job, now),
+      onAwaitingFirstPiece: (job, now) => endings.moveLateJob(job, now),
       onWaiting: (job, now) => this.#queue.maintain(job, now),
     });
     const { subjects } = broker;
@@ -118,18 +120,18 @@ export class Dispatcher {
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     workers.onLost((worker, loss) => this.#onWorkerLost(worker, loss));
-    const looks = new WaitingJobReviewer(
+    const reviewer = new WaitingJobReviewer(
       () => this.#jobs.values(),
-      (job) => this.#endings.runGuarded(job, this.#replace, undefined),
+      (job) => this.#endings.runGuarded(job, this.#review, undefined),
     );
-    workers.onChange(() => looks.schedule());
-    this.#release = () => {
+    workers.onChange(() => reviewer.schedule());
+    this.#releaseAll = () => {
       this.#sweep.close();
-      looks.close();
-      for (const timer of this.#later) clearTimeout(timer);
+      reviewer.close();
+      for (const timer of this.#reviewTimers) clearTimeout(timer);
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
-      closed.close();
+      closedConnections.close();
       checks.close();
       deaths.close();
       this.#queue.close();
@@ -138,17 +140,19 @@ export class Dispatcher {
   }
 
   /**
-   * Creates the streams of tickets.
+   * Creates the streams that hold the tickets, one for each tier, or updates existing ones.
    * @throws if the broker has no JetStream, or refuses to create them
    */
   prepare(): Promise<void> {
     return this.#queue.prepare();
   }
 
+  /** The number of jobs that have not ended. */
   get active(): number {
     return this.#jobs.size;
   }
 
+  /** Bytes of the streams that are kept so that they can continue on another worker. */
   get keptBytes(): number {
     return this.#memory?.bytes ?? 0;
   }
@@ -158,15 +162,16 @@ export class Dispatcher {
   }
 
   /**
-   * Accepts a job. The sink gets its answer; `job.finished` resolves when the job has ended, whatever the outcome.
-   * @param body released when the client has got a part of the answer. If the stream can continue, the body is kept and counts in
-   * `keptBytes`. The request is kept until the job ends
+   * Accepts a job. The sink gets the job's answer; `job.finished` resolves when the job has ended, whatever the outcome.
+   * @param request kept until the job ends
+   * @param body released when the client has got a part of the answer. If the stream can continue on another worker, the body is kept and
+   * counts in `keptBytes`
    */
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Job {
-    // The id is unguessable, and much cheaper than separate random bytes, because Node generates the randomness of many ids at once.
+    // Nobody can guess a UUID, and it is much cheaper than random bytes, because Node generates the randomness of many UUIDs at once.
     const job = new Job(randomUUID(), request, body, sink, this.#memory);
     this.#jobs.add(job);
-    const refusal = this.#deaths.checkRefused(request, body);
+    const refusal = this.#deaths.findRefusal(request, body);
     if (refusal) this.#endings.fail(job, refusal);
     else this.#endings.runGuarded(job, this.#place, undefined);
     return job;
@@ -182,12 +187,12 @@ export class Dispatcher {
     this.#endings.abandon(job, error);
   }
 
-  /** Waits until all jobs have ended, for at most `ms` milliseconds. Then ends the remaining jobs with an error. */
+  /** Waits at most `ms` milliseconds until all jobs have ended. Then ends the remaining jobs with the error `shutting_down`. */
   async drain(ms: number): Promise<void> {
     const timer = new AbortController();
-    const over = Promise.all(Array.from(this.#jobs.values(), (job) => job.finished));
+    const allEnded = Promise.all(Array.from(this.#jobs.values(), (job) => job.finished));
     const timeUp = sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([timeUp, over]);
+    await Promise.race([timeUp, allEnded]);
     timer.abort();
     for (const job of this.#jobs.values()) {
       this.#endings.abandon(job, new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 }));
@@ -195,35 +200,35 @@ export class Dispatcher {
   }
 
   close(): void {
-    this.#release();
+    this.#releaseAll();
   }
 
-  #tooManyWait(job: Job): RouterError {
-    const retryAfter = computeRetryAfter(this.#queue.tickets.expectedWaitMs(job, performance.now()));
+  #createOverloadedError(job: Job): RouterError {
+    const retryAfter = computeRetryAfter(this.#queue.tickets.estimateWaitMs(job, performance.now()));
     return new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter });
   }
 
   #onWorkerLost(worker: LiveWorker, loss: Loss): void {
-    const lose = (job: Job): void => {
+    const handleLoss = (job: Job): void => {
       if (loss !== 'left') this.#endings.onWorkerDied(job, loss === 'replaced' ? loss : undefined);
       else this.#endings.onWorkerLost(job, 'The worker was lost in the middle of the answer.');
     };
-    const lost = Array.from(this.#jobs.values()).filter(({ attempt }) => attempt?.worker === worker);
-    for (const job of newestFirst(lost)) this.#endings.runGuarded(job, lose, undefined);
+    const lostJobs = Array.from(this.#jobs.values()).filter(({ attempt }) => attempt?.worker === worker);
+    for (const job of sortNewestFirst(lostJobs)) this.#endings.runGuarded(job, handleLoss, undefined);
   }
 
-  #lookAgain(job: Job, ms: number): void {
+  #reviewLater(job: Job, ms: number): void {
     const timer = setTimeout(() => {
-      this.#later.delete(timer);
-      const look = job.tickets.placed.size === 0 ? this.#place : this.#replace;
-      if (job.state === 'queued') this.#endings.runGuarded(job, look, undefined);
+      this.#reviewTimers.delete(timer);
+      const act = job.tickets.placed.size === 0 ? this.#place : this.#review;
+      if (job.state === 'queued') this.#endings.runGuarded(job, act, undefined);
     }, ms);
-    this.#later.add(timer);
+    this.#reviewTimers.add(timer);
   }
 
   /**
-   * Recovers messages that were under way when the connection was lost. Publishes tickets again and requests missing frames from the
-   * workers.
+   * Recovers from the loss of messages that were under way when the connection was lost: publishes tickets again, and requests missing
+   * frames from the workers.
    */
   #onReconnect(): void {
     this.#sweep.restartSilence();

@@ -8,8 +8,8 @@ import type { McpAccountLink, UnreadLists } from '../contract/job-contract.ts';
 import type { LiveWorker, Placement } from './workers/live-pool.ts';
 
 /**
- * A turn of an agent session, with the key that sent it, and the person or team that owns the key. `user` or `team` is empty if the key has
- * none.
+ * A turn of an agent session, with the key that sent it, and the person or team that owns the key. `user` is empty if no person owns the
+ * key, `team` if no team does.
  */
 export interface RunningAgentTurn extends AgentTurn {
   key: string;
@@ -17,7 +17,7 @@ export interface RunningAgentTurn extends AgentTurn {
   team: string;
 }
 
-/** A request as the dispatcher gets it. The body is separate because it is released earlier. */
+/** A request as the dispatcher gets it. The body is not in it, because it is released earlier. */
 export interface JobRequest {
   requestId: string;
   operation: Operation;
@@ -25,8 +25,8 @@ export interface JobRequest {
   stream: boolean;
   class: PriorityClass;
   /**
-   * The sender of the request: a key, and its owner, which is a person, a team, or the key itself. Owners and keys share the queue by
-   * weights of 1 or more, default 1. A request that kills workers is refused for one owner only.
+   * The sender of the request: a key, and its owner, which is a person, a team, or the key itself. Owners share the queue by their weights,
+   * and so do the keys of an owner. A weight is 1 or more; default: 1. A request that kills workers is refused only for its owner.
    */
   sender: {
     owner: string;
@@ -35,12 +35,12 @@ export interface JobRequest {
     /** The weight among the keys of the owner. */
     keyWeight?: number | undefined;
   };
-  /** The turn of an agent session, for displays of running work, with the key that sent it. */
+  /** The turn of an agent session to which the request belongs. It is shown while the job runs. */
   turn?: RunningAgentTurn | undefined;
   trace?: TraceSpan | undefined;
-  /** The client's headers for the worker. They travel with the grant, so they must be few and short. */
+  /** Those of the client's headers that the worker needs. They are sent with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** The id of the answer, for formats whose streams carry it before a worker has begun. */
+  /** The id that the answer must have, for formats whose streams contain the id before a worker has begun. */
   answerId?: string | undefined;
   /** See `Grant.ownerKey`. */
   ownerKey?: string | undefined;
@@ -50,16 +50,19 @@ export interface JobRequest {
   unread?: UnreadLists | undefined;
   /** Whether the request's stream may continue on another worker after the loss of its worker. Default: the stream ends with an error. */
   continues?: boolean | undefined;
-  /** A number of 32 bits. Requests with the same number share a prompt cache, so they are offered to the same worker while it has room. */
+  /** A number of 32 bits. Requests with the same number share a prompt cache. They are offered to the same worker while it has room. */
   affinity?: number | undefined;
-  /** Maximum milliseconds that the client lets the request wait in the queue, for each wait there. */
+  /** Maximum milliseconds of each wait in the queue, as the client asks. */
   maxWaitMs?: number | undefined;
   /** A worker to avoid from the start, as if it had failed. */
   avoid?: Pick<LiveWorker, 'id' | 'pool'> | undefined;
-  /** Returns the pools that can serve the request right now, best first. Workers to avoid count as absent. */
-  place(avoid: ReadonlySet<string>): Placement[];
   /**
-   * Returns why no pool can serve the request right now; undefined if the reason is unknown. Called if the request has waited too long
+   * Returns the placements that can serve the request right now, best first.
+   * @param avoid the ids of workers that count as absent
+   */
+  findPlacements(avoid: ReadonlySet<string>): Placement[];
+  /**
+   * Returns the reason why no pool can serve the request right now; undefined if it is unknown. Called when the request has waited too long
    * for a worker.
    */
   whyUnplaced?: (() => RouterError | undefined) | undefined;

@@ -1,6 +1,7 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Attempt } from './attempt.ts';
 
+/** What a sink learns about its job. */
 export interface ServedJob {
   readonly attempt: Attempt | undefined;
   readonly attempts: number;
@@ -8,17 +9,17 @@ export interface ServedJob {
 }
 
 /**
- * Receives a job's answer. Either `end` or `fail` is called, once, unless the job is cancelled before. If a method throws, the job fails,
- * and `fail` is called, unless `fail` itself threw.
+ * Receives a job's answer. In the end, either `end` or `fail` is called once, unless the job is cancelled before. If a method throws, the
+ * job fails, and `fail` is called, unless it was `fail` that threw.
  */
 export interface JobSink {
-  /** Called once, before the first bytes of the answer, when it is certain which worker serves the job. */
+  /** Called once, before the first bytes of the answer. The job's attempt names the worker that serves it. */
   begin(job: ServedJob): void;
   /** Receives a piece of a streamed answer, ready for the client's socket. */
   data(bytes: Uint8Array): void;
-  /** Called when another worker continues a stream, before its first bytes. */
+  /** Called when another worker continues a stream, before the first bytes of that worker. */
   moved?(job: ServedJob): void;
-  /** Called if the client of a stream has got nothing for a while. */
+  /** Called when the client of a stream has got nothing for a while. */
   keepAlive(): void;
   /** Receives the last bytes of a streamed answer, or the whole of an answer that is not streamed. */
   end(bytes: Uint8Array): void;

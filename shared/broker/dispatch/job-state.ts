@@ -9,9 +9,9 @@
  *   └──────────────lose─────────────────────┘   any of the three ──fail──▶ failed, ──cancel──▶ cancelled
  * ```
  *
- * If a worker is known to wait, it is offered the job; otherwise a worker claims one of its tickets.
- * `streaming` means that the client has seen a part of the answer, and more comes. From there a job goes back to the queue only
- * where it continues exactly (see `StreamContinuation`); then it has begun in all further states.
+ * If a worker is known to wait, the job is offered to that worker; otherwise a worker claims one of the job's tickets. `streaming` means
+ * that the client has seen a part of the answer, and more comes. A streaming job goes back to the queue only if another worker can continue
+ * exactly where the answer stopped (see `StreamContinuation`).
  */
 export type JobState = 'queued' | 'claimed' | 'streaming' | 'done' | 'failed' | 'cancelled';
 export type JobEvent = 'claim' | 'offer' | 'refuse' | 'output' | 'lose' | 'end' | 'fail' | 'cancel';

@@ -2,10 +2,10 @@ import { ShortLivedMap } from '../short-lived-map.ts';
 import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
 
-/** The jobs of this dispatcher: all of them by id, and those that a worker has by the grant of their attempt. */
+/** The jobs of this dispatcher that have not ended: all of them by id, and those that a worker has by the grant of their attempt. */
 export class JobTable {
   readonly #jobs = new ShortLivedMap<Job>();
-  readonly #granted = new ShortLivedMap<Job>();
+  readonly #jobsByGrant = new ShortLivedMap<Job>();
 
   get size(): number {
     return this.#jobs.size;
@@ -15,8 +15,9 @@ export class JobTable {
     return this.#jobs.get(id);
   }
 
-  byGrant(grant: string): Job | undefined {
-    return this.#granted.get(grant);
+  /** Returns the job that a worker has by this grant. */
+  findByGrant(grant: string): Job | undefined {
+    return this.#jobsByGrant.get(grant);
   }
 
   /** Iterates over the jobs. Skips jobs that end meanwhile; may skip jobs that are added meanwhile. */
@@ -28,17 +29,18 @@ export class JobTable {
     this.#jobs.set(job.id, job);
   }
 
+  /** Records that a job is granted or offered to the attempt's worker. */
   recordAttempt(job: Job, { grant, worker, placement }: Attempt): void {
-    worker.held += 1;
+    worker.ownJobs += 1;
     worker.health.find(placement.model)?.recordJob(grant);
-    this.#granted.set(grant, job);
+    this.#jobsByGrant.set(grant, job);
   }
 
   /** Records that the worker of the job's attempt, if there is one, does not have the job any more. */
   endAttempt({ attempt }: Job): void {
-    if (!attempt || !this.#granted.delete(attempt.grant)) return;
+    if (!attempt || !this.#jobsByGrant.delete(attempt.grant)) return;
     const { worker, placement, grant } = attempt;
-    worker.held -= 1;
+    worker.ownJobs -= 1;
     worker.health.find(placement.model)?.recordJobEnd(grant);
   }
 

@@ -5,19 +5,21 @@ export interface AttemptTimes {
   worker: string;
   /** Whether the job was offered; otherwise it was claimed. */
   isOffered: boolean;
+  /** When the wait for this attempt began. */
   waitingSince: number;
+  /** When the job was granted or offered. */
   givenAt: number;
-  /** When the first frame came, which shows that the worker has the job; undefined if none came. */
+  /** When the first frame came, which shows that the worker has the job; undefined if no frame came. */
   begunAt: number | undefined;
-  /** When the first piece of the answer, or its end, came; undefined if none came. */
+  /** When the first piece of the answer, or its end, came; undefined if neither came. */
   firstDataAt: number | undefined;
   endedAt: number;
-  /** `done`, `cancelled`, `refused` for an offer that the worker did not take, or the code of the error. */
+  /** How the attempt ended: `done`, `cancelled`, `refused` for a refused offer, or the code of an error. */
   end: string;
 }
 
-/** Maximum attempts that are kept of one job, namely the first ones and the last. */
-const maxAttempts = 8;
+/** Maximum attempts of one job that are kept: the first ones and the last one. */
+const maxKeptAttempts = 8;
 
 /** The ended attempts of a job, oldest first. */
 export class JobTimeline {
@@ -25,18 +27,19 @@ export class JobTimeline {
   #answerBytes = 0;
 
   /** Records the end of an attempt; does nothing without an attempt. */
-  ended(attempt: Attempt | undefined, waitingSince: number, end: string): void {
+  recordEnd(attempt: Attempt | undefined, waitingSince: number, end: string): void {
     if (!attempt) return;
     this.#answerBytes += attempt.answerBytes;
-    const { worker, isOffered, claimedAt, begunAt, firstDataAt } = attempt;
+    const { worker, isOffered, givenAt, firstFrameAt: begunAt, firstDataAt } = attempt;
     // A job whose offer was refused has waited since the refusal.
-    const waited = Math.max(waitingSince, this.#attempts.at(-1)?.endedAt ?? 0);
-    if (this.#attempts.length === maxAttempts) this.#attempts.pop();
+    const waitedSince = Math.max(waitingSince, this.#attempts.at(-1)?.endedAt ?? 0);
+    if (this.#attempts.length === maxKeptAttempts) this.#attempts.pop();
     const endedAt = performance.now();
-    const times = { waitingSince: waited, givenAt: claimedAt, begunAt, firstDataAt, endedAt };
+    const times = { waitingSince: waitedSince, givenAt, begunAt, firstDataAt, endedAt };
     this.#attempts.push({ worker: worker.id, isOffered, ...times, end });
   }
 
+  /** Returns the kept attempts, and the bytes of the answer that all attempts together have received. */
   read(): { timeline: readonly AttemptTimes[]; answerBytes: number } {
     return { timeline: this.#attempts, answerBytes: this.#answerBytes };
   }

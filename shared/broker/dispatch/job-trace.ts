@@ -11,8 +11,9 @@ interface TracedJob {
 }
 
 /**
- * Traces a job within its request's trace. Each attempt has a span from the queue to the attempt's end. In it is a span for the wait in the
- * queue, which is the parent of the worker's own span. An attempt whose worker dies appears only through the dispatcher's span.
+ * Traces a job within its request's trace. Each attempt has a span from the beginning of its wait in the queue to its end. A child of that
+ * span covers the wait, and is the parent of the worker's own span. If the worker dies, the trace has only the dispatcher's spans of the
+ * attempt.
  */
 export class JobTrace {
   readonly #request: TraceSpan;
@@ -27,14 +28,14 @@ export class JobTrace {
   }
 
   /**
-   * Begins the span of an attempt.
+   * Begins the span of an attempt, and ends the span of its wait in the queue.
    * @returns the trace context for the worker
    */
   beginAttempt(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
     this.#attempt = this.#begin(job);
     const { tier, pool } = worker.pool;
     const to = isOffered ? 'offer' : 'jobs';
-    const queued = this.#attempt.child(`publish ${to}.${tier}`, 'producer', {
+    const queueSpan = this.#attempt.child(`publish ${to}.${tier}`, 'producer', {
       startedAt: job.waitingSince,
       attributes: {
         [names.messagingSystem]: 'nats',
@@ -44,29 +45,30 @@ export class JobTrace {
         [names.messageId]: job.id,
       },
     });
-    queued.end();
-    return queued.context;
+    queueSpan.end();
+    return queueSpan.context;
   }
 
   /** Ends the span of an attempt after which the job goes back to the queue. */
-  lost(reason: ErrorCode): void {
+  endLostAttempt(reason: ErrorCode): void {
     this.#attempt?.fail(reason);
     this.#attempt?.end();
     this.#attempt = undefined;
   }
 
+  /** Marks the attempt as one that continues a stream. */
   markContinued(): void {
     this.#attempt?.set({ 'rtr.continued': true });
   }
 
   /** Ends the span of a refused offer, which does not count as an attempt. */
-  refused(): void {
+  endRefusedOffer(): void {
     this.#attempt?.rename('refused offer');
     this.#attempt?.end();
     this.#attempt = undefined;
   }
 
-  /** Ends the trace of the job. A job that still waited gets a last attempt that no worker took. */
+  /** Ends the trace of the job. If the job still waited, adds a span for an attempt without a worker. */
   end(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
     const attempt = this.#attempt ?? this.#begin(job);
     if (problem !== undefined) attempt.fail(problem);

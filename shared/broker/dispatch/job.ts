@@ -15,7 +15,7 @@ import { createPayload, type Payload } from './continuation/payload.ts';
 import { StreamContinuation } from './continuation/stream-continuation.ts';
 import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import { JobTickets } from './queue/job-tickets.ts';
-import { FailedWorkers } from './claims/failed-places.ts';
+import { FailedWorkers } from './claims/failed-workers.ts';
 import { noWorkers, type LiveWorker, type Placement } from './workers/live-pool.ts';
 
 /** One request on its way through the cluster. Times are milliseconds of `performance.now()`. */
@@ -33,20 +33,20 @@ export class Job {
   #body: Buffer | undefined;
   #attempt: Attempt | undefined;
   #attempts = 0;
-  #failedPlaces: FailedWorkers | undefined;
+  #failedWorkers: FailedWorkers | undefined;
   #moves: readonly ErrorCode[] = [];
   #refusals = 0;
   #death: Death | undefined;
   #waitingSince = this.queuedAt;
   #noWorkerSince: number | undefined;
   #firstByteAt: number | undefined;
-  /** When the worker that gave the first byte claimed the job. */
+  /** When the job was granted or offered to the worker that gave the first byte. */
   #begunClaimAt: number | undefined;
   readonly #continuation: StreamContinuation | undefined;
   #lastWriteAt = this.queuedAt;
   #tiers: readonly Tier[] | undefined;
 
-  /** @param memory the memory that keeps the stream so that it can continue on another worker */
+  /** @param memory where the stream is kept so that it can continue on another worker; undefined if streams cannot continue */
   constructor(id: string, request: JobRequest, body: Buffer, sink: JobSink, memory?: ContinuationMemory) {
     this.id = id;
     this.request = request;
@@ -57,7 +57,7 @@ export class Job {
     this.finished = promise;
     this.#finish = resolve;
     if (memory && request.stream && request.continues === true) this.#continuation = new StreamContinuation(memory);
-    if (request.avoid) this.#avoid(request.avoid, false);
+    if (request.avoid) this.#addFailedWorker(request.avoid, false);
   }
 
   get state(): JobState {
@@ -76,51 +76,59 @@ export class Job {
     return this.#body ?? this.#continuation?.kept?.body;
   }
 
+  /** The bytes that the next worker gets. */
   get payload(): Payload {
     return this.#continuation?.kept ?? createPayload(this.#body);
   }
 
-  /** Undefined for a job that must not continue on another worker. */
+  /** The state of the stream's continuation; undefined for a job that must not continue on another worker. */
   get continuation(): StreamContinuation | undefined {
     return this.#continuation;
   }
 
+  /** Whether the client has got a part of the answer. */
   get hasBegun(): boolean {
     return this.#firstByteAt !== undefined;
   }
 
-  /** Whether another worker can take the job over, because the client has got nothing of the answer, or the stream can continue. */
+  /**
+   * Whether another worker could serve the job: a worker has it, and the client has got nothing of the answer, or the stream can continue.
+   */
   get canMove(): boolean {
     if (this.#state !== 'claimed' && this.#state !== 'streaming') return false;
     return !this.hasBegun || this.#continuation?.kept !== undefined;
   }
 
-  /** Returns the pools that can serve the job right now, best first, without workers to avoid. */
-  place(avoid: ReadonlySet<string>): Placement[] {
-    const placements = this.request.place(avoid);
+  /**
+   * Returns the placements that can serve the job right now, best first. For a stream that has begun, only those that can continue it.
+   * @param avoid the ids of workers that count as absent
+   */
+  findPlacements(avoid: ReadonlySet<string>): Placement[] {
+    const placements = this.request.findPlacements(avoid);
     const continuation = this.#continuation;
-    return this.hasBegun && continuation ? placements.filter((each) => continuation.canBeAt(each)) : placements;
+    return this.hasBegun && continuation ? placements.filter((each) => continuation.canContinueAt(each)) : placements;
   }
 
-  /** The attempt at the worker that has the job, or had it when the job ended. */
+  /** The attempt of the worker that has the job, or had it when the job ended. */
   get attempt(): Attempt | undefined {
     return this.#attempt;
   }
 
-  /** The attempts so far, without refused offers. */
+  /** The number of attempts so far, without refused offers. */
   get attempts(): number {
     return this.#attempts;
   }
 
-  /** Workers that failed on this job a few seconds ago or less. */
-  get avoid(): ReadonlySet<string> {
-    return this.#failedPlaces?.workers() ?? noWorkers;
+  /** The ids of the workers that failed on this job at most a few seconds ago. */
+  get workersToAvoid(): ReadonlySet<string> {
+    return this.#failedWorkers?.workersToAvoid() ?? noWorkers;
   }
 
-  get failedPlaces(): FailedWorkers | undefined {
-    return this.#failedPlaces;
+  get failedWorkers(): FailedWorkers | undefined {
+    return this.#failedWorkers;
   }
 
+  /** The number of refused offers. */
   get refusals(): number {
     return this.#refusals;
   }
@@ -130,17 +138,17 @@ export class Job {
     return this.#death;
   }
 
-  /** Since when the job waits in the queue for this attempt. */
+  /** When the job's last wait in the queue began. */
   get waitingSince(): number {
     return this.#waitingSince;
   }
 
-  /** Since when no live worker could serve the job. */
+  /** Since when no live worker can serve the job; undefined while one can, or has the job. */
   get noWorkerSince(): number | undefined {
     return this.#noWorkerSince;
   }
 
-  /** When the client of a stream last got anything, keep-alives included. */
+  /** When the client of a stream last got something, keep-alives included. */
   get lastWriteAt(): number {
     return this.#lastWriteAt;
   }
@@ -160,8 +168,9 @@ export class Job {
     return this.#tiers;
   }
 
-  recordWorkerSearch(some: boolean): void {
-    if (some) this.#noWorkerSince = undefined;
+  /** Records whether a live worker was found that can serve the job. */
+  recordWorkerSearch(isFound: boolean): void {
+    if (isFound) this.#noWorkerSince = undefined;
     else this.#noWorkerSince ??= performance.now();
   }
 
@@ -170,7 +179,7 @@ export class Job {
    * @returns the trace context for the worker
    */
   beginAttempt(attempt: Attempt): TraceContext | undefined {
-    this.#on(attempt.isOffered ? 'offer' : 'claim');
+    this.#advance(attempt.isOffered ? 'offer' : 'claim');
     this.#noWorkerSince = undefined;
     this.#attempt = attempt;
     this.#attempts += 1;
@@ -178,55 +187,58 @@ export class Job {
   }
 
   /** Records that the worker refuses the offer, which does not count as an attempt. */
-  refused(): void {
-    this.#on('refuse');
-    this.#trace?.refused();
-    this.#timeline.ended(this.#attempt, this.#waitingSince, 'refused');
+  recordRefusal(): void {
+    this.#advance('refuse');
+    this.#trace?.endRefusedOffer();
+    this.#timeline.recordEnd(this.#attempt, this.#waitingSince, 'refused');
     this.#attempts -= 1;
     this.#refusals += 1;
     this.#attempt = undefined;
   }
 
+  /** Records that a worker has died with the job. */
   recordDeath(death: Death): void {
     this.#death = death;
   }
 
+  /** Forgets the recorded death, because the worker lives, or another job has killed it. */
   clearDeath(): void {
     this.#death = undefined;
   }
 
   /**
-   * Avoids the job's worker, which has failed on it, for a few seconds as long as there are others.
-   * @param hasAnswered whether the worker reported a failure, which its whole pool may share, rather than fell silent
+   * Avoids the job's worker, which has failed on the job, for a few seconds, as long as other workers can serve the job.
+   * @param hasAnswered whether the worker reported a failure, which its whole pool may share, and did not just fall silent
    */
   avoidWorker(hasAnswered: boolean): void {
-    if (this.#attempt) this.#avoid(this.#attempt.worker, hasAnswered);
+    if (this.#attempt) this.#addFailedWorker(this.#attempt.worker, hasAnswered);
   }
 
-  lost(error: RouterError): void {
-    this.#on('lose');
-    this.#trace?.lost(error.code);
-    this.#timeline.ended(this.#attempt, this.#waitingSince, error.code);
+  /** Records that the worker of the attempt is lost or has failed, and that the job waits for another one. */
+  recordLoss(error: RouterError): void {
+    this.#advance('lose');
+    this.#trace?.endLostAttempt(error.code);
+    this.#timeline.recordEnd(this.#attempt, this.#waitingSince, error.code);
     this.#moves = [...this.#moves, error.code];
-    if (this.hasBegun) this.#continuation?.lost(error);
-    this.#attempt?.partial?.release();
+    if (this.hasBegun) this.#continuation?.recordLoss(error);
+    this.#attempt?.partialAnswer?.release();
     this.#attempt = undefined;
     this.#waitingSince = performance.now();
   }
 
-  /** Passes a piece of a streamed answer to the client. After the first piece, the job can move only if the stream is kept. */
+  /** Passes a piece of a streamed answer to the sink. After the first piece, the job can move only if the stream is kept. */
   write(piece: Uint8Array, now: number): void {
     this.#lastWriteAt = now;
     if (this.#state === 'claimed') {
-      this.#on('output');
-      this.#begin(now);
+      this.#advance('output');
+      this.#beginAnswer(now);
     }
     if (this.isOver) return;
     this.#continuation?.add(piece);
     this.sink.data(piece);
   }
 
-  #begin(now: number): void {
+  #beginAnswer(now: number): void {
     if (this.hasBegun) {
       this.#continuation?.recordContinued(now);
       this.#trace?.markContinued();
@@ -234,7 +246,7 @@ export class Job {
     }
     this.sink.begin(this);
     this.#firstByteAt = now;
-    this.#begunClaimAt = this.#attempt?.claimedAt;
+    this.#begunClaimAt = this.#attempt?.givenAt;
     if (this.#attempt) this.#continuation?.begin(this.#body, this.#attempt.placement);
     this.#body = undefined;
   }
@@ -244,49 +256,52 @@ export class Job {
     this.sink.keepAlive();
   }
 
-  /** Passes the rest of a complete answer to the client. */
+  /** Passes the rest of a complete answer to the sink: with `lastBytes`, the parts of an answer that is not streamed. */
   writeEnd(lastBytes: Uint8Array, now: number): void {
-    if (this.#state === 'claimed') this.#begin(now);
-    if (!this.isOver) this.sink.end(this.#attempt?.partial?.whole(lastBytes) ?? lastBytes);
+    if (this.#state === 'claimed') this.#beginAnswer(now);
+    if (!this.isOver) this.sink.end(this.#attempt?.partialAnswer?.join(lastBytes) ?? lastBytes);
   }
 
   complete(end: JobEnd): void {
-    this.#over('end', end, undefined);
+    this.#endWith('end', end, undefined);
   }
 
-  /** @param failure why its worker cannot continue the stream, if the worker reports that */
+  /**
+   * Records that the job has failed.
+   * @param failure the reason why its worker cannot continue the stream, if the worker reports it
+   */
   fail(error: RouterError, failure?: ContinuationFailure): void {
-    if (this.hasBegun) this.#continuation?.failed(failure, this.#state === 'queued', error.movable);
-    this.#over('fail', undefined, error);
+    if (this.hasBegun) this.#continuation?.recordFailure(failure, this.#state === 'queued', error.movable);
+    this.#endWith('fail', undefined, error);
   }
 
   cancel(): void {
-    this.#over('cancel', undefined, undefined);
+    this.#endWith('cancel', undefined, undefined);
   }
 
-  #avoid(worker: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean): void {
-    (this.#failedPlaces ??= new FailedWorkers()).add(worker, hasAnswered);
+  #addFailedWorker(worker: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean): void {
+    (this.#failedWorkers ??= new FailedWorkers()).add(worker, hasAnswered);
   }
 
-  #on(event: JobEvent): void {
+  #advance(event: JobEvent): void {
     this.#state = nextState(this.#state, event);
   }
 
-  #over(event: 'end' | 'fail' | 'cancel', end: JobEnd | undefined, error: RouterError | undefined): void {
-    this.#on(event);
+  #endWith(event: 'end' | 'fail' | 'cancel', end: JobEnd | undefined, error: RouterError | undefined): void {
+    this.#advance(event);
     this.#body = undefined;
     this.#continuation?.close();
-    this.#attempt?.partial?.release();
+    this.#attempt?.partialAnswer?.release();
     const problem = error?.code ?? (event === 'cancel' ? 'cancelled' : undefined);
     this.#trace?.end(this, problem);
-    this.#timeline.ended(this.#attempt, this.#waitingSince, problem ?? 'done');
+    this.#timeline.recordEnd(this.#attempt, this.#waitingSince, problem ?? 'done');
     this.#finish({
       state: this.#state,
       attempts: this.#attempts,
       moves: this.#moves,
       continuations: this.#continuation?.outcomes ?? [],
       queuedAt: this.queuedAt,
-      claimedAt: this.#begunClaimAt ?? this.#attempt?.claimedAt,
+      claimedAt: this.#begunClaimAt ?? this.#attempt?.givenAt,
       firstByteAt: this.#firstByteAt,
       endedAt: performance.now(),
       attempt: this.#attempt,

@@ -3,13 +3,13 @@ import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 /** Maximum bytes of one answer that is not streamed. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Incomplete answers may use the memory limit divided by this number. Each answer is copied once more when it is complete. */
-const answerParts = 8;
+/** Incomplete answers may use the memory limit divided by this number. It is large, because a complete answer is copied once more. */
+const memoryDivisor = 8;
 
-/** Bytes that a part costs besides its content. */
-const partBytes = 128;
+/** Bytes of memory that a part costs besides its content. */
+const partOverheadBytes = 128;
 
-/** The received parts of one answer, in order. */
+/** The received parts of one answer that is not streamed, in order. */
 export class PartialAnswer {
   #parts: Uint8Array[] = [];
   #bytes = 0;
@@ -24,18 +24,18 @@ export class PartialAnswer {
     return this.#bytes;
   }
 
-  /** Adds a part. A small part of a large read buffer is copied, because a view would keep the whole buffer. */
+  /** Adds a part. Copies a small part of a large read buffer, because a view would keep the whole buffer alive. */
   add(part: Uint8Array): void {
     this.#parts.push(2 * part.length < part.buffer.byteLength ? Buffer.from(part) : part);
-    this.#count(part.length + partBytes);
+    this.#count(part.length + partOverheadBytes);
   }
 
   /** Returns the parts and the last bytes in one array. */
-  whole(lastBytes: Uint8Array): Uint8Array {
+  join(lastBytes: Uint8Array): Uint8Array {
     return Buffer.concat([...this.#parts, lastBytes]);
   }
 
-  /** Releases the parts. May be called again. */
+  /** Releases the parts. A second call does nothing. */
   release(): void {
     this.#parts = [];
     this.#count(-this.#bytes);
@@ -47,37 +47,37 @@ export class PartialAnswer {
   }
 }
 
-/** A job with the received parts of its answer. */
-interface AnsweredJob {
-  readonly attempt: { partial: PartialAnswer | undefined } | undefined;
+/** A job whose attempt has the received parts of its answer. */
+interface JobWithAttempt {
+  readonly attempt: { partialAnswer: PartialAnswer | undefined } | undefined;
 }
 
-/** The incomplete answers that are not streamed, of all jobs of this process. Their total size is bounded. */
-export class PartialAnswers<Job extends AnsweredJob> {
+/** The incomplete answers of all jobs of this process that are not streamed. Their total size is bounded. */
+export class PartialAnswers<Job extends JobWithAttempt> {
   readonly #maxBytes: number;
   readonly #open = new Map<PartialAnswer, Job>();
   #bytes = 0;
 
-  /** @param memoryBytes the bytes that this process may use; 0 if it has no limit */
+  /** @param memoryBytes the memory limit of this process in bytes; 0 if there is none */
   constructor(memoryBytes: number) {
-    this.#maxBytes = computeMemoryShare(answerParts, memoryBytes);
+    this.#maxBytes = computeMemoryShare(memoryDivisor, memoryBytes);
   }
 
   /**
    * Keeps a part of a job's answer.
-   * @returns the job to end; undefined if there is room. It is this job if its answer is too large, or the job with the largest answer if
-   * all answers together are too large
+   * @returns undefined if there is room for the part, otherwise the job to end: this job if its own answer is too large, or the job with
+   * the largest answer if all answers together are too large
    */
   keep(job: Job, part: Uint8Array): Job | undefined {
     const { attempt } = job;
     if (!attempt) return undefined;
-    const answer = (attempt.partial ??= this.#begin(job));
+    const answer = (attempt.partialAnswer ??= this.#createAnswer(job));
     answer.add(part);
     if (answer.bytes > maxAnswerBytes) return job;
-    return this.#bytes > this.#maxBytes ? this.#largest() : undefined;
+    return this.#bytes > this.#maxBytes ? this.#findLargest() : undefined;
   }
 
-  #begin(job: Job): PartialAnswer {
+  #createAnswer(job: Job): PartialAnswer {
     const answer = new PartialAnswer((bytes) => {
       this.#bytes += bytes;
       if (bytes < 0) this.#open.delete(answer);
@@ -86,7 +86,7 @@ export class PartialAnswers<Job extends AnsweredJob> {
     return answer;
   }
 
-  #largest(): Job | undefined {
+  #findLargest(): Job | undefined {
     let largest: [PartialAnswer, Job] | undefined;
     for (const entry of this.#open) if (!largest || entry[0].bytes > largest[0].bytes) largest = entry;
     return largest?.[1];

@@ -14,7 +14,7 @@ import type { PartialAnswers } from './partial-answers.ts';
 import { impossibleFrameNumber, type WorkerLink } from './worker-link.ts';
 import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
-export interface ReplyReceiverParts {
+export interface ReplyReceiverDependencies {
   broker: Broker;
   /** The name of this dispatching process, as a subject token. */
   ingress: string;
@@ -24,24 +24,24 @@ export interface ReplyReceiverParts {
   link: WorkerLink;
   judge: OutcomeJudge;
   /** Keeps the received parts of answers that are not streamed until the answers are complete. */
-  answers: PartialAnswers<Job>;
+  partialAnswers: PartialAnswers<Job>;
   checks: Pick<DeathChecks, 'onAnswer'>;
 }
 
-/** Handles the frames of all answers. This is the hot path: message, map look-up, sink. */
+/** Handles the frames of all answers: finds the job by the grant in the frame's subject, and passes the bytes to the job's sink. */
 export class ReplyReceiver {
-  readonly #parts: ReplyReceiverParts;
+  readonly #dependencies: ReplyReceiverDependencies;
   readonly #prefixLength: number;
 
-  constructor(parts: ReplyReceiverParts) {
-    this.#parts = parts;
+  constructor(parts: ReplyReceiverDependencies) {
+    this.#dependencies = parts;
     this.#prefixLength = parts.broker.subjects.reply(parts.ingress, '').length;
   }
 
   onReply(message: Msg): void {
-    const { jobs, endings } = this.#parts;
+    const { jobs, endings } = this.#dependencies;
     const frame = parseFrameAddress(message.subject.slice(this.#prefixLength), message);
-    const job = frame && jobs.byGrant(frame.grant);
+    const job = frame && jobs.findByGrant(frame.grant);
     if (!job) return this.#onUnwanted(message, frame);
     try {
       this.#onFrame(job, frame, message);
@@ -52,9 +52,9 @@ export class ReplyReceiver {
 
   #onFrame(job: Job, { kind, seq }: FrameAddress, message: Msg): void {
     const { attempt } = job;
-    // A retransmitted frame may have arrived before.
+    // Frames that are sent again may have arrived already.
     if (!attempt || seq < attempt.nextSeq) return;
-    const { link, placer, endings, judge } = this.#parts;
+    const { link, placer, endings, judge } = this.#dependencies;
     const now = performance.now();
     if (seq > attempt.nextSeq) return link.requestFrames(job, now);
     if (kind === 'r') return placer.onRefusal(job);
@@ -63,41 +63,41 @@ export class ReplyReceiver {
     attempt.recordFrame(kind, now);
     if (kind === 'd') {
       attempt.answerBytes += payload.length;
-      if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
+      if (job.state === 'claimed' && job.request.stream) judge.recordFirstToken(job, attempt, now);
       if (job.request.stream) job.write(payload, now);
-      else this.#keep(job, payload);
+      else this.#keepPart(job, payload);
     } else if (kind === 'e') this.#onEnd(job, attempt, payload, now);
     else if (kind === 'x') endings.onError(job, decodeError(payload), decodeErrorFacts(payload));
   }
 
-  #keep(job: Job, part: Uint8Array): void {
-    const { answers, endings } = this.#parts;
-    const tooLarge = answers.keep(job, part);
-    if (tooLarge) endings.abandon(tooLarge, answerTooLarge());
+  #keepPart(job: Job, part: Uint8Array): void {
+    const { partialAnswers, endings } = this.#dependencies;
+    const jobToEnd = partialAnswers.keep(job, part);
+    if (jobToEnd) endings.abandon(jobToEnd, answerTooLarge());
   }
 
   #onEnd(job: Job, attempt: Attempt, payload: Uint8Array, now: number): void {
-    const { endings, judge } = this.#parts;
+    const { endings, judge } = this.#dependencies;
     const decoded = decodeEnd(payload);
     if (!decoded) return endings.abandon(job, unreadableEnd());
     attempt.answerBytes += decoded.lastBytes.length;
-    if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
+    if (job.state === 'claimed' && job.request.stream) judge.recordFirstToken(job, attempt, now);
     job.writeEnd(decoded.lastBytes, now);
     endings.complete(job, decoded.end);
   }
 
-  /** Answers a keep-alive for a grant that is not in use. The reply means that no client waits for the answer. */
+  /** Handles a frame for a grant of no running job. Answers a keep-alive, which tells the worker that no client waits for the answer. */
   #onUnwanted({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
-    const { broker, checks } = this.#parts;
+    const { broker, checks } = this.#dependencies;
     if (kind === 'x' && seq === impossibleFrameNumber && grant !== undefined)
       checks.onAnswer(grant, decodeErrorFacts(data));
-    // The broker lets a worker name any reply subject, so only an inbox that names the grant gets the answer.
-    const isOwn =
+    // The broker lets a worker name any reply subject. So only an inbox for keep-alives that ends with this grant gets the answer.
+    const isAliveInbox =
       reply !== undefined &&
       reply.length <= maxSubjectLength &&
-      reply.startsWith(broker.subjects.allInboxes) &&
+      reply.startsWith(broker.subjects.inboxPrefix) &&
       reply.endsWith(`.alive.${grant}`);
-    if (isOwn) broker.publish(reply, '');
+    if (isAliveInbox) broker.publish(reply, '');
   }
 }
 

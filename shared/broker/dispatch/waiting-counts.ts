@@ -3,6 +3,7 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Job } from './job.ts';
 
+/** A lane with the number of jobs that wait in it. */
 export interface WaitingLane extends Lane {
   waiting: number;
   /** When the longest wait began, in milliseconds of `performance.now()`. */
@@ -12,7 +13,7 @@ export interface WaitingLane extends Lane {
 /** Maximum reported lanes; those with the most waiting requests come first. */
 const maxLanes = 200;
 
-/** Counts the jobs that wait in each lane, and since when. A job that waits in several lanes counts in each. */
+/** Counts the jobs that wait in each lane, the fullest lanes first. A job that waits in several lanes counts in each. */
 export function countWaitingByLane(
   jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'request' | 'waitingSince'>>,
 ): WaitingLane[] {
@@ -31,14 +32,14 @@ export function countWaitingByLane(
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting).slice(0, maxLanes);
 }
 
-/** The requests of one class that wait for one tier and are in no lane, because no live worker of the tier can serve them right now. */
+/** The number of jobs of one class that may be served by one tier and wait in no lane, because no live worker can serve them right now. */
 export interface WaitingUnplaced {
   tier: Tier;
   class: PriorityClass;
   waiting: number;
 }
 
-/** Counts the jobs that wait in no lane. A job counts in every tier that may serve it. */
+/** Counts the jobs that wait in no lane, by tier and class. A job counts in every tier that may serve it. */
 export function countUnplaced(
   jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'> & { request: Pick<Job['request'], 'class'> }>,
 ): WaitingUnplaced[] {
@@ -56,8 +57,8 @@ export function countUnplaced(
 }
 
 /**
- * Counts the jobs that wait for each tier. A job counts in every tier that may serve it, with workers or without. An autoscaler uses
- * these counts, so requests for a tier without workers must count, too.
+ * Counts the waiting jobs by tier. A job counts in every tier that may serve it. An autoscaler uses these counts, so jobs count even in a
+ * tier without workers.
  */
 export function countWaitingByTier(
   jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'>>,
@@ -65,7 +66,7 @@ export function countWaitingByTier(
   const counts: Partial<Record<Tier, number>> = {};
   for (const { state, tickets, tiers } of jobs) {
     if (state !== 'queued') continue;
-    // The job may wait in lanes that came after its tiers were computed.
+    // The job may also wait in a lane of a tier that was added after `tiers` was computed.
     const all = new Set(tiers);
     for (const { tier } of tickets.placed.keys()) all.add(tier);
     for (const tier of all) counts[tier] = (counts[tier] ?? 0) + 1;

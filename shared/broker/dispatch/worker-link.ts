@@ -9,17 +9,18 @@ import type { LiveWorker } from './workers/live-pool.ts';
 
 const emptyBytes = Buffer.alloc(0);
 
-/** A number that no frame has. A worker that gets a request for it answers that it does not have the frame. */
+/** A number that no frame has. A worker that is asked for this frame answers with an error that says when it was started. */
 export const impossibleFrameNumber = -1;
 
-/** Milliseconds until an ejected worker's claim is refused. They are less than the second after which a dispatcher counts as silent. */
-const ejectedMs = 500;
+/** Milliseconds until an ejected worker's claim is refused: less than the second after which a dispatcher counts as silent. */
+const ejectedRefusalMs = 500;
 
+/** Sends messages to workers: grants, offers, refusals, tickets, cancels, and requests for frames. */
 export class WorkerLink {
   readonly #broker: Broker;
   readonly #ingress: string;
   readonly #log: Logger;
-  readonly #refusals = new Map<string, number>();
+  readonly #delayedRefusals = new Map<string, number>();
 
   constructor(broker: Broker, ingress: string, log: Logger) {
     this.#broker = broker;
@@ -27,47 +28,50 @@ export class WorkerLink {
     this.#log = log;
   }
 
+  /** Refuses a claim. */
   refuse(replyTo: string, answer: 'gone' | 'taken' | 'later'): void {
     this.#broker.publish(replyTo, encodeClaimAnswer({ answer }, emptyBytes));
   }
 
   /**
-   * Refuses a claim of an ejected worker after a moment, during which the claim uses one of the worker's slots. Otherwise the worker would
-   * pull the same tickets again and again and keep them from its peers. A worker with more claims than slots is refused at once.
+   * Refuses a claim of an ejected worker after a moment, during which the claim uses one of the worker's slots. If the refusal came at
+   * once, the worker would pull the same tickets again and again, and keep them from its peers. Only claims beyond the worker's slots are
+   * refused at once.
    */
   refuseDelayed(replyTo: string, { id, announcement }: LiveWorker): void {
-    const waiting = this.#refusals.get(id) ?? 0;
+    const waiting = this.#delayedRefusals.get(id) ?? 0;
     if (waiting >= announcement.slots) return this.refuse(replyTo, 'later');
-    this.#refusals.set(id, waiting + 1);
+    this.#delayedRefusals.set(id, waiting + 1);
     setTimeout(() => {
-      const left = (this.#refusals.get(id) ?? 1) - 1;
-      if (left > 0) this.#refusals.set(id, left);
-      else this.#refusals.delete(id);
+      const left = (this.#delayedRefusals.get(id) ?? 1) - 1;
+      if (left > 0) this.#delayedRefusals.set(id, left);
+      else this.#delayedRefusals.delete(id);
       this.refuse(replyTo, 'later');
-    }, ejectedMs).unref();
+    }, ejectedRefusalMs).unref();
   }
 
-  /** Grants a job that was just claimed, with its body, in answer to the claim and in the claim's version of the contract. */
+  /** Grants a job, with its body, to the worker that has claimed it, in the claim's version of the contract. */
   grant(job: Job, attempt: Attempt, { v, replyTo }: { v: number; replyTo: string }, trace?: TraceContext): void {
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const body = job.payload.bytes();
-    this.#sendGrant(replyTo, this.#grantOf(job, attempt, v, trace), body, isWanted).catch((error: unknown) => {
-      // The connection was lost between two parts. The worker reports that, or falls silent.
+    this.#sendGrant(replyTo, this.#createGrant(job, attempt, v, trace), body, isWanted).catch((error: unknown) => {
+      // The connection was lost between two parts. The worker then gives the job back, or falls silent.
       this.#log.warn({ err: error, requestId: job.request.requestId }, 'sending a body was interrupted');
     });
   }
 
   /**
-   * Offers a job, with a body of at most one part, to a worker that has not claimed it. A worker that does not take the job answers with an
+   * Offers a job to a worker that has not claimed it. The body must fit into one part. A worker that refuses the offer answers with an
    * empty frame; so does the broker if the worker has no subscription.
    */
-  offer(job: Job, attempt: Attempt, { v, at }: { v: number; at: string }, trace?: TraceContext): void {
-    const grant = this.#grantOf(job, attempt, v, trace);
-    this.#broker.publish(at, encodeClaimAnswer(grant, job.payload.bytes()), `${grant.reply}.r.0`);
+  offer(job: Job, attempt: Attempt, { v, subject }: { v: number; subject: string }, trace?: TraceContext): void {
+    const grant = this.#createGrant(job, attempt, v, trace);
+    this.#broker.publish(subject, encodeClaimAnswer(grant, job.payload.bytes()), `${grant.reply}.r.0`);
   }
 
-  sendTicket({ id }: Job, { v, at }: { v: number; at: string }): void {
-    this.#broker.publish(at, encodeTicket({ v, ingress: this.#ingress, job: id }));
+  /** Sends a ticket straight to a worker. */
+  sendTicket({ id }: Job, { v, subject }: { v: number; subject: string }): void {
+    this.#broker.publish(subject, encodeTicket({ v, ingress: this.#ingress, job: id }));
   }
 
   /** Cancels the job's attempt at its worker, if there is one, because no client waits for the answer any more. */
@@ -78,8 +82,8 @@ export class WorkerLink {
   }
 
   /**
-   * Requests the next frames from the job's worker, which also serves as a sign of life. A worker that does not know the job reports
-   * that. Sends at most two requests a second.
+   * Asks the job's worker for the frames that this dispatcher has not received, at most twice a second. The answer is also a sign of life.
+   * A worker that does not have the job answers with an error.
    */
   requestFrames({ attempt }: Job, now: number): void {
     if (!attempt?.recordRetransmitRequest(now)) return;
@@ -99,10 +103,10 @@ export class WorkerLink {
   }
 
   /**
-   * Sends the answer with the body. If the body has several parts, sends the answer without any of them, which saves a copy, then the parts
-   * to the same subject, in order. After every two parts it waits for the connection to drain, so that a large body does not delay other
+   * Sends a grant with its body. If the body has several parts, sends the grant without any part, which saves a copy, and then the parts to
+   * the same subject, in order. After every two parts, waits until the broker has received them, so that a large body does not delay other
    * jobs' frames.
-   * @param isWanted returns whether the remaining parts must still be sent; called after each such wait
+   * @param isWanted called after each wait; returns whether the remaining parts must still be sent
    */
   async #sendGrant(to: string, grant: Grant, body: Uint8Array, isWanted: () => boolean): Promise<void> {
     if (body.length <= bodyPartBytes) return this.#broker.publish(to, encodeClaimAnswer(grant, body));
@@ -116,7 +120,7 @@ export class WorkerLink {
     }
   }
 
-  #grantOf({ id, request, payload }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
+  #createGrant({ id, request, payload }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
     const { requestId, operation, format, stream, headers, answerId, ownerKey, connection, unread } = request;
     return {
       answer: 'grant',

@@ -7,7 +7,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { isApiError } from '../connection/on-enough-nodes.ts';
+import { isApiError } from '../connection/with-replicas.ts';
 import { ObjectStream } from './object-stream.ts';
 
 /**
@@ -15,28 +15,30 @@ import { ObjectStream } from './object-stream.ts';
  */
 const chunkBytes = 256 * 1024;
 
-const windowChunks = 4;
+/** Maximum chunks of one object that are sent and not yet stored. */
+const maxUnconfirmedChunks = 4;
 
-/** Milliseconds within which the broker must answer one try. */
-const tryMs = 5_000;
-/** Milliseconds within which one server must answer a read. */
-const readMs = 2_000;
+/** Milliseconds within which the broker must answer one try to store a part. */
+const tryTimeoutMs = 5_000;
+/** Milliseconds within which a server must answer when it is asked for a part. */
+const readTimeoutMs = 2_000;
 /** Milliseconds between two tries. */
-const againMs = 250;
+const retryPauseMs = 250;
 
-/** Milliseconds after which a call is not tried again. A restarted broker is back earlier. */
+/** Milliseconds after which a failing call is not tried again. A restarted broker is back sooner than that. */
 const defaultRetryForMs = 15_000;
 
-/** JetStream's errors for a stream, an account or a server without room, and for a message that could not be stored. */
-const fullCodes = [10002, 10023, 10047, 10077];
+/** JetStream's errors for a stream, an account or a server that has no room, and for a message that could not be stored. */
+const storageFullCodes = [10002, 10023, 10047, 10077];
 
-const objectName = /^[\w-]{1,128}$/;
+const objectNamePattern = /^[\w-]{1,128}$/;
 
-/** The content of the part `end` of an object. Other releases may have stored objects with chunks of another size. */
+/** The content of an object's part `end`. `chunkBytes` is in it because other releases may store chunks of another size. */
 const endSchema = z.object({ bytes: z.int().min(0), chunkBytes: z.int().min(1) });
 type End = z.output<typeof endSchema>;
 
 export interface JetStreamObjectsOptions {
+  /** Maximum bytes of all objects together. */
   maxBytes: number;
   log: Logger;
   /** Milliseconds after which a failing call is not tried again. Default: 15 s. */
@@ -44,9 +46,9 @@ export interface JetStreamObjectsOptions {
 }
 
 /**
- * Stores objects in JetStream, in files of the NATS servers. An object consists of chunks of 256 KiB, each a message with a subject of its
- * own, and of the part `end`, which is stored last. Chunks without the part `end` do not count as an object. At most a mebibyte of each
- * object is in memory.
+ * Stores objects in JetStream, in files of the NATS servers. An object consists of chunks of 256 KiB and of the part `end`, which is stored
+ * last. Each part is a message with a subject of its own. Chunks without a part `end` do not count as an object. While an object is stored
+ * or read, at most a mebibyte of it is in memory.
  */
 export class JetStreamObjects {
   readonly #broker: Broker;
@@ -60,45 +62,47 @@ export class JetStreamObjects {
   }
 
   /**
-   * Stores a body under a new name. The object becomes visible when it is complete.
-   * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws. The stored parts are deleted then; if
-   * the broker is unavailable, they stay until `delete` is called
+   * Stores a body as an object with a new name. Readers find the object once all of its parts are stored.
+   * @returns the size and digest of the body
+   * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws. After an error, the parts that were
+   * stored are deleted; if the broker is unavailable, they stay until `delete` is called
    */
   async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
     assertName(name);
-    const madeAt = await this.#retrying(() => this.#stream.ensure(), signal);
+    const createdAt = await this.#retry(() => this.#stream.ensure(), signal);
     const meter = new ByteMeter();
-    const sent: Promise<void>[] = [];
+    const pendingChunks: Promise<void>[] = [];
     try {
       let chunks = 0;
       for await (const chunk of splitIntoChunks(meter.pass(body), chunkBytes)) {
         signal?.throwIfAborted();
-        if (sent.length === windowChunks) await sent.shift();
-        const storing = this.#store(this.#broker.subjects.objectPart(name, chunks), chunk, signal);
-        // The promise is awaited later and may reject before; without a handler, the process would end.
+        if (pendingChunks.length === maxUnconfirmedChunks) await pendingChunks.shift();
+        const storing = this.#storePart(this.#broker.subjects.objectPart(name, chunks), chunk, signal);
+        // The promise may reject before it is awaited. Without a handler, the process would then end.
         storing.catch(() => undefined);
-        sent.push(storing);
+        pendingChunks.push(storing);
         chunks += 1;
       }
-      for (const storing of sent) await storing;
-      // A stream that was created again meanwhile has lost the first chunks.
-      if ((await this.#retrying(() => this.#stream.madeAt(), signal)) !== madeAt)
-        throw unavailable(new Error('the stream of objects was made anew'));
+      for (const storing of pendingChunks) await storing;
+      // A stream that was created again while the chunks were sent has lost the first ones.
+      if ((await this.#retry(() => this.#stream.readCreationTime(), signal)) !== createdAt)
+        throw unavailable(new Error('the stream of objects was created again'));
       signal?.throwIfAborted();
       const measured = meter.result();
       const end: End = { bytes: measured.bytes, chunkBytes };
-      await this.#store(this.#broker.subjects.objectPart(name, 'end'), JSON.stringify(end), signal);
+      await this.#storePart(this.#broker.subjects.objectPart(name, 'end'), JSON.stringify(end), signal);
       return measured;
     } catch (error) {
-      await Promise.allSettled(sent);
+      await Promise.allSettled(pendingChunks);
       if (this.#broker.connected) await this.#stream.deleteObject(name).catch(() => undefined);
       throw error;
     }
   }
 
   /**
-   * Reads the bytes of an object from one position up to another, which is not included; undefined if there is no such object.
-   * @throws RouterError `store_unavailable`; the iterator throws it too
+   * Reads an object's bytes from the position `from`, counted from 0, up to `to`, which is not included. Without `to`, reads to the end.
+   * @returns undefined if there is no such object
+   * @throws RouterError `store_unavailable`; the iterator may throw it, too
    */
   async get(
     name: string,
@@ -106,26 +110,26 @@ export class JetStreamObjects {
     signal?: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array> | undefined> {
     assertName(name);
-    await this.#retrying(() => this.#stream.ensure(), signal);
-    const text = await this.#read(this.#broker.subjects.objectPart(name, 'end'), signal);
-    if (!text) return undefined;
-    const end = endSchema.parse(JSON.parse(Buffer.from(text).toString()));
-    return this.#chunks(name, end, { from, to: Math.min(to ?? end.bytes, end.bytes) }, signal);
+    await this.#retry(() => this.#stream.ensure(), signal);
+    const endPart = await this.#readPart(this.#broker.subjects.objectPart(name, 'end'), signal);
+    if (!endPart) return undefined;
+    const end = endSchema.parse(JSON.parse(Buffer.from(endPart).toString()));
+    return this.#readChunks(name, end, { from, to: Math.min(to ?? end.bytes, end.bytes) }, signal);
   }
 
   /**
-   * Deletes an object, or the parts of an object that was not stored completely.
+   * Deletes an object, even one of which only some parts were stored. Does nothing if there is no such object.
    * @throws RouterError `store_unavailable`
    */
   async delete(name: string): Promise<void> {
     assertName(name);
-    await this.#retrying(async () => {
+    await this.#retry(async () => {
       await this.#stream.ensure();
       await this.#stream.deleteObject(name);
     });
   }
 
-  async *#chunks(
+  async *#readChunks(
     name: string,
     { chunkBytes: size }: End,
     { from, to }: { from: number; to: number },
@@ -133,10 +137,10 @@ export class JetStreamObjects {
   ): AsyncGenerator<Uint8Array> {
     let next = Math.floor(from / size);
     const requested: Promise<Uint8Array>[] = [];
-    for (let at = from; at < to;) {
-      // The next chunk is on its way while the reader works on this one.
+    for (let position = from; position < to;) {
+      // The next chunk is requested already, so that it arrives while the reader works on this one.
       while (requested.length < 2 && next * size < to) {
-        const reading = this.#chunk(name, next, signal);
+        const reading = this.#readChunk(name, next, signal);
         reading.catch(() => undefined);
         requested.push(reading);
         next += 1;
@@ -144,46 +148,49 @@ export class JetStreamObjects {
       const chunk = await requested.shift();
       signal?.throwIfAborted();
       if (!chunk) return;
-      const start = at % size;
-      const piece = chunk.subarray(start, Math.min(chunk.length, start + to - at));
+      const start = position % size;
+      const piece = chunk.subarray(start, Math.min(chunk.length, start + to - position));
       if (piece.length === 0) throw unavailable(new Error(`a chunk of the object ${name} is too short`));
       yield piece;
-      at += piece.length;
+      position += piece.length;
     }
   }
 
-  async #chunk(name: string, index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
-    const chunk = await this.#read(this.#broker.subjects.objectPart(name, index), signal);
+  async #readChunk(name: string, index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    const chunk = await this.#readPart(this.#broker.subjects.objectPart(name, index), signal);
     if (!chunk) throw unavailable(new Error(`a chunk of the object ${name} is missing`));
     return chunk;
   }
 
-  async #store(subject: string, payload: Payload, signal: AbortSignal | undefined): Promise<void> {
-    const client = jetstream(this.#broker.nc, { timeout: tryMs });
-    await this.#retrying(async () => {
+  async #storePart(subject: string, payload: Payload, signal: AbortSignal | undefined): Promise<void> {
+    const client = jetstream(this.#broker.nc, { timeout: tryTimeoutMs });
+    await this.#retry(async () => {
       try {
-        await client.publish(subject, payload, { timeout: tryMs });
+        await client.publish(subject, payload, { timeout: tryTimeoutMs });
       } catch (error) {
-        // If the broker does not answer, the stream may be missing.
-        if (!isApiError(error, ...fullCodes) && this.#broker.connected) await this.#stream.recreate();
+        // The stream may be missing, and the next try needs it.
+        if (!isApiError(error, ...storageFullCodes) && this.#broker.connected) await this.#stream.ensureAgain();
         throw error;
       }
     }, signal);
   }
 
-  async #read(subject: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
-    return this.#retrying(
-      async () => (await this.#readDirectly(subject)) ?? (await this.#stream.find(subject)),
+  async #readPart(subject: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
+    return this.#retry(
+      async () => (await this.#readDirectly(subject)) ?? (await this.#stream.findPart(subject)),
       signal,
     );
   }
 
-  /** Reads from any server with a copy. A copy may not have the part yet, so after undefined the caller requests it from the leader. */
+  /**
+   * Reads a part from any server that has a copy of the stream.
+   * @returns undefined if that copy does not have the part yet, or no server answers. The caller then asks the leader
+   */
   async #readDirectly(subject: string): Promise<Uint8Array | undefined> {
     const { nc, subjects } = this.#broker;
     try {
       const answer = await nc.request(`$JS.API.DIRECT.GET.${subjects.objectStream}.${subject}`, '', {
-        timeout: readMs,
+        timeout: readTimeoutMs,
       });
       return statusOf(answer) === 0 ? answer.data : undefined;
     } catch {
@@ -191,25 +198,31 @@ export class JetStreamObjects {
     }
   }
 
-  /** Retries a failing call until `retryForMs` have passed. Fails at once if the storage is full. */
-  async #retrying<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const begun = performance.now();
+  /**
+   * Makes a call, and makes it again while it fails, until `retryForMs` have passed.
+   * @throws RouterError `storage_full` at once, otherwise `store_unavailable` in the end; or what the signal throws
+   */
+  async #retry<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const startedAt = performance.now();
     for (;;) {
       signal?.throwIfAborted();
       let failure: unknown = new Error('there is no connection to NATS');
       try {
-        if (this.#broker.connected) return await this.#unlessLost(act());
+        if (this.#broker.connected) return await this.#failIfConnectionLost(call());
       } catch (error) {
-        if (isApiError(error, ...fullCodes)) throw storageFull(error);
+        if (isApiError(error, ...storageFullCodes)) throw storageFull(error);
         failure = error;
       }
-      if (performance.now() - begun > this.#retryForMs || this.#broker.nc.isClosed()) throw unavailable(failure);
-      await sleep(againMs);
+      if (performance.now() - startedAt > this.#retryForMs || this.#broker.nc.isClosed()) throw unavailable(failure);
+      await sleep(retryPauseMs);
     }
   }
 
-  /** Stops waiting for an answer that was lost with the connection. */
-  async #unlessLost<T>(answer: Promise<T>): Promise<T> {
+  /**
+   * Waits for an answer of the broker.
+   * @throws if the connection was lost meanwhile, because the answer was lost with it
+   */
+  async #failIfConnectionLost<T>(answer: Promise<T>): Promise<T> {
     const lost = Promise.withResolvers<never>();
     const stop = this.#broker.onReconnect(() => lost.reject(new Error('the connection to NATS was lost')));
     try {
@@ -225,7 +238,7 @@ function statusOf({ headers }: Msg): number {
 }
 
 function assertName(name: string): void {
-  if (!objectName.test(name)) throw new Error(`an object cannot be named ${JSON.stringify(name)}`);
+  if (!objectNamePattern.test(name)) throw new Error(`an object cannot be named ${JSON.stringify(name)}`);
 }
 
 function storageFull(cause: unknown): RouterError {

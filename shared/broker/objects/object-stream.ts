@@ -9,32 +9,33 @@ import {
 } from '@nats-io/jetstream';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { isApiError, withReplicas } from '../connection/on-enough-nodes.ts';
+import { isApiError, withReplicas } from '../connection/with-replicas.ts';
 
 /** Milliseconds within which the broker must answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
-const answerMs = 5_000;
+const answerTimeoutMs = 5_000;
 
 /** JetStream's error for a stream that exists with other settings. */
 const streamNameInUse = 10058;
 /** JetStream's error for a stream that does not exist. */
 const streamNotFound = 10059;
 
-/** JetStream's errors for a stream that is larger than the limit of the servers or the account, or than the room of any server. */
+/** JetStream's errors for a stream that is larger than the servers or the account allow, or for which no server has room. */
 const noRoomCodes = [10002, 10005, 10023, 10028, 10047];
 
-const minBytes = 16 * 1024 * 1024;
+/** Bytes of the smallest stream that is tried if the servers have little room. */
+const minStreamBytes = 16 * 1024 * 1024;
 
 /**
  * The JetStream stream that stores objects, in files. It keeps one message of each subject, so a part that is stored twice exists once.
- * It refuses parts that exceed its size.
+ * When the stream is full, it refuses further parts.
  */
 export class ObjectStream {
   readonly #broker: Broker;
   readonly #maxBytes: number;
   readonly #log: Logger;
-  #made: Promise<string> | undefined;
+  #creation: Promise<string> | undefined;
 
-  /** @param maxBytes the size of the stream; less if the servers have less room */
+  /** @param maxBytes the maximum size of the stream. The stream is made smaller if the servers have less room */
   constructor(broker: Broker, maxBytes: number, log: Logger) {
     this.#broker = broker;
     this.#maxBytes = maxBytes;
@@ -42,28 +43,31 @@ export class ObjectStream {
   }
 
   /**
-   * Creates the stream, or updates it to these settings, unless that was done before.
-   * @returns when the stream was created. If it was created at another time than before, it has none of the earlier parts
+   * Creates the stream, or updates an existing one to the current settings. Does so once per instance.
+   * @returns the time at which the stream was created. A time other than the one returned earlier means that the stream is new and has lost
+   * all its parts
    */
   ensure(): Promise<string> {
-    this.#made ??= this.#make().catch((error: unknown) => {
-      this.#made = undefined;
+    this.#creation ??= this.#createFitting().catch((error: unknown) => {
+      this.#creation = undefined;
       throw error;
     });
-    return this.#made;
+    return this.#creation;
   }
 
   /**
-   * Returns when the existing stream was created.
-   * @throws also if there is no stream
+   * Asks the broker when the stream was created.
+   * @returns the time at which the stream was created
+   * @throws if there is no stream, or the broker does not answer
    */
-  async madeAt(): Promise<string> {
-    const { streams } = await this.#manager();
+  async readCreationTime(): Promise<string> {
+    const { streams } = await this.#openManager();
     return (await streams.info(this.#broker.subjects.objectStream)).created;
   }
 
-  async recreate(): Promise<void> {
-    this.#made = undefined;
+  /** Creates the stream if it is missing, even if `ensure` was called before. */
+  async ensureAgain(): Promise<void> {
+    this.#creation = undefined;
     await this.ensure();
   }
 
@@ -71,15 +75,15 @@ export class ObjectStream {
    * Deletes all parts of an object.
    * @returns the number of deleted parts
    */
-  async deleteObject(object: string): Promise<number> {
+  async deleteObject(name: string): Promise<number> {
     const { objectStream, objectParts } = this.#broker.subjects;
-    const { purged } = await (await this.#manager()).streams.purge(objectStream, { filter: objectParts(object) });
+    const { purged } = await (await this.#openManager()).streams.purge(objectStream, { filter: objectParts(name) });
     return purged;
   }
 
-  /** Returns what the leader of the stream has stored under a subject; undefined if nothing is stored there. */
-  async find(subject: string): Promise<Uint8Array | undefined> {
-    const { streams } = await this.#manager();
+  /** Reads the part with this subject from the leader of the stream. Returns undefined if there is no such part, or no stream. */
+  async findPart(subject: string): Promise<Uint8Array | undefined> {
+    const { streams } = await this.#openManager();
     try {
       return (await streams.getMessage(this.#broker.subjects.objectStream, { last_by_subj: subject }))?.data;
     } catch (error) {
@@ -88,24 +92,28 @@ export class ObjectStream {
     }
   }
 
-  /** Creates the stream as large as the servers have room for, with copies on several nodes if there are enough. */
-  async #make(): Promise<string> {
-    const manager = await this.#manager();
+  /**
+   * Creates or updates the stream, with copies on several nodes if there are enough. If the servers have too little room, tries half the
+   * size again and again, down to `minStreamBytes`.
+   * @returns the time at which the stream was created
+   */
+  async #createFitting(): Promise<string> {
+    const manager = await this.#openManager();
     return withReplicas(this.#broker, async (copies) => {
-      for (let maxBytes = this.#maxBytes; ; maxBytes = Math.max(minBytes, Math.floor(maxBytes / 2))) {
+      for (let maxBytes = this.#maxBytes; ; maxBytes = Math.max(minStreamBytes, Math.floor(maxBytes / 2))) {
         try {
-          const created = await this.#makeOn(manager, copies, maxBytes);
+          const createdAt = await this.#createWith(manager, copies, maxBytes);
           if (maxBytes < this.#maxBytes)
             this.#log.warn({ maxBytes, wanted: this.#maxBytes }, 'NATS has less room for files than is set');
-          return created;
+          return createdAt;
         } catch (error) {
-          if (maxBytes <= minBytes || !isApiError(error, ...noRoomCodes)) throw error;
+          if (maxBytes <= minStreamBytes || !isApiError(error, ...noRoomCodes)) throw error;
         }
       }
     });
   }
 
-  async #makeOn(manager: JetStreamManager, copies: number, maxBytes: number): Promise<string> {
+  async #createWith(manager: JetStreamManager, copies: number, maxBytes: number): Promise<string> {
     const { objectStream: name, allObjects } = this.#broker.subjects;
     const config = {
       name,
@@ -118,7 +126,7 @@ export class ObjectStream {
       allow_direct: true,
       num_replicas: copies,
     };
-    // The update comes first, because if NATS has no room for a second stream, it refuses to add a stream even if that stream exists.
+    // Update first: when space is short, NATS answers `add` with an error for missing room, even for a stream that exists already.
     const updated = await updateStream(manager, config);
     if (updated) return updated.created;
     try {
@@ -129,12 +137,12 @@ export class ObjectStream {
     return (await manager.streams.update(name, config)).created;
   }
 
-  #manager(): Promise<JetStreamManager> {
-    return jetstreamManager(this.#broker.nc, { checkAPI: false, timeout: answerMs });
+  #openManager(): Promise<JetStreamManager> {
+    return jetstreamManager(this.#broker.nc, { checkAPI: false, timeout: answerTimeoutMs });
   }
 }
 
-/** @returns undefined if there is no such stream */
+/** Updates an existing stream. Returns undefined if there is no such stream. */
 async function updateStream(
   { streams }: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },

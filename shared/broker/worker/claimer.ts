@@ -2,21 +2,22 @@ import type { Msg } from '@nats-io/transport-node';
 import { LRUCache } from 'lru-cache';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts';
-import { parseGrant } from '../contract/subjects.ts';
+import { parseGrantToken } from '../contract/subjects.ts';
 import type { Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { DispatcherContacts } from './dispatcher-contacts.ts';
 
-/** Milliseconds until a claim is given up if its dispatcher does not answer, or stops in the middle of a body. */
+/** Milliseconds after which a claim is given up if its dispatcher sends no answer, or no further part of the body. */
 const answerMs = 5_000;
 
-/** Maximum claims that stay stored after they were given up without an answer. Their grant may still come. */
+/** Maximum claims that are remembered after they were given up without an answer, because their grant may still come. */
 const maxUnanswered = 1_000;
 
 /**
- * The outcome of a claim. `gone`, `taken` and `later` (another worker gets the job) need no further work. `full` means that there is no
- * memory for the body. `silent` means that the dispatcher did not answer in time, or did not complete the body.
+ * The outcome of a claim. After `gone`, `taken` and `later`, which are answers of the dispatcher (see `ClaimAnswer`), the worker has
+ * nothing more to do. `full` means that the worker has no memory for the body. `silent` means that the dispatcher did not answer in time,
+ * or did not complete the body.
  */
 export type ClaimOutcome =
   | { kind: 'grant'; grant: Grant; body: Buffer }
@@ -24,14 +25,14 @@ export type ClaimOutcome =
   | { kind: 'full'; grant: Grant }
   | { kind: 'silent'; grant: Grant | undefined };
 
-interface Pending {
+interface PendingClaim {
   ingress: string;
-  onNobody: () => void;
+  onNoDispatcher: () => void;
   onOutcome: (outcome: ClaimOutcome) => void;
   timer: NodeJS.Timeout;
   grant: Grant | undefined;
   parts: Uint8Array[];
-  received: number;
+  receivedBytes: number;
 }
 
 export interface ClaimerOptions {
@@ -40,18 +41,18 @@ export interface ClaimerOptions {
   /** The subject prefix of the worker's own inbox for answers to claims. */
   inbox: string;
   contacts: DispatcherContacts;
-  /** The memory budget from which bodies are reserved. The receiver of a grant releases the memory of its body. */
+  /** The memory budget in which this class reserves memory for each granted body. Who gets the body releases that memory. */
   bodies: MemoryBudget;
-  /** Called if a claim that was given up without an answer is granted after all, with the grant and the first part of its body. */
+  /** Called with the grant and the first part of its body if a claim is granted after it was given up without an answer. */
   onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
 }
 
-/** Claims jobs for one worker. All answers come to one inbox; the parts of a body follow the answer in order. */
+/** Claims jobs for one worker. All answers come to one inbox; the further parts of a body follow its grant in order. */
 export class Claimer {
   readonly #options: ClaimerOptions;
-  readonly #pending = new Map<string, Pending>();
-  readonly #unanswered = new LRUCache<string, string>({ max: maxUnanswered });
-  #count = 0;
+  readonly #pending = new Map<string, PendingClaim>();
+  readonly #givenUp = new LRUCache<string, string>({ max: maxUnanswered });
+  #claimCount = 0;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -60,105 +61,108 @@ export class Claimer {
   /**
    * Claims the job of a ticket.
    * @param ackSubject JetStream's ack subject for the ticket; the dispatcher that answers the claim acks the ticket
-   * @param onNoDispatcher called once if the dispatcher has no subscriber; the caller must then ack the ticket
-   * @param onOutcome called once, in the same turn of the event loop as the deciding message, because a cancel right after a grant must
-   * find the job
+   * @param onNoDispatcher called once if the dispatcher is not subscribed any more; the caller must then ack the ticket
+   * @param onOutcome called once, in the turn of the event loop in which the last message of the answer arrives. So a cancel that arrives
+   * right after a grant finds the job
    */
   claim(
     ticket: Ticket,
     ackSubject: string,
-    onNoDispatcher: Pending['onNobody'],
-    onOutcome: Pending['onOutcome'],
+    onNoDispatcher: PendingClaim['onNoDispatcher'],
+    onOutcome: PendingClaim['onOutcome'],
   ): void {
-    this.#count += 1;
-    const id = String(this.#count);
+    this.#claimCount += 1;
+    const id = String(this.#claimCount);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
     const { ingress } = ticket;
     this.#pending.set(id, {
       ingress,
-      onNobody: onNoDispatcher,
+      onNoDispatcher,
       onOutcome,
       timer,
       grant: undefined,
       parts: [],
-      received: 0,
+      receivedBytes: 0,
     });
     const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: ackSubject });
     const { broker, worker, inbox, contacts } = this.#options;
     broker.publish(broker.subjects.claim(ingress, worker), claim, `${inbox}.${id}`);
-    contacts.at(ingress).recordSent(true);
+    contacts.getOrCreate(ingress).recordSent(true);
   }
 
-  giveUp(ingress: string): void {
+  /** Gives up all claims at a dispatcher. */
+  giveUpAt(ingress: string): void {
     for (const [id, pending] of this.#pending) if (pending.ingress === ingress) this.#giveUp(id);
   }
 
+  /** Whether the body of this grant is still on the way. */
   isReceiving(grant: string): boolean {
-    return this.#receiving(grant) !== undefined;
+    return this.#findByGrant(grant) !== undefined;
   }
 
-  /** Drops a grant whose body is still on the way, because its client has left. */
-  drop(grant: string): void {
-    const id = this.#receiving(grant);
+  /** Drops a grant whose body is still on the way, because the client has left. */
+  dropGrant(grant: string): void {
+    const id = this.#findByGrant(grant);
     if (id !== undefined) this.#finish(id, { kind: 'gone' });
   }
 
-  /** Gives up all claims. Call it after the connection was lost, because all answers and parts under way were lost with it. */
+  /** Gives up all claims. Call it after the connection was lost, because all answers and bodies under way were lost with it. */
   reset(): void {
     for (const id of this.#pending.keys()) this.#giveUp(id);
-    this.#unanswered.clear();
+    this.#givenUp.clear();
   }
 
-  /** Handles a message that came to the inbox. `id` is the number of the claim. */
+  /** Handles a message that came to the inbox for the claim with this id. */
   onMessage(id: string, { data: payload, headers }: Msg): void {
     const pending = this.#pending.get(id);
     if (!pending) return this.#onLateAnswer(id, payload);
     const { contacts } = this.#options;
-    const contact = contacts.at(pending.ingress);
+    const contact = contacts.getOrCreate(pending.ingress);
     if (headers?.code === noResponders) contact.recordAbsent();
     else contact.recordReceived();
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
-      pending.onNobody();
+      pending.onNoDispatcher();
       return this.#finish(id, { kind: 'gone' });
     }
     const decoded = decodeClaimAnswer(payload);
     if (!decoded) return this.#giveUp(id);
-    const { answer: grant, firstPart } = decoded;
-    if (grant.answer !== 'grant') return this.#finish(id, { kind: grant.answer });
-    if (!this.#options.bodies.take(grant.bodyBytes)) return this.#finish(id, { kind: 'full', grant });
-    pending.grant = grant;
+    const { answer, firstPart } = decoded;
+    if (answer.answer !== 'grant') return this.#finish(id, { kind: answer.answer });
+    if (!this.#options.bodies.take(answer.bodyBytes)) return this.#finish(id, { kind: 'full', grant: answer });
+    pending.grant = answer;
     this.#addPart(id, pending, firstPart);
   }
 
-  /** Reads only the first message of an answer, because the parts that follow a grant may be any bytes of a client. */
+  /** Handles the first message after a claim was given up. Later ones are not read, because the parts of a body may be any bytes. */
   #onLateAnswer(id: string, payload: Uint8Array): void {
-    const ingress = this.#unanswered.get(id);
+    const ingress = this.#givenUp.get(id);
     if (ingress === undefined) return;
-    this.#unanswered.delete(id);
-    this.#options.contacts.at(ingress).recordReceived();
+    this.#givenUp.delete(id);
+    this.#options.contacts.getOrCreate(ingress).recordReceived();
     const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
     if (answer?.answer === 'grant' && firstPart) this.#options.onLateGrant(answer, firstPart);
   }
 
-  #receiving(wanted: string): string | undefined {
-    for (const [id, { grant }] of this.#pending) if (grant && parseGrant(grant.reply) === wanted) return id;
+  /** Returns the id of the claim that is receiving the body of this grant. */
+  #findByGrant(wanted: string): string | undefined {
+    for (const [id, { grant }] of this.#pending) if (grant && parseGrantToken(grant.reply) === wanted) return id;
     return undefined;
   }
 
-  #addPart(id: string, pending: Pending, part: Uint8Array): void {
+  #addPart(id: string, pending: PendingClaim, part: Uint8Array): void {
     const { grant } = pending;
     if (!grant) return;
     pending.parts.push(part);
-    pending.received += part.length;
+    pending.receivedBytes += part.length;
     pending.timer.refresh();
-    if (pending.received >= grant.bodyBytes)
+    if (pending.receivedBytes >= grant.bodyBytes)
       this.#finish(id, { kind: 'grant', grant, body: concatParts(pending.parts) });
   }
 
   #giveUp(id: string): void {
     const { ingress, grant } = this.#pending.get(id) ?? {};
-    if (ingress !== undefined && !grant) this.#unanswered.set(id, ingress);
+    if (ingress !== undefined && !grant) this.#givenUp.set(id, ingress);
     this.#finish(id, { kind: 'silent', grant });
   }
 

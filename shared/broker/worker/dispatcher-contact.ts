@@ -1,42 +1,45 @@
-/** Minimum milliseconds to keep a sent frame. A connection that dies loses what was sent shortly before. */
-const keptMs = 1_000;
+/** Minimum milliseconds for which a sent frame is kept. A connection that dies loses what was sent shortly before. */
+const minKeptMs = 1_000;
 
-/** Milliseconds within which a dispatcher should answer an echo. If it takes longer, the frames sent since may be lost. */
-const promptMs = 600;
+/** Milliseconds within which a dispatcher normally answers an echo request. If it takes longer, the frames sent since may be lost. */
+const maxPromptMs = 600;
 
-/** Milliseconds after an outage during which a dispatcher may still find out which frames it misses. */
+/** Milliseconds after an outage within which a dispatcher finds out which frames it misses. */
 export const recoveryMs = 5_000;
 
 /**
  * A worker's view of its connection to one dispatcher. Times are milliseconds of `performance.now()`.
  *
- * An answered echo confirms the frames that were sent before it, because the broker keeps the order of a connection's messages. A
- * dispatcher that was out of reach requests its missing frames when it returns. Until then, and for a while after, no frame counts as
- * confirmed.
+ * An answered echo request confirms the frames that were sent before the request, because the broker keeps the order of a connection's
+ * messages. A dispatcher that was out of reach requests its missing frames when it returns. Until it returns, and for `recoveryMs` after,
+ * no frame counts as confirmed.
  * See docs/decisions/0010-confirmed-frames.md.
  */
 export class DispatcherContact {
   readonly ingress: string;
-  #sentAt = performance.now();
-  #cameAt = Number.NEGATIVE_INFINITY;
-  #askedAt: number | undefined;
+  #lastSentAt = performance.now();
+  #lastReceivedAt = Number.NEGATIVE_INFINITY;
+  /** When the first message was sent that the dispatcher has not answered; undefined if no answer is due. */
+  #awaitingSince: number | undefined;
   #echoNumber = 0;
   #echoSentAt = Number.NEGATIVE_INFINITY;
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #silentSince: number | undefined;
   #absentSince: number | undefined;
-  #youngUntil = Number.NEGATIVE_INFINITY;
+  /** Until then, the dispatcher may request frames that it missed during an outage. */
+  #recoveringUntil = Number.NEGATIVE_INFINITY;
 
   constructor(ingress: string) {
     this.ingress = ingress;
   }
 
   get lastReceivedAt(): number {
-    return this.#cameAt;
+    return this.#lastReceivedAt;
   }
 
-  get usedAt(): number {
-    return Math.max(this.#sentAt, this.#cameAt);
+  /** When something was last sent to the dispatcher or came from it. */
+  get lastUsedAt(): number {
+    return Math.max(this.#lastSentAt, this.#lastReceivedAt);
   }
 
   /** Whether the dispatcher has not answered in time although the broker lists it as a subscriber. */
@@ -44,86 +47,93 @@ export class DispatcherContact {
     return this.#silentSince !== undefined;
   }
 
-  /** Since when nothing has come from the dispatcher although something should; undefined while it is in reach. */
+  /** Since when the dispatcher is out of reach, because it is silent or absent; undefined while it is in reach. */
   get lostSince(): number | undefined {
     return this.#absentSince ?? this.#silentSince;
   }
 
   /**
    * Records that something is sent to the dispatcher.
-   * @param isAsked whether the dispatcher answers it at once
+   * @param isAnswered whether the dispatcher answers the message at once
    */
-  recordSent(isAsked = false): void {
-    this.#sentAt = performance.now();
-    if (isAsked) this.#askedAt ??= this.#sentAt;
+  recordSent(isAnswered = false): void {
+    this.#lastSentAt = performance.now();
+    if (isAnswered) this.#awaitingSince ??= this.#lastSentAt;
   }
 
+  /** Whether anything was sent since the last echo request, or an answer is due, and that request is at least `everyMs` old. */
   isEchoDue(now: number, everyMs: number): boolean {
-    return (this.#askedAt !== undefined || this.#sentAt > this.#echoSentAt) && now - this.#echoSentAt >= everyMs;
+    return (
+      (this.#awaitingSince !== undefined || this.#lastSentAt > this.#echoSentAt) && now - this.#echoSentAt >= everyMs
+    );
   }
 
+  /** Records that an echo request with this number is sent. */
   recordEcho(number: number, now: number): void {
     this.#echoNumber = number;
     this.#echoSentAt = now;
-    this.#askedAt ??= now;
+    this.#awaitingSince ??= now;
   }
 
   /** Whether the dispatcher has not answered for longer than `ms` and does not count as silent yet. */
   isOverdue(now: number, ms: number): boolean {
-    return this.#silentSince === undefined && this.#askedAt !== undefined && now - this.#askedAt > ms;
+    return this.#silentSince === undefined && this.#awaitingSince !== undefined && now - this.#awaitingSince > ms;
   }
 
   markSilent(): void {
-    this.#silentSince = this.#askedAt;
+    this.#silentSince = this.#awaitingSince;
   }
 
   /**
    * Records that something came from the dispatcher.
-   * @param echo the number of the echo that this answers
+   * @param echo the number of the echo request, if this is the answer to one
    */
   recordReceived(echo?: number): void {
     const now = performance.now();
-    // A dispatcher that is always late is slow, not out of reach, so its confirmations count again after a while.
-    const wasAway = this.lostSince !== undefined || (this.#isLate(now) && now > this.#youngUntil + recoveryMs);
-    if (wasAway) this.#youngUntil = now + recoveryMs;
-    this.#cameAt = now;
-    this.#answered();
+    // If the dispatcher is always late, it is slow and not out of reach. So its answers confirm frames again after a while.
+    const wasAway = this.lostSince !== undefined || (this.#isLate(now) && now > this.#recoveringUntil + recoveryMs);
+    if (wasAway) this.#recoveringUntil = now + recoveryMs;
+    this.#lastReceivedAt = now;
+    this.#stopAwaiting();
     this.#absentSince = undefined;
-    if (echo === this.#echoNumber && now >= this.#youngUntil) this.#confirmedAt = this.#echoSentAt;
+    if (echo === this.#echoNumber && now >= this.#recoveringUntil) this.#confirmedAt = this.#echoSentAt;
   }
 
   /**
-   * Records that the broker has no subscriber for the dispatcher, because it has ended or lost its connection. It does not count as silent,
-   * because the broker answers for it at once.
+   * Records that the dispatcher is not subscribed any more, because it has ended or lost its connection. It does not count as silent,
+   * because the broker says at once that it is absent.
    */
   recordAbsent(): void {
-    // A dispatcher whose host has vanished is silent first, until the broker closes its connection.
+    // A dispatcher whose host has vanished is first silent, and absent when the broker has closed its connection.
     this.#absentSince ??= this.#silentSince ?? performance.now();
-    this.#answered();
+    this.#stopAwaiting();
   }
 
   /** Stops waiting for answers. Call it after the worker's own connection was lost. */
   reset(): void {
-    this.#answered();
+    this.#stopAwaiting();
     this.#absentSince = undefined;
-    this.#youngUntil = performance.now() + recoveryMs;
+    this.#recoveringUntil = performance.now() + recoveryMs;
   }
 
+  /** Whether the dispatcher may be out of reach, so that it may request frames again that were sent long ago. */
   isDoubtful(now: number): boolean {
-    return this.#isLate(now) || now < this.#youngUntil;
+    return this.#isLate(now) || now < this.#recoveringUntil;
   }
 
-  /** Returns the time before which all sent frames have reached the dispatcher. */
-  confirmedBefore(now: number): number {
-    return Math.min(now - keptMs, this.#confirmedAt);
+  /** Returns a time before which all sent frames have certainly reached the dispatcher. */
+  findConfirmedTime(now: number): number {
+    return Math.min(now - minKeptMs, this.#confirmedAt);
   }
 
   #isLate(now: number): boolean {
-    return this.#absentSince !== undefined || (this.#askedAt !== undefined && now - this.#askedAt > promptMs);
+    return (
+      this.#absentSince !== undefined || (this.#awaitingSince !== undefined && now - this.#awaitingSince > maxPromptMs)
+    );
   }
 
-  #answered(): void {
-    this.#askedAt = undefined;
+  #stopAwaiting(): void {
+    this.#awaitingSince = undefined;
     this.#silentSince = undefined;
   }
 }

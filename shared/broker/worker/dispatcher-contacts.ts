@@ -4,17 +4,19 @@ import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { DispatcherContact } from './dispatcher-contact.ts';
 
+/** Milliseconds between two checks of all dispatchers. */
 const tickMs = 100;
 
-const echoMs = 500;
+/** Minimum milliseconds between two echo requests to a dispatcher. */
+const echoIntervalMs = 500;
 
-/** Milliseconds without an answer after which a dispatcher counts as silent, if the broker answers. */
+/** Milliseconds without an answer after which a dispatcher counts as silent, provided that the broker answers. */
 const silentAfterMs = 1_000;
 
-/** Milliseconds without traffic after which a dispatcher is dropped from the list. */
-const forgottenMs = 60_000;
+/** Milliseconds without traffic after which a dispatcher is forgotten. */
+const forgetAfterMs = 60_000;
 
-/** Maximum remembered dispatchers, the most recently used ones. Tickets name them, so a forged ticket may name any. */
+/** Maximum remembered dispatchers, the most recently used ones. It is needed because forged tickets may name any number of dispatchers. */
 const maxContacts = 1_000;
 
 export interface DispatcherContactsOptions {
@@ -22,24 +24,24 @@ export interface DispatcherContactsOptions {
   log: Logger;
   /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
-  /** Called when a dispatcher has fallen silent. The receiver must give up everything that waits for it. */
+  /** Called when a dispatcher has fallen silent. Whatever waits for this dispatcher must then be given up. */
   onSilent: (ingress: string) => void;
 }
 
 /**
- * Detects within a second that a dispatcher hangs, or that its host has vanished, while the broker still lists it as a subscriber. Also
- * finds out which frames have arrived.
+ * Detects within a second that a dispatcher hangs, or that its host has vanished, while the broker still has its subscriptions. Also finds
+ * out which frames have arrived.
  *
- * A dispatcher that is sent something also gets an echo request, twice a second at most. The request is a keep-alive for a grant that does
- * not exist, which every release answers at once. Without an answer within a second, although the broker answers, the dispatcher is silent.
- * It stops being silent when anything comes from it.
+ * When a worker has sent something to a dispatcher, it also sends an echo request, twice a second at most. The request is a keep-alive for
+ * a grant that does not exist; every release answers it at once. If no answer comes within a second, although the broker answers, the
+ * dispatcher is silent. It stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
   readonly #options: DispatcherContactsOptions;
   readonly #contacts = new LRUCache<string, DispatcherContact>({ max: maxContacts });
   readonly #timer: NodeJS.Timeout;
-  #echoes = 0;
-  #isJudging = false;
+  #echoCount = 0;
+  #isMarking = false;
 
   constructor(options: DispatcherContactsOptions) {
     this.#options = options;
@@ -55,7 +57,8 @@ export class DispatcherContacts {
     for (const contact of this.#contacts.values()) contact.reset();
   }
 
-  at(ingress: string): DispatcherContact {
+  /** Returns the contact of a dispatcher, and creates it if there is none. */
+  getOrCreate(ingress: string): DispatcherContact {
     const known = this.#contacts.get(ingress);
     if (known) return known;
     const contact = new DispatcherContact(ingress);
@@ -68,8 +71,9 @@ export class DispatcherContacts {
   }
 
   /**
-   * Handles the answer to an echo.
-   * @returns false if the token is that of a grant
+   * Handles the answer to an echo request.
+   * @param token the last token of the answer's subject
+   * @returns false if the token is that of a grant, so that the message is no such answer
    */
   onEcho(token: string, { headers }: Pick<Msg, 'headers'>): boolean {
     const [, number, ingress] = /^echo-(\d+)-(.+)$/.exec(token) ?? [];
@@ -80,11 +84,11 @@ export class DispatcherContacts {
     return true;
   }
 
-  /** Returns the dispatcher that sent something most recently, within the last minute; silent and absent ones are skipped. */
-  lastActive(): string | undefined {
+  /** Returns the dispatcher in reach that sent something most recently; undefined if none has within the last minute. */
+  findLastActive(): string | undefined {
     let best: DispatcherContact | undefined;
     for (const contact of this.#contacts.values()) {
-      const isLater = contact.lastReceivedAt > (best?.lastReceivedAt ?? performance.now() - forgottenMs);
+      const isLater = contact.lastReceivedAt > (best?.lastReceivedAt ?? performance.now() - forgetAfterMs);
       if (contact.lostSince === undefined && isLater) best = contact;
     }
     return best?.ingress;
@@ -93,32 +97,32 @@ export class DispatcherContacts {
   #tick(now: number): void {
     if (!this.#options.broker.connected) return;
     for (const contact of this.#contacts.values()) {
-      if (contact.usedAt < now - forgottenMs) this.#contacts.delete(contact.ingress);
-      else if (contact.isEchoDue(now, echoMs)) this.#ask(contact, now);
+      if (contact.lastUsedAt < now - forgetAfterMs) this.#contacts.delete(contact.ingress);
+      else if (contact.isEchoDue(now, echoIntervalMs)) this.#sendEcho(contact, now);
     }
-    if (!this.#isJudging && this.#overdue(now).length > 0) void this.#judge();
+    if (!this.#isMarking && this.#findOverdue(now).length > 0) void this.#markSilentContacts();
   }
 
-  #ask(contact: DispatcherContact, now: number): void {
+  #sendEcho(contact: DispatcherContact, now: number): void {
     const { broker, inbox } = this.#options;
-    this.#echoes += 1;
-    contact.recordEcho(this.#echoes, now);
-    const token = `echo-${this.#echoes}-${contact.ingress}`;
+    this.#echoCount += 1;
+    contact.recordEcho(this.#echoCount, now);
+    const token = `echo-${this.#echoCount}-${contact.ingress}`;
     broker.publish(`${broker.subjects.reply(contact.ingress, token)}.k.0`, '', `${inbox}.${token}`);
   }
 
-  #overdue(now: number): DispatcherContact[] {
+  #findOverdue(now: number): DispatcherContact[] {
     return [...this.#contacts.values()].filter((contact) => contact.isOverdue(now, silentAfterMs));
   }
 
   /** Marks overdue dispatchers as silent once the broker has answered, which shows that neither the broker nor this process hangs. */
-  async #judge(): Promise<void> {
-    this.#isJudging = true;
+  async #markSilentContacts(): Promise<void> {
+    this.#isMarking = true;
     const answerMs = await this.#options.broker.roundTripMs();
-    this.#isJudging = false;
+    this.#isMarking = false;
     if (answerMs === undefined) return;
     // The broker keeps the order, so whatever the server sent before its answer has arrived by now.
-    for (const contact of this.#overdue(performance.now())) {
+    for (const contact of this.#findOverdue(performance.now())) {
       contact.markSilent();
       this.#options.log.warn({ ingress: contact.ingress }, 'ingress is silent: its tickets are set aside');
       this.#options.onSilent(contact.ingress);

@@ -1,64 +1,70 @@
 import type { ReplyWriter } from './reply-writer.ts';
 
-/** Maximum milliseconds to keep the end of an answer. That is as long as its dispatcher may be out of reach. */
+/** Maximum milliseconds for which the end of an answer is kept: as long as its dispatcher may be out of reach. */
 const maxKeptMs = 60_000;
 
-/** Minimum milliseconds to keep the end of an answer. With a larger value, many answers would reach the old generation of the heap. */
-const keptMs = 1_000;
+/** Minimum milliseconds for which the end of an answer is kept. If it were longer, many answers would reach the heap's old generation. */
+const minKeptMs = 1_000;
 
-/** Maximum bytes of kept frames over all finished answers. Beyond it, the oldest answers are dropped first. */
+/** Maximum bytes of the kept frames of all finished answers together. Beyond it, the oldest answers are dropped. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Approximate bytes of one kept answer besides its frames. */
+/** Approximate bytes that a kept answer costs besides its frames. */
 const overheadBytes = 1_024;
 
-interface Finished {
+interface FinishedReply {
   writer: ReplyWriter;
-  at: number;
+  endedAt: number;
 }
 
-/** Keeps answers for a moment after their end, because their last frames may be lost and requested again. */
+/** Keeps the last frames of finished answers for a while, because a dispatcher that misses them requests them again. */
 export class FinishedReplies {
-  /** The ended answers by grant, oldest first. */
-  readonly #finished = new Map<string, Finished>();
+  /** The finished answers by grant, oldest first. */
+  readonly #replies = new Map<string, FinishedReply>();
   #bytes = 0;
 
   add(grant: string, writer: ReplyWriter): void {
-    this.#finished.set(grant, { writer, at: performance.now() });
+    this.#replies.set(grant, { writer, endedAt: performance.now() });
     this.#bytes += sizeOf(writer);
-    if (this.#bytes > maxKeptBytes) this.#dropBeyondBound();
+    if (this.#bytes > maxKeptBytes) this.#dropOldest();
   }
 
   get(grant: string): ReplyWriter | undefined {
-    return this.#finished.get(grant)?.writer;
+    return this.#replies.get(grant)?.writer;
   }
 
-  /** Returns the answers that ended before a time of `performance.now()`. */
-  endedBefore(time: number): ReplyWriter[] {
-    return [...this.#finished.values()].filter(({ at }) => at < time).map(({ writer }) => writer);
+  /** Returns the answers that were finished before a time, in milliseconds of `performance.now()`. */
+  findEndedBefore(time: number): ReplyWriter[] {
+    return [...this.#replies.values()].filter(({ endedAt }) => endedAt < time).map(({ writer }) => writer);
   }
 
-  /** Drops the answers that have reached their dispatcher. Do not call it while the connection is down or has just been restored. */
+  /**
+   * Drops the answers that have reached their dispatcher, and those that were kept for `maxKeptMs`. Do not call it while the connection is
+   * down or has just been restored.
+   */
   dropOld(now: number): void {
-    for (const [grant, kept] of this.#finished) {
-      if (kept.at > now - keptMs) break;
-      const hadBytes = kept.writer.keptBytes;
+    for (const [grant, kept] of this.#replies) {
+      if (kept.endedAt > now - minKeptMs) break;
+      const bytesBefore = kept.writer.keptBytes;
       const isConfirmed = kept.writer.dropConfirmed(now);
-      this.#bytes -= hadBytes - kept.writer.keptBytes;
-      if (isConfirmed || kept.at < now - maxKeptMs) this.#drop(grant, kept);
+      this.#bytes -= bytesBefore - kept.writer.keptBytes;
+      if (isConfirmed || kept.endedAt < now - maxKeptMs) this.#drop(grant, kept);
     }
   }
 
-  /** Called only if an answer must be dropped, because a map steps over deleted entries to find its first one. */
-  #dropBeyondBound(): void {
-    for (const [grant, kept] of this.#finished) {
+  /**
+   * Drops the oldest answers until the rest fits. Call it only when it must drop one: a map steps over all deleted entries to find its
+   * first.
+   */
+  #dropOldest(): void {
+    for (const [grant, kept] of this.#replies) {
       if (this.#bytes <= maxKeptBytes) break;
       this.#drop(grant, kept);
     }
   }
 
-  #drop(grant: string, { writer }: Finished): void {
-    this.#finished.delete(grant);
+  #drop(grant: string, { writer }: FinishedReply): void {
+    this.#replies.delete(grant);
     this.#bytes -= sizeOf(writer);
     writer.dropAll();
   }

@@ -1,15 +1,15 @@
 const blockBytes = 256 * 1024;
 
-/** Node allocates buffers of half a pool and more outside its pool, so these need no copy. */
+/** Maximum bytes of a frame that is copied. Node allocates larger buffers outside its pool, so larger frames need no copy. */
 const maxCopiedBytes = Buffer.poolSize / 2;
 
 const maxFreeBlocks = 16;
 
 const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** The share of the maximum from which there is no room for further frames. */
+/** The share of the maximum size above which there is no room for further frames. */
 const fullShare = 0.75;
-/** The share of the maximum below which there is room again. */
+/** The share of the maximum size below which there is room again. */
 const roomyShare = 0.5;
 
 interface Block {
@@ -19,24 +19,25 @@ interface Block {
 }
 
 export interface KeptFrame {
+  /** Bytes of the frame. */
   readonly length: number;
   /**
-   * Returns the bytes, in memory that is never written to again.
+   * Returns the frame's bytes, in memory that is never written to again.
    * @throws after `release`
    */
   read(): Uint8Array;
-  /** Frees the memory for later frames. May be called again. */
+  /** Frees the frame's memory for later frames. A second call does nothing. */
   release(): void;
 }
 
 /**
- * Keeps the sent frames of all answers for as long as dispatchers may request them again. That is about a second, or longer while a
- * dispatcher is out of reach. When the memory is full, handlers pause.
+ * The memory for the sent frames of all answers. A frame is kept for as long as its dispatcher may request it again: about a second, or
+ * longer while the dispatcher is out of reach. When the memory is full, handlers pause.
  *
- * Node's small buffers share memory with other buffers that were allocated at about the same time. A frame that is simply kept therefore
- * keeps many times its own length alive. It lives long enough to reach the old generation of the heap, which only full collections clear.
- * This class copies such frames into blocks and fills the blocks again and again. It never hands out a block. `read` returns a copy, so
- * that no answer can show bytes of a later one.
+ * Node's small buffers share memory with other buffers that were allocated at about the same time. A small frame that is simply kept would
+ * therefore keep many times its own length alive. It would also live long enough to reach the old generation of the heap, which only full
+ * collections clear. So this class copies small frames into blocks, and uses the same blocks again and again. It never hands out a block:
+ * `read` returns a copy, so that no answer can show bytes of a later answer.
  * See docs/decisions/0004-frame-memory.md.
  */
 export class FrameMemory {
@@ -45,38 +46,41 @@ export class FrameMemory {
   #current = newBlock();
   #frames = 0;
   #bytes = 0;
-  #roomy: PromiseWithResolvers<void> | undefined;
+  #whenRoomy: PromiseWithResolvers<void> | undefined;
 
-  /** @param maxBytes maximum bytes of kept frames */
+  /** @param maxBytes maximum bytes of all kept frames */
   constructor(maxBytes = defaultMaxBytes) {
     this.#maxBytes = maxBytes;
   }
 
+  /** Bytes of all kept frames. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether it keeps more than the maximum, so that the oldest frames must be dropped. */
-  get isOver(): boolean {
+  /** Whether the kept frames exceed the maximum size, so that the oldest ones must be dropped. */
+  get isOverfull(): boolean {
     return this.#bytes > this.#maxBytes;
   }
 
-  /** Resolves when there is room for further frames. Undefined if there is room now. */
+  /** Returns undefined if there is room for further frames, otherwise a promise that resolves when there is. */
   room(): Promise<void> | undefined {
     if (this.#bytes < this.#maxBytes * fullShare) return undefined;
-    this.#roomy ??= Promise.withResolvers();
-    return this.#roomy.promise;
+    this.#whenRoomy ??= Promise.withResolvers();
+    return this.#whenRoomy.promise;
   }
 
+  /** The number of kept frames that were copied into blocks. */
   get frames(): number {
     return this.#frames;
   }
 
+  /** Keeps a frame until `release` is called on it. */
   keep(bytes: Uint8Array): KeptFrame {
     const { length } = bytes;
     this.#bytes += length;
-    if (length > maxCopiedBytes) return new OwnFrame(this, bytes);
-    if (this.#current.used + length > blockBytes) this.#nextBlock();
+    if (length > maxCopiedBytes) return new UncopiedFrame(this, bytes);
+    if (this.#current.used + length > blockBytes) this.#useNextBlock();
     const block = this.#current;
     const start = block.used;
     block.bytes.set(bytes, start);
@@ -86,15 +90,15 @@ export class FrameMemory {
     return new BlockFrame(this, block, start, length);
   }
 
-  /** Counts released bytes. Only frames call it. */
+  /** Subtracts the bytes of a released frame. Only frames call this. */
   onBytesReleased(length: number): void {
     this.#bytes -= length;
-    if (!this.#roomy || this.#bytes > this.#maxBytes * roomyShare) return;
-    this.#roomy.resolve();
-    this.#roomy = undefined;
+    if (!this.#whenRoomy || this.#bytes > this.#maxBytes * roomyShare) return;
+    this.#whenRoomy.resolve();
+    this.#whenRoomy = undefined;
   }
 
-  /** Counts a released frame of a block. Only frames call it. */
+  /** Subtracts a released frame from its block, which can be filled again after its last frame. Only frames call this. */
   onFrameReleased(block: Block): void {
     block.frames -= 1;
     this.#frames -= 1;
@@ -103,7 +107,7 @@ export class FrameMemory {
     if (block !== this.#current && this.#free.length < maxFreeBlocks) this.#free.push(block);
   }
 
-  #nextBlock(): void {
+  #useNextBlock(): void {
     this.#current = this.#free.pop() ?? newBlock();
   }
 }
@@ -139,7 +143,7 @@ class BlockFrame implements KeptFrame {
   }
 }
 
-class OwnFrame implements KeptFrame {
+class UncopiedFrame implements KeptFrame {
   readonly #memory: FrameMemory;
   #bytes: Uint8Array | undefined;
   readonly length: number;

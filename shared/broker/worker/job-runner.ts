@@ -10,7 +10,7 @@ import type { Grant } from '../contract/claim.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
 import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
-import { parseGrant, parseDispatcher } from '../contract/subjects.ts';
+import { parseGrantToken, parseDispatcherName } from '../contract/subjects.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import type { FrameMemory } from './frame-memory.ts';
@@ -22,16 +22,21 @@ import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 /** Milliseconds without a frame after which a running job sends a keep-alive. */
 const quietMs = 2_500;
 
-/** The same limit shortly after a reconnect, when only the next frame shows that earlier frames are missing. */
-const youngQuietMs = 400;
+/**
+ * The same limit shortly after a reconnect, when only the next frame or keep-alive shows the dispatcher that earlier frames are missing.
+ */
+const quietAfterReconnectMs = 400;
 
-/** Milliseconds between the keep-alives of a job that sends frames all the time. The dispatcher answers a keep-alive if no client waits. */
-const probeMs = 5_000;
+/**
+ * Milliseconds between the keep-alives of a job that sends frames all the time. The dispatcher answers them if no client waits any more.
+ */
+const keepAliveIntervalMs = 5_000;
 
-interface Running {
+interface RunningJob {
   controller: AbortController;
   writer: ReplyWriter;
   contact: DispatcherContact;
+  /** Whether no sweep has seen the job yet. */
   isNew: boolean;
 }
 
@@ -51,18 +56,18 @@ export interface JobRunnerOptions {
   /** The memory budget from which the bodies of jobs are reserved. */
   bodies: MemoryBudget;
   contacts: DispatcherContacts;
-  /** Milliseconds that jobs go on while the broker or their dispatcher is out of reach. Their frames are kept meanwhile. */
+  /** Milliseconds for which jobs go on while the broker or their dispatcher is out of reach. Their frames are kept during that time. */
   outOfReachMs: number;
   /** Called when a job has ended and its slot is free. */
   onFreed: () => void;
 }
 
-/** Runs the jobs that were granted to a worker. Passes them to the handler, and their answers to their dispatchers. */
+/** Runs the jobs that were granted or offered to a worker: passes them to the handler, and their answers to their dispatchers. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
   /** The running jobs by grant. */
-  readonly #running = new ShortLivedMap<Running>();
+  readonly #running = new ShortLivedMap<RunningJob>();
   readonly #finished = new FinishedReplies();
 
   constructor(options: JobRunnerOptions) {
@@ -76,16 +81,16 @@ export class JobRunner {
 
   /**
    * Runs a job. `onFreed` is called when the job has ended.
-   * @param isOffered whether the job was offered, so that the dispatcher does not know yet that the worker has taken it. A keep-alive
-   * confirms it before the handler is called, because the handler may kill this process
+   * @param isOffered whether the job was offered, so that the dispatcher does not know yet that the worker has accepted it. A keep-alive
+   * tells the dispatcher before the handler is called, because the handler may kill this process
    */
   run(grant: Grant, body: Buffer, isOffered = false): void {
     const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =
       grant;
-    const id = parseGrant(reply);
+    const id = parseGrantToken(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, memory, bodies, contacts, onFreed } = this.#options;
-    const contact = contacts.at(parseDispatcher(reply));
+    const contact = contacts.getOrCreate(parseDispatcherName(reply));
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
       aliveInbox: `${inbox}.${id}`,
@@ -95,40 +100,40 @@ export class JobRunner {
       contact,
     });
     this.#running.set(id, { controller, writer, contact, isNew: true });
-    if (isOffered) writer.probe();
-    // By the next turn of the event loop, messages published in this turn are with the operating system.
-    const confirmed = isOffered ? setImmediate() : undefined;
-    const trace = this.#traceOf(grant);
+    if (isOffered) writer.sendKeepAlive();
+    // In the next turn of the event loop, the messages that this turn has published are with the operating system.
+    const confirmation = isOffered ? setImmediate() : undefined;
+    const trace = this.#beginTrace(grant);
     const request = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
     const job = { id: grant.job, trace, ...request, ...splitBody(grant, body) };
     const startedAt = performance.now();
-    const facts = { requestId, traceId: trace?.traceId, model, operation, format, stream };
-    const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
-      meter.finished({ format, operation, model, outcome, code, ms: performance.now() - startedAt });
+    const logFields = { requestId, traceId: trace?.traceId, model, operation, format, stream };
+    const recordEnd = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
+      meter.countJob({ format, operation, model, outcome, code, ms: performance.now() - startedAt });
       if (outcome !== 'done') trace?.fail(code ?? outcome);
       trace?.end();
     };
     const serve = async (): Promise<void> => {
       try {
-        if (confirmed) await confirmed;
+        if (confirmation) await confirmation;
         controller.signal.throwIfAborted();
         const end = await handler(job, writer, controller.signal);
         writer.end(end);
         this.#finished.add(id, writer);
-        count('done');
-        log.info({ ...facts, ms: elapsedMs(startedAt), usage: end.usage }, 'job done');
+        recordEnd('done');
+        log.info({ ...logFields, ms: elapsedMs(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
-        if (controller.signal.aborted && controller.signal.reason === cancelled) {
+        if (controller.signal.aborted && controller.signal.reason === cancelReason) {
           writer.close();
           writer.dropAll();
-          count('cancelled');
-          log.info({ ...facts, ms: elapsedMs(startedAt) }, 'job cancelled');
+          recordEnd('cancelled');
+          log.info({ ...logFields, ms: elapsedMs(startedAt) }, 'job cancelled');
           return;
         }
-        const reported = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
-        count('failed', reported.code);
-        log.warn({ ...facts, ms: elapsedMs(startedAt), code: reported.code, err: error }, 'job failed');
-        writer.fail(reported);
+        const routerError = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
+        recordEnd('failed', routerError.code);
+        log.warn({ ...logFields, ms: elapsedMs(startedAt), code: routerError.code, err: error }, 'job failed');
+        writer.fail(routerError);
         this.#finished.add(id, writer);
       } finally {
         this.#running.delete(id);
@@ -139,7 +144,7 @@ export class JobRunner {
     serve().catch((error: unknown) => log.error({ err: error, requestId }, 'ending a job failed'));
   }
 
-  #traceOf({ job, trace, operation, requestId }: Grant): TraceSpan | undefined {
+  #beginTrace({ job, trace, operation, requestId }: Grant): TraceSpan | undefined {
     const { tracing, tier } = this.#options;
     return tracing?.begin(`process jobs.${tier}`, 'consumer', trace, {
       attributes: {
@@ -154,41 +159,44 @@ export class JobRunner {
   }
 
   /**
-   * Cancels a job whose client has left.
-   * @returns false if there is no such job
+   * Cancels the job of a grant, because its client has left.
+   * @returns false if no such job is running
    */
   cancel(grant: string): boolean {
     const job = this.#running.get(grant);
-    job?.controller.abort(cancelled);
+    job?.controller.abort(cancelReason);
     return job !== undefined;
   }
 
+  /** Ends all running jobs with an error. */
   endAll(error: RouterError): void {
     for (const { controller } of this.#running.values()) controller.abort(error);
   }
 
   /**
-   * Sends the frames of a grant again, from a number on. If they are not kept any more, the job ends and its dispatcher gets
-   * `worker_lost`.
+   * Sends the frames of an answer again, from the number `from` on. If one of them is not kept any more, the job ends and its dispatcher
+   * gets the error `worker_lost`.
+   * @param reply the reply subject of the grant
    */
   retransmit(reply: string, from: number): void {
-    const id = parseGrant(reply);
+    const id = parseGrantToken(reply);
     const running = this.#running.get(id);
     const writer = running?.writer ?? this.#finished.get(id);
     if (writer?.retransmit(from)) return;
-    running?.controller.abort(cancelled);
+    running?.controller.abort(cancelReason);
     const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
     this.#broker.publish(`${reply}.x.${from}`, encodeError(error, { startedAt: this.#options.startedAt }));
   }
 
   /**
-   * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If the
-   * dispatcher has no subscriber, it may have been killed or lost its connection. Its jobs go on for `outOfReachMs`.
+   * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If instead
+   * the broker says that the dispatcher is not subscribed, it may have been killed or lost its connection. The job then goes on for
+   * `outOfReachMs`.
    */
   onAliveAnswer(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
     if (headers?.code === noResponders) job?.contact.recordAbsent();
-    else job?.controller.abort(cancelled);
+    else job?.controller.abort(cancelReason);
   }
 
   /** Sends the keep-alives that are due, and ends jobs if the broker or their dispatcher stays out of reach. Call it twice a second. */
@@ -197,35 +205,37 @@ export class JobRunner {
     const { outOfReachMs } = this.#options;
     if (disconnectedSince !== undefined) {
       if (now - disconnectedSince > outOfReachMs)
-        for (const { controller } of this.#running.values()) controller.abort(cancelled);
+        for (const { controller } of this.#running.values()) controller.abort(cancelReason);
       return;
     }
-    const isYoung = now - connectedSince < recoveryMs;
-    const maxQuietMs = isYoung ? youngQuietMs : quietMs;
+    const isJustReconnected = now - connectedSince < recoveryMs;
+    const maxQuietMs = isJustReconnected ? quietAfterReconnectMs : quietMs;
     for (const job of this.#running.values()) {
-      if (now - (job.contact.lostSince ?? now) > outOfReachMs) job.controller.abort(cancelled);
-      const { sentMs, probedMs } = job.writer.silenceMs(now);
-      // The dispatcher may have offered the job without knowing whether the worker took it.
+      if (now - (job.contact.lostSince ?? now) > outOfReachMs) job.controller.abort(cancelReason);
+      const { sinceFrameMs, sinceKeepAliveMs } = job.writer.computeSilence(now);
+      // If the job was offered, the dispatcher may not know yet that the worker has accepted it.
       const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
-      if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) job.writer.probe();
-      if (!isYoung) job.writer.dropConfirmed(now);
+      if (isUnconfirmed || sinceFrameMs > maxQuietMs || sinceKeepAliveMs > keepAliveIntervalMs)
+        job.writer.sendKeepAlive();
+      if (!isJustReconnected) job.writer.dropConfirmed(now);
     }
-    // A keep-alive reveals an end frame that was lost with the connection. Later ends are kept for a dispatcher that was out of reach for
-    // longer and requests them.
-    if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
+    // After a reconnect, a keep-alive shows the dispatcher that it misses the end of an answer. The ends of later answers are kept for
+    // dispatchers that were out of reach for longer, and that request them.
+    if (isJustReconnected) for (const writer of this.#finished.findEndedBefore(connectedSince)) writer.sendKeepAlive();
     else this.#finished.dropOld(now);
   }
 }
 
-/** Splits a granted body into the request's body and the part of the answer that follows it. */
+/** Splits a granted body into the request's body, and the client's part of the answer, if an answer is to be continued. */
 function splitBody({ relayedBytes }: Grant, body: Buffer): Pick<GrantedJob, 'body' | 'relayed'> {
   if (relayedBytes === undefined) return { body };
   const end = Math.max(0, body.length - relayedBytes);
   return { body: body.subarray(0, end), relayed: body.subarray(end) };
 }
 
-const cancelled = new Error('cancelled');
+/** The abort reason of a job that ends without an error for its dispatcher. */
+const cancelReason = new Error('cancelled');
 
 function asRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;

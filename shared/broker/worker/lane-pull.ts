@@ -2,58 +2,61 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Lane } from '../contract/subjects.ts';
 
 /** Milliseconds that a pull waits for tickets at the server. */
-export const expiresMs = 30_000;
+export const pullExpiryMs = 30_000;
 
 /**
- * Milliseconds between the server's heartbeats for a waiting pull. In a large pool the dispatcher requests heartbeats only for a few
- * pulls.
+ * Milliseconds between two heartbeats of the server for a waiting pull. In a large pool, the dispatcher requests heartbeats for only some
+ * of the pulls.
  */
-export const heartbeatMs = 5_000;
+export const pullHeartbeatMs = 5_000;
 
 /**
- * Milliseconds without a heartbeat after which a waiting pull counts as lost. A cluster of servers drops a pull without an answer while it
- * elects the leader of the pull's lane.
+ * Milliseconds without a heartbeat after which a waiting pull with heartbeats counts as lost. A cluster of servers drops a pull, without an
+ * answer, while it elects the leader of the pull's lane.
  */
-const silentMs = heartbeatMs + 2_000;
+const heartbeatTimeoutMs = pullHeartbeatMs + 2_000;
 
 /** Milliseconds after which a waiting pull without heartbeats counts as lost. */
-const forgottenMs = expiresMs + 3_000;
+const quietPullTimeoutMs = pullExpiryMs + 3_000;
 
-/** Milliseconds within which the server must end a pull that does not wait. */
+/** Milliseconds within which the server must answer a pull that does not wait. */
 const scanAnswerMs = 1_000;
 
 /**
  * Milliseconds within which a dispatcher must confirm a waiting pull. If it takes longer, the worker requests the lanes again, so that
- * another dispatcher replaces one that hangs.
+ * another dispatcher replaces this one, which may hang.
  */
 const confirmMs = 1_000;
 
 /**
- * Maximum milliseconds for which an unreadable lane keeps the worker from taking offers. The time is short because a cluster of servers may
- * lack a leader for long.
+ * Maximum milliseconds for which a lane whose pulls the server does not answer keeps the worker from accepting offers. The time is short,
+ * because a cluster of servers may be without a leader for long.
  */
-const unreadableMs = 500;
+const maxUnreadableMs = 500;
 
 /**
  * The state of one lane as the worker sees it.
  *
  * - `empty`: no pull is under way.
- * - `scanning`: a pull that does not wait is under way.
- * - `waiting`: pulls wait at the server.
- * - `broken`: the consumer is missing, and the worker has requested it from a dispatcher.
+ * - `scanning`: a pull is under way that does not wait at the server.
+ * - `waiting`: pulls wait at the server for tickets.
+ * - `broken`: the lane cannot be read, and the worker has requested it from a dispatcher.
  */
 type LaneState = 'empty' | 'scanning' | 'waiting' | 'broken';
 
-/** Tracks the pulls of one lane: the tickets that they may still deliver, and when their answer is overdue. */
+/** Tracks a worker's pulls of one lane: how many tickets they may still deliver, and when their answer is overdue. */
 export class LanePull {
   readonly lane: Lane;
   #state: LaneState = 'broken';
   #number = 0;
-  #open = 0;
+  /** The number of tickets that the pulls may still deliver. */
+  #openTickets = 0;
   #deadline = Number.POSITIVE_INFINITY;
   #isConfirmed = false;
-  /** Since when the server has answered no pull, even if the consumer was made and is missing again. */
-  #unreadSince: number | undefined = performance.now();
+  /**
+   * Since when the server has answered no pull; undefined while it answers. A lane that was made, but cannot be read, changes nothing here.
+   */
+  #unreadableSince: number | undefined = performance.now();
 
   constructor(lane: Lane) {
     this.lane = lane;
@@ -63,85 +66,99 @@ export class LanePull {
     return this.#state;
   }
 
-  /** The number of the last pull. Answers to an earlier pull, which may still wait at the server, have another number. */
+  /** The number of the last pull; 0 if there is none. Earlier pulls may still wait at the server; answers to them have other numbers. */
   get number(): number {
     return this.#number;
   }
 
+  /** Whether a dispatcher or the server has confirmed that the last pull waits. */
   get isConfirmed(): boolean {
     return this.#state === 'waiting' && this.#isConfirmed;
   }
 
-  /** Whether no ticket of the lane waits for this worker, because a pull waits, or the lane has been unreadable for a while. */
-  isDrained(now: number): boolean {
-    return this.#state === 'waiting' || (this.#unreadSince !== undefined && now - this.#unreadSince > unreadableMs);
+  /** Whether the worker need not expect a ticket of this lane first: a pull waits for one, or the lane has been unreadable for a while. */
+  hasNoTickets(now: number): boolean {
+    return (
+      this.#state === 'waiting' ||
+      (this.#unreadableSince !== undefined && now - this.#unreadableSince > maxUnreadableMs)
+    );
   }
 
+  /**
+   * Records that a pull is sent.
+   * @param batch the maximum tickets that the pull may deliver
+   */
   begin(state: 'scanning' | 'waiting', number: number, batch: number): void {
     this.#state = state;
     this.#number = number;
     this.#isConfirmed = false;
-    this.#open += batch;
+    this.#openTickets += batch;
     this.#deadline = performance.now() + (state === 'scanning' ? scanAnswerMs : confirmMs);
   }
 
   /**
-   * Counts a delivered ticket.
-   * @returns whether the pulls have delivered all tickets that they may deliver
+   * Records that a ticket of this lane was delivered.
+   * @returns whether the pulls will deliver no further ticket
    */
   recordTicket(): boolean {
-    this.#unreadSince = undefined;
-    // A ticket of an earlier pull, which may still wait at the server, does not count.
-    if (this.#open === 0) return false;
-    this.#open -= 1;
-    return this.#open === 0;
+    this.#unreadableSince = undefined;
+    // The ticket belongs to a pull that counts as lost and still waits at the server.
+    if (this.#openTickets === 0) return false;
+    this.#openTickets -= 1;
+    return this.#openTickets === 0;
   }
 
   /**
    * Records that a pull waits at the server.
-   * @param hasHeartbeats whether the server sends heartbeats for it
-   * @param isServers whether the server reports it, rather than the dispatcher that passes pulls on
+   * @param hasHeartbeats whether the server sends heartbeats for the pull
+   * @param isFromServer whether the server reports the wait, rather than the dispatcher that passes pulls on
    */
-  recordWaiting(hasHeartbeats: boolean, isServers = false): void {
+  recordWaiting(hasHeartbeats: boolean, isFromServer = false): void {
     this.#isConfirmed = true;
-    if (isServers) this.#unreadSince = undefined;
-    if (this.#state === 'waiting') this.#deadline = performance.now() + (hasHeartbeats ? silentMs : forgottenMs);
+    if (isFromServer) this.#unreadableSince = undefined;
+    if (this.#state === 'waiting')
+      this.#deadline = performance.now() + (hasHeartbeats ? heartbeatTimeoutMs : quietPullTimeoutMs);
   }
 
   /**
    * Records that the server has ended a pull.
-   * @param undelivered tickets that the pull leaves undelivered, if the server reports them
+   * @param undelivered the number of tickets that the pull could still have delivered, if the server reports it
    * @returns whether the pulls will deliver no further ticket
    */
-  ended(undelivered: number | undefined): boolean {
-    this.#unreadSince = undefined;
-    this.#open = this.#state === 'scanning' ? 0 : Math.max(0, this.#open - (undelivered ?? this.#open));
-    return this.#open === 0;
+  recordEnd(undelivered: number | undefined): boolean {
+    this.#unreadableSince = undefined;
+    this.#openTickets =
+      this.#state === 'scanning' ? 0 : Math.max(0, this.#openTickets - (undelivered ?? this.#openTickets));
+    return this.#openTickets === 0;
   }
 
-  empty(): void {
+  /** Records that no pull of this lane is under way. */
+  markEmpty(): void {
     this.#state = 'empty';
   }
 
+  /** Records that the lane cannot be read, and forgets its pulls. */
   markBroken(): void {
     this.#state = 'broken';
-    this.#unreadSince ??= performance.now();
+    this.#unreadableSince ??= performance.now();
     this.#number = 0;
-    this.#open = 0;
+    this.#openTickets = 0;
     this.#deadline = Number.POSITIVE_INFINITY;
   }
 
+  /** Whether the answer to the last pull is overdue. */
   isOverdue(now: number): boolean {
     return this.#state !== 'empty' && now > this.#deadline;
   }
 }
 
 /**
- * Returns the order in which one scan goes through the lanes, high first. One scan in four begins with normal and one in sixteen with low,
- * so that no class starves behind a backlog of a higher one.
+ * Returns the order in which one scan goes through the lanes. Most scans begin with high. One scan in four begins with normal and one in
+ * sixteen with low, so that no class starves behind a backlog of a higher class.
+ * @param scanNumber the number of the scan, counted from 1
  */
-export function scanOrder(scan: number): PriorityClass[] {
-  if (scan % 16 === 0) return ['low', 'normal', 'high'];
-  if (scan % 4 === 0) return ['normal', 'high', 'low'];
+export function computeScanOrder(scanNumber: number): PriorityClass[] {
+  if (scanNumber % 16 === 0) return ['low', 'normal', 'high'];
+  if (scanNumber % 4 === 0) return ['normal', 'high', 'low'];
   return ['high', 'normal', 'low'];
 }

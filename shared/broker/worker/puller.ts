@@ -6,13 +6,13 @@ import { encodeAck, type AckKind } from '../contract/ack.ts';
 import { ticketsPerLane, encodePull } from '../contract/pull.ts';
 import { isPriorityClass } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
-import { scanOrder, expiresMs, heartbeatMs, LanePull } from './lane-pull.ts';
+import { computeScanOrder, pullExpiryMs, pullHeartbeatMs, LanePull } from './lane-pull.ts';
 
-/** The status of the server's heartbeat for a waiting pull. */
-const heartbeat = 100;
+/** The status code of the server's heartbeat for a waiting pull. */
+const heartbeatStatus = 100;
 
-/** Milliseconds until the worker requests unreadable lanes again. */
-const askAgainMs = 250;
+/** Milliseconds between two requests for lanes that cannot be read. */
+const laneRequestIntervalMs = 250;
 
 const sweepMs = 500;
 
@@ -22,44 +22,45 @@ export interface PullerOptions {
   worker: WorkerAddress;
   /** The subject prefix of the worker's own inbox for answers to pulls. */
   inbox: string;
-  /** Returns the slots that are free right now; 0 while the worker takes no jobs. */
-  free: () => number;
+  /** Returns the number of slots that are free right now; 0 while the worker takes no jobs. */
+  countFreeSlots: () => number;
+  /** Called with the dispatcher to which a pull was just sent. */
   onPull?: (ingress: string) => void;
 }
 
 /**
- * Pulls tickets for one worker. The library's consumer is not used, because this class recovers from a broker restart at once, and never
- * takes more tickets than there are free slots.
+ * Pulls tickets for one worker. It replaces the consumer of NATS' library, because it recovers from a restart of the broker at once, and
+ * never takes more tickets than there are free slots.
  *
- * While a slot is free, it scans the lanes in which tickets came, with pulls that do not wait. It scans in class order, so that a backlog
- * drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each, and takes whatever comes first.
+ * While a slot is free, the puller scans the lanes in which tickets came, with pulls that do not wait. It scans them in the order of
+ * classes, so that a backlog drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each.
  */
 export class Puller {
   readonly #broker: PullerOptions['broker'];
   readonly #log: Logger;
   readonly #worker: WorkerAddress;
   readonly #inbox: string;
-  readonly #free: () => number;
+  readonly #countFreeSlots: () => number;
   readonly #onPull: ((ingress: string) => void) | undefined;
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
   #pool: string;
   #ingress = '';
-  /** Runs for a while after the worker has requested lanes, answered or not. */
+  /** Set for a while after the worker has requested its lanes, whether or not a dispatcher has answered. */
   #laneRequest: NodeJS.Timeout | undefined;
   #pulls = 0;
   #scans = 0;
   #scanOrder: PriorityClass[] = [];
-  #isJudging = false;
+  #isRepairing = false;
   #isClosed = false;
 
   /** @param pool the pool that the worker has announced */
-  constructor({ broker, log, worker, inbox, free, onPull }: PullerOptions, pool: string) {
+  constructor({ broker, log, worker, inbox, countFreeSlots, onPull }: PullerOptions, pool: string) {
     this.#broker = broker;
     this.#log = log;
     this.#worker = worker;
     this.#inbox = inbox;
-    this.#free = free;
+    this.#countFreeSlots = countFreeSlots;
     this.#onPull = onPull;
     this.#pool = pool;
     this.#timer = setInterval(() => this.#sweep(), sweepMs);
@@ -67,8 +68,8 @@ export class Puller {
   }
 
   /**
-   * Pulls from another pool's lanes from now on. The worker must have announced that pool before. Tickets of the old pool that still arrive
-   * go back to the queue.
+   * Pulls from the lanes of this pool from now on. The worker must have announced the pool before. Tickets of the old pool that still
+   * arrive go back to the queue.
    */
   setPool(pool: string): void {
     const { tier } = this.#worker;
@@ -76,7 +77,7 @@ export class Puller {
     this.#lanes = new Map(priorityClasses.map((name) => [name, new LanePull({ tier, pool, class: name })]));
     this.#scanOrder = [];
     clearTimeout(this.#laneRequest);
-    this.#askForLanes();
+    this.#requestLanes();
   }
 
   close(): void {
@@ -90,33 +91,34 @@ export class Puller {
     this.setPool(this.#pool);
   }
 
-  /** Whether it waits in all lanes. Each lane was empty when the wait began, or cannot be read. */
+  /** Whether the worker waits in all lanes: each lane was empty when the wait began, or cannot be read. */
   get isWaiting(): boolean {
     const now = performance.now();
-    return this.#lanes.size > 0 && [...this.#lanes.values()].every((pull) => pull.isDrained(now));
+    return this.#lanes.size > 0 && [...this.#lanes.values()].every((pull) => pull.hasNoTickets(now));
   }
 
-  /** Pulls more tickets if a slot is free. Call it whenever slots may have become free. */
+  /** Pulls more tickets if a slot is free. Call it whenever a slot may have become free. */
   pullIfFree(): void {
-    if (this.#isClosed || this.#scanOrder.length > 0 || this.#free() <= 0) return;
-    const hasEmpty = [...this.#lanes.values()].some(({ state }) => state === 'empty');
-    if (hasEmpty) this.#scan();
+    if (this.#isClosed || this.#scanOrder.length > 0 || this.#countFreeSlots() <= 0) return;
+    const hasEmptyLane = [...this.#lanes.values()].some(({ state }) => state === 'empty');
+    if (hasEmptyLane) this.#scan();
     else this.#wait();
   }
 
-  /** Acks a ticket that is not claimed, through the dispatcher. */
-  ack(ticket: string, as: AckKind): void {
+  /** Acks a ticket that the worker does not claim, through the dispatcher that passes pulls on. */
+  ack(ackSubject: string, as: AckKind): void {
     const { subjects } = this.#broker;
     const subject = subjects.ack(this.#ingress, this.#worker);
-    const ack = encodeAck({ ticket, as });
+    const ack = encodeAck({ ticket: ackSubject, as });
     // A ticket that goes back is sent at once, because another worker waits for it.
     if (as === 'back') this.#broker.publish(subject, ack);
     else this.#broker.publishUnhurried(subject, ack);
   }
 
   /**
-   * Counts a delivered ticket.
-   * @returns false if the ticket is of a lane that the worker does not serve any more
+   * Records that a ticket was delivered.
+   * @param subject the subject to which the ticket was published
+   * @returns false if it is a ticket of a pool to which the worker does not belong any more
    */
   onTicket(subject: string): boolean {
     const [pool, name] = subject.split('.').slice(-2);
@@ -132,14 +134,14 @@ export class Puller {
     // An empty answer comes from the server and means that there is no dispatcher.
     if (pool !== this.#pool || ingress === '') return;
     this.#ingress = ingress;
-    for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.empty();
+    for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.markEmpty();
     this.pullIfFree();
   }
 
   /**
-   * Stops using a dispatcher that has fallen silent. Pulls that it should have passed on are lost; a pull that waits at the server still
-   * waits.
-   * @param next another dispatcher that passes pulls on from now on; if undefined, the worker requests the lanes again to find one
+   * Stops using a dispatcher that has fallen silent. Pulls that the dispatcher should have passed on are lost; pulls that wait at the
+   * server already go on.
+   * @param next the dispatcher that passes pulls on from now on; if undefined, the worker requests its lanes again to find one
    */
   replaceDispatcher(ingress: string, next: string | undefined): void {
     if (ingress !== this.#ingress) return;
@@ -148,24 +150,26 @@ export class Puller {
     for (const pull of this.#lanes.values()) {
       if (pull.isConfirmed) continue;
       pull.markBroken();
-      if (next !== undefined) pull.empty();
+      if (next !== undefined) pull.markEmpty();
     }
-    if (next === undefined && this.#laneRequest === undefined) this.#askForLanes();
+    if (next === undefined && this.#laneRequest === undefined) this.#requestLanes();
     this.pullIfFree();
   }
 
   /**
-   * Handles an answer to the pull with a number. A dispatcher reports that the pull waits, and whether the server will send heartbeats. The
-   * server reports that the pull still waits, has expired, found nothing, or failed.
+   * Handles an answer to a pull. A dispatcher reports that the pull waits, and whether the server will send heartbeats for it. The server
+   * reports that the pull still waits, has expired, found nothing, or failed.
+   * @param name the class of the lane
+   * @param number the number of the pull
    */
   onStatus(name: string, number: number, { headers, data }: Pick<Msg, 'headers' | 'data'>): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (pull?.number !== number) return;
-    if (!headers || headers.code === heartbeat) {
+    if (!headers || headers.code === heartbeatStatus) {
       pull.recordWaiting(headers !== undefined || data.length > 0, headers !== undefined);
     } else if (headers.code === 404 || headers.code === 408) {
       const undelivered = headers.get('Nats-Pending-Messages');
-      if (pull.ended(undelivered === '' ? undefined : Number(undelivered))) this.#onExhausted(pull);
+      if (pull.recordEnd(undelivered === '' ? undefined : Number(undelivered))) this.#onExhausted(pull);
       this.pullIfFree();
     } else if (headers.code === noResponders || headers.code === 409) {
       this.#repair(pull);
@@ -179,22 +183,23 @@ export class Puller {
 
   #scan(): void {
     this.#scans += 1;
-    this.#scanOrder = scanOrder(this.#scans).filter((name) => this.#lanes.get(name)?.state === 'empty');
+    this.#scanOrder = computeScanOrder(this.#scans).filter((name) => this.#lanes.get(name)?.state === 'empty');
     this.#scanNext();
   }
 
   #scanNext(): void {
     const [name] = this.#scanOrder;
-    const free = this.#free();
+    const freeSlots = this.#countFreeSlots();
     const pull = name && this.#lanes.get(name);
-    if (pull && free > 0) return this.#pull(pull, 'scanning', free);
+    if (pull && freeSlots > 0) return this.#pull(pull, 'scanning', freeSlots);
     this.#scanOrder = [];
-    if (free > 0) this.#wait();
+    if (freeSlots > 0) this.#wait();
   }
 
+  /** Handles that the pulls of a lane will deliver no further ticket. */
   #onExhausted(pull: LanePull): void {
     const wasScanned = pull.state === 'scanning';
-    pull.empty();
+    pull.markEmpty();
     if (!wasScanned) return;
     this.#scanOrder.shift();
     this.#scanNext();
@@ -212,8 +217,8 @@ export class Puller {
     this.#pulls += 1;
     pull.begin(state, this.#pulls, batch);
     const { pool, class: name } = pull.lane;
-    const waits = state === 'waiting' ? { expiresMs, heartbeatMs } : {};
-    const request = encodePull({ pool, class: name, batch, ...waits });
+    const waitOptions = state === 'waiting' ? { expiresMs: pullExpiryMs, heartbeatMs: pullHeartbeatMs } : {};
+    const request = encodePull({ pool, class: name, batch, ...waitOptions });
     const answerTo = `${this.#inbox}.${name}.${pull.number}`;
     this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), request, answerTo);
     this.#onPull?.(this.#ingress);
@@ -221,40 +226,40 @@ export class Puller {
 
   // ---- repair
 
-  /** Requests the lane's consumer if it is missing, then pulls again. */
+  /** Requests the lanes again because this lane cannot be read. The worker pulls again when a dispatcher answers. */
   #repair(pull: LanePull): void {
     pull.markBroken();
     this.#scanOrder = [];
-    if (this.#laneRequest === undefined) this.#askForLanes();
+    if (this.#laneRequest === undefined) this.#requestLanes();
   }
 
-  /** Requests the lanes until a dispatcher has made them, four times a second at most. */
-  #askForLanes(): void {
+  /** Requests the lanes, four times a second, until a dispatcher has made them. */
+  #requestLanes(): void {
     this.#laneRequest = setTimeout(() => {
       this.#laneRequest = undefined;
-      if ([...this.#lanes.values()].some(({ state }) => state === 'broken')) this.#askForLanes();
-    }, askAgainMs);
+      if ([...this.#lanes.values()].some(({ state }) => state === 'broken')) this.#requestLanes();
+    }, laneRequestIntervalMs);
     const answerTo = `${this.#inbox}.lanes.${this.#pool}`;
     this.#broker.publish(this.#broker.subjects.lanes(this.#worker), this.#pool, answerTo);
   }
 
   #sweep(): void {
-    if (this.#broker.connected && !this.#isJudging && this.#overdue().length > 0) void this.#judge();
+    if (this.#broker.connected && !this.#isRepairing && this.#findOverdue().length > 0) void this.#repairOverdue();
     this.pullIfFree();
   }
 
-  #overdue(): LanePull[] {
+  #findOverdue(): LanePull[] {
     const now = performance.now();
     return [...this.#lanes.values()].filter((pull) => pull.isOverdue(now));
   }
 
   /** Repairs overdue pulls once the server has answered, which shows that neither the server nor this process hangs. */
-  async #judge(): Promise<void> {
-    this.#isJudging = true;
+  async #repairOverdue(): Promise<void> {
+    this.#isRepairing = true;
     const answerMs = await this.#broker.roundTripMs();
-    this.#isJudging = false;
+    this.#isRepairing = false;
     if (this.#isClosed || answerMs === undefined) return;
     // The broker keeps the order, so whatever the server sent before its answer has arrived by now.
-    for (const pull of this.#overdue()) this.#repair(pull);
+    for (const pull of this.#findOverdue()) this.#repair(pull);
   }
 }

@@ -10,8 +10,8 @@ export interface SentFrame {
 }
 
 /**
- * Keeps the last frames of one answer so that lost ones can be sent again. It keeps the frames that the dispatcher has not confirmed, a
- * mebibyte at most. While the dispatcher may be out of reach, only the memory shared by all answers limits them.
+ * Keeps the last frames of one answer, so that frames that were lost can be sent again: those that may not have reached the dispatcher, but
+ * a mebibyte at most. While the dispatcher may be out of reach, only the memory that all answers share limits them.
  */
 export class ReplyTail {
   readonly #memory: FrameMemory;
@@ -28,18 +28,19 @@ export class ReplyTail {
   }
 
   /**
-   * Adds the next frame in order.
-   * @param confirmed frames sent before this time have arrived
+   * Adds the next frame.
+   * @param confirmedTime the time before which all sent frames have arrived
    * @param isDoubtful whether the dispatcher may be out of reach
    */
-  add(kind: FrameKind, payload: Uint8Array, now: number, confirmed: number, isDoubtful: boolean): void {
+  add(kind: FrameKind, payload: Uint8Array, now: number, confirmedTime: number, isDoubtful: boolean): void {
     this.#frames.push({ kind, kept: this.#memory.keep(payload), at: now });
     this.#bytes += payload.length;
-    this.#dropBefore(confirmed, isDoubtful ? Number.POSITIVE_INFINITY : maxKeptBytes);
+    this.#dropFrames(confirmedTime, isDoubtful ? Number.POSITIVE_INFINITY : maxKeptBytes);
   }
 
+  /** Drops the frames that were sent before a time. */
   dropBefore(time: number): void {
-    this.#dropBefore(time, Number.POSITIVE_INFINITY);
+    this.#dropFrames(time, Number.POSITIVE_INFINITY);
   }
 
   /** Drops all frames, because no dispatcher will request a frame of this answer any more. */
@@ -47,19 +48,20 @@ export class ReplyTail {
     this.dropBefore(Number.POSITIVE_INFINITY);
   }
 
-  hasSince(time: number): boolean {
+  /** Whether a kept frame was sent at or after a time. */
+  hasFrameSince(time: number): boolean {
     return (this.#frames.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
-  /** Returns the frames from this number on; undefined if some of them are not kept any more. */
-  from(seq: number): SentFrame[] | undefined {
+  /** Returns the frames from the number `seq` on; undefined if one of them is not kept any more. */
+  readFrom(seq: number): SentFrame[] | undefined {
     if (seq < this.#firstSeq) return undefined;
     return this.#frames.slice(seq - this.#firstSeq).map(({ kind, kept }) => ({ kind, payload: kept.read() }));
   }
 
-  #dropBefore(oldest: number, maxBytes: number): void {
+  #dropFrames(oldest: number, maxBytes: number): void {
     for (let first = this.#frames[0]; first; first = this.#frames[0]) {
-      if (first.at >= oldest && this.#bytes <= maxBytes && !this.#memory.isOver) break;
+      if (first.at >= oldest && this.#bytes <= maxBytes && !this.#memory.isOverfull) break;
       this.#bytes -= first.kept.length;
       first.kept.release();
       this.#firstSeq += 1;

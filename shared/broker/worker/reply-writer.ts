@@ -13,7 +13,7 @@ import { ReplyTail } from './reply-tail.ts';
 /** Maximum bytes of a data frame, below NATS' payload limit. */
 const maxFrameBytes = 512 * 1024;
 
-/** Pieces of a stream that wait for the end of the coalescing window are sent at once when they reach this many bytes together. */
+/** The pieces of a stream do not wait for the end of the coalescing window any longer when they reach this many bytes together. */
 const maxHeldBytes = 64 * 1024;
 
 const emptyBytes = new Uint8Array(0);
@@ -35,11 +35,11 @@ export interface ReplyWriterOptions {
  * Turns the pieces of one answer into numbered frames.
  *
  * The first piece of a stream leaves at once, ahead of waiting frames of other answers. Later pieces that follow each other within the
- * coalescing window travel together. In bursts, this saves work of the broker and the dispatcher, and it delays no piece by more than that
- * window. Later frames also wait a few milliseconds to travel with those of other answers, because waking the broker and the dispatcher for
- * each frame costs more than relaying it.
+ * coalescing window are sent in one frame. In bursts, this saves work of the broker and the dispatcher, and it delays no piece by more than
+ * the window. Later frames also wait a few milliseconds for frames of other answers, because waking the broker and the dispatcher for each
+ * frame costs more than relaying it.
  *
- * The pieces of an answer that is not streamed travel with its end, in one frame if they fit.
+ * The pieces of an answer that is not streamed are sent at its end, in the end frame if they fit.
  */
 export class ReplyWriter implements Reply {
   readonly #broker: Broker;
@@ -52,15 +52,15 @@ export class ReplyWriter implements Reply {
   readonly #memory: FrameMemory;
   readonly #contact: DispatcherContact;
   #seq = 0;
-  #held: Uint8Array[] = [];
+  #heldPieces: Uint8Array[] = [];
   #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
   #headerFields: Readonly<Record<string, string>> = {};
   #headers: MsgHdrs | undefined;
   #lastSentAt = performance.now();
-  #lastProbeAt = performance.now();
-  #closed = false;
+  #lastKeepAliveAt = performance.now();
+  #isClosed = false;
 
   constructor(broker: Broker, options: ReplyWriterOptions) {
     const { subject, aliveInbox, stream, coalesceMs, memory, contact } = options;
@@ -81,9 +81,9 @@ export class ReplyWriter implements Reply {
   }
 
   write(piece: string | Uint8Array): void {
-    if (this.#closed || piece.length === 0) return;
+    if (this.#isClosed || piece.length === 0) return;
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    this.#held.push(bytes);
+    this.#heldPieces.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes >= (this.#stream ? maxHeldBytes : maxFrameBytes)) return this.#flush();
     if (!this.#stream || this.#timer !== undefined) return;
@@ -92,11 +92,12 @@ export class ReplyWriter implements Reply {
     else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
-  /** Undefined while the dispatcher is in reach, because it confirms frames within about a second, so they need little memory. */
+  /** See `Reply`. There is always room while the dispatcher is in reach, because frames are then confirmed within about a second. */
   room(): Promise<void> | undefined {
     return this.#isDoubtful(performance.now()) ? this.#memory.room() : undefined;
   }
 
+  /** Whether a frame other than a keep-alive was sent. */
   get hasSent(): boolean {
     return this.#seq > 0;
   }
@@ -106,43 +107,44 @@ export class ReplyWriter implements Reply {
   }
 
   /**
-   * Drops the frames that have arrived.
-   * @returns whether all have arrived
+   * Drops the frames that have certainly arrived.
+   * @returns whether all frames have arrived
    */
   dropConfirmed(now: number): boolean {
-    const confirmed = this.#contact.confirmedBefore(now);
-    this.#tail.dropBefore(confirmed);
-    return !this.#tail.hasSince(confirmed);
+    const confirmedTime = this.#contact.findConfirmedTime(now);
+    this.#tail.dropBefore(confirmedTime);
+    return !this.#tail.hasFrameSince(confirmedTime);
   }
 
   dropAll(): void {
     this.#tail.dropAll();
   }
 
-  /** Returns the milliseconds since the last frame, and since the last keep-alive. */
-  silenceMs(now: number): { sentMs: number; probedMs: number } {
-    return { sentMs: now - this.#lastSentAt, probedMs: now - this.#lastProbeAt };
+  /** Returns the milliseconds since the last frame of any kind, and since the last keep-alive. */
+  computeSilence(now: number): { sinceFrameMs: number; sinceKeepAliveMs: number } {
+    return { sinceFrameMs: now - this.#lastSentAt, sinceKeepAliveMs: now - this.#lastKeepAliveAt };
   }
 
-  /** Sends a keep-alive with the number of the next frame. A dispatcher replies if it does not wait for the answer any more. */
-  probe(): void {
-    this.#lastProbeAt = performance.now();
+  /** Sends a keep-alive with the number of the next frame. The dispatcher replies only if it does not wait for the answer any more. */
+  sendKeepAlive(): void {
+    this.#lastKeepAliveAt = performance.now();
     this.#contact.recordSent();
     this.#publish('k', this.#seq, emptyBytes, this.#aliveInbox);
   }
 
   /**
-   * Sends the frames again from a number on.
-   * @returns false if not all of them are kept any more
+   * Sends the frames from the number `from` on again. If there are none, sends a keep-alive.
+   * @returns false if one of the frames is not kept any more
    */
   retransmit(from: number): boolean {
-    const frames = this.#tail.from(from);
+    const frames = this.#tail.readFrom(from);
     if (!frames) return false;
     for (const [position, { kind, payload }] of frames.entries()) this.#publish(kind, from + position, payload);
-    if (frames.length === 0) this.probe();
+    if (frames.length === 0) this.sendKeepAlive();
     return true;
   }
 
+  /** Sends the pieces that wait, and the end of the answer. */
   end(end: JobEnd): void {
     const last = this.#takeHeld();
     if (last.length > maxFrameBytes) this.#sendData(last);
@@ -150,7 +152,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Sends the waiting pieces of a stream and the error that ended the answer. */
+  /** Sends the pieces of a stream that wait, and the error that ended the answer. */
   fail(error: RouterError): void {
     if (this.#stream) this.#flush();
     const facts = error instanceof CannotContinue ? { cannotContinue: error.failure } : {};
@@ -158,11 +160,11 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Drops the pieces that wait. Nothing is sent afterwards. */
+  /** Drops the pieces that wait, and ignores further ones. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#held = [];
+    this.#heldPieces = [];
   }
 
   #flush(): void {
@@ -174,9 +176,9 @@ export class ReplyWriter implements Reply {
   #takeHeld(): Uint8Array {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const [first] = this.#held;
-    const bytes = this.#held.length === 1 && first ? first : Buffer.concat(this.#held);
-    this.#held = [];
+    const [first] = this.#heldPieces;
+    const bytes = this.#heldPieces.length === 1 && first ? first : Buffer.concat(this.#heldPieces);
+    this.#heldPieces = [];
     this.#heldBytes = 0;
     return bytes;
   }
@@ -190,7 +192,7 @@ export class ReplyWriter implements Reply {
   #send(kind: FrameKind, payload: Uint8Array): void {
     const now = performance.now();
     this.#contact.recordSent();
-    this.#tail.add(kind, payload, now, this.#contact.confirmedBefore(now), this.#isDoubtful(now));
+    this.#tail.add(kind, payload, now, this.#contact.findConfirmedTime(now), this.#isDoubtful(now));
     this.#publish(kind, this.#seq, payload);
     this.#seq += 1;
   }

@@ -9,23 +9,23 @@ import { decodeGrant, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { ownContract, includesVersion, type ContractRange } from '../contract/contract-range.ts';
 import { announceAgain } from '../contract/heartbeats.ts';
-import { slotsForTickets } from '../contract/pull.ts';
-import { parseGrant } from '../contract/subjects.ts';
+import { countTicketSlots } from '../contract/pull.ts';
+import { parseGrantToken } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { FrameMemory } from './frame-memory.ts';
 import { DispatcherContacts } from './dispatcher-contacts.ts';
 import { JobRunner } from './job-runner.ts';
-import { TicketClaimer } from './ticket-taker.ts';
+import { TicketClaimer } from './ticket-claimer.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
 
-/** Milliseconds that handlers have to end after a drain that took too long has aborted their jobs. */
+/** Milliseconds that handlers have to settle after their jobs were aborted, because the drain took too long. */
 const settleMs = 1_000;
 
 /**
- * A worker on the broker. It announces itself, takes an offered job or pulls a ticket when it has a free slot, claims the ticket's job,
- * and runs it.
+ * A worker on the broker. It announces itself. While it has a free slot, it accepts offered jobs, and pulls tickets and claims their jobs.
+ * It runs each job with the handler.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -35,33 +35,33 @@ export class Worker {
   readonly #tickets: TicketClaimer;
   readonly #contacts: DispatcherContacts;
   readonly #heartbeat: Heartbeat;
-  readonly #releases: (() => void)[];
+  readonly #cleanups: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
-  /** The subject of offers, without the pool at its end. */
-  readonly #offers: string;
+  /** The subject to which offers are sent, without the pool at its end. */
+  readonly #offerSubject: string;
   #facts: WorkerFacts;
   #pool: string;
-  #claiming = 0;
+  #claimCount = 0;
   #isStopping = false;
   #isDrained = false;
-  /** Whether no job is begun any more, not even a granted one. */
+  /** Whether the worker begins no job any more, not even a granted one. */
   #hasEnded = false;
-  #idle: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
 
   constructor(options: WorkerOptions) {
     const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
     const { memory = new FrameMemory(), bodies = new MemoryBudget(Infinity), outOfReachMs = 60_000 } = options;
-    const address: WorkerAddress = { tier, owner: broker.requireOwner(tier), worker: id };
+    const address: WorkerAddress = { tier, credentialName: broker.requireCredentialName(tier), worker: id };
     this.#options = options;
     this.#broker = broker;
     this.#bodies = bodies;
     this.#facts = options;
     this.#contract = contract;
-    this.#pool = this.#poolNow();
+    this.#pool = this.#derivePool();
     const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
-    this.#offers = `${inbox}.offer`;
-    const onFreed = (): void => this.#freed();
+    this.#offerSubject = `${inbox}.offer`;
+    const onFreed = (): void => this.#onSlotFreed();
     const onSilent = (ingress: string): void => this.#tickets.onSilent(ingress);
     const contacts = new DispatcherContacts({ broker, log, inbox: `${inbox}.alive`, onSilent });
     this.#contacts = contacts;
@@ -91,11 +91,11 @@ export class Worker {
     this.#heartbeat = new Heartbeat(
       broker,
       address,
-      () => this.#announcement(),
+      () => this.#createAnnouncement(),
       () => this.status.busy,
     );
-    const onGrant = (grant: Grant, body: Buffer): void => this.#begin(grant, body);
-    const onClaiming = (count: number): void => void (this.#claiming = count);
+    const onGrant = (grant: Grant, body: Buffer): void => this.#beginJob(grant, body);
+    const onClaimCount = (count: number): void => void (this.#claimCount = count);
     const tickets = {
       broker,
       log,
@@ -106,12 +106,12 @@ export class Worker {
       bodies,
       meter,
       onGrant,
-      onClaiming,
-      onClaimed: onFreed,
+      onClaimCount,
+      onClaimEnd: onFreed,
     };
-    this.#tickets = new TicketClaimer({ ...tickets, free: () => this.#free() }, this.#pool);
+    this.#tickets = new TicketClaimer({ ...tickets, countFreeSlots: () => this.#countFreeSlots() }, this.#pool);
     const sweep = setInterval(() => this.#jobs.sweep(performance.now()), 500);
-    this.#releases = [
+    this.#cleanups = [
       ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
       () => contacts.close(),
       broker.onReconnect(() => {
@@ -122,8 +122,9 @@ export class Worker {
     ];
   }
 
+  /** The number of slots in use: by running jobs, and by claims under way. */
   get busy(): number {
-    return this.#jobs.size + this.#claiming;
+    return this.#jobs.size + this.#claimCount;
   }
 
   /** The part of the announcement that changes with the worker's load. */
@@ -138,58 +139,58 @@ export class Worker {
     };
   }
 
-  /** Changes what the worker announces and announces it at once. */
+  /** Changes what the worker announces, and announces the change at once. `reason` and `resumesAt` are removed unless they are given. */
   update(change: Partial<WorkerFacts>): void {
-    if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
+    if (this.#facts.accepting && change.accepting === false) this.#options.meter.countStop();
     this.#facts = { ...this.#facts, reason: undefined, resumesAt: undefined, ...change };
-    const pool = this.#poolNow();
-    const moves = pool !== this.#pool;
+    const pool = this.#derivePool();
+    const hasMoved = pool !== this.#pool;
     this.#pool = pool;
-    this.#heartbeat.now();
-    if (moves) this.#tickets.puller.setPool(pool);
+    this.#heartbeat.announce();
+    if (hasMoved) this.#tickets.puller.setPool(pool);
     else this.#tickets.puller.pullIfFree();
   }
 
   /**
-   * Takes no new jobs and waits until the running ones have ended, for at most `ms` milliseconds. Then ends the remaining jobs with an
-   * error.
+   * Stops taking new jobs, and waits at most `ms` milliseconds until the running jobs have ended. Then ends the remaining jobs with the
+   * error `shutting_down`.
    */
   async drain(ms: number): Promise<void> {
     this.#isStopping = true;
-    this.#heartbeat.now();
-    if (this.busy > 0) await this.#becomeIdle(ms);
+    this.#heartbeat.announce();
+    if (this.busy > 0) await this.#waitUntilIdle(ms);
     this.#hasEnded = true;
-    this.#jobs.endAll(restarting());
-    // The handlers' errors still have to be sent.
-    if (this.busy > 0) await this.#becomeIdle(settleMs);
+    this.#jobs.endAll(createRestartError());
+    // The errors of the ended jobs still have to be sent.
+    if (this.busy > 0) await this.#waitUntilIdle(settleMs);
   }
 
-  /** Sends `goodbye` and releases its subscriptions. Call `drain` before. */
+  /** Sends `goodbye` and ends the subscriptions. Call `drain` before. */
   async close(): Promise<void> {
     this.#tickets.close();
     this.#heartbeat.stop();
-    for (const release of this.#releases) release();
+    for (const release of this.#cleanups) release();
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
-  async #becomeIdle(ms: number): Promise<void> {
+  async #waitUntilIdle(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#idle = resolve;
+    this.#onIdle = resolve;
     const timer = setTimeout(resolve, ms);
     await promise;
     clearTimeout(timer);
   }
 
-  #poolNow(): string {
+  #derivePool(): string {
     return derivePoolToken({ ...this.#options, ...this.#facts, contract: this.#contract });
   }
 
-  #free(): number {
+  #countFreeSlots(): number {
     if (this.#isStopping || this.#isDrained || !this.#facts.accepting || !this.#broker.connected) return 0;
     return this.#facts.slots - this.busy;
   }
 
-  #announcement(): Announcement {
+  #createAnnouncement(): Announcement {
     const { id, tier, formats, version } = this.#options;
     const { models, tools = [], resumesAt } = this.#facts;
     return {
@@ -204,7 +205,7 @@ export class Worker {
       formats: [...formats],
       accepting: this.status.accepting && !this.status.draining,
       resumesAt,
-      offersAt: `${this.#offers}.${this.#pool}`,
+      offersAt: `${this.#offerSubject}.${this.#pool}`,
       host: hostname(),
       version,
       startedAt: this.#startedAt,
@@ -213,7 +214,9 @@ export class Worker {
 
   // ---- tickets and claims
 
-  /** Tickets come with the subject that they were published to; answers to pulls and claims come with a subject of the inbox. */
+  /**
+   * Handles a message that came to the inbox. A ticket has the subject to which it was published; all others have a subject of the inbox.
+   */
   #onInbox(message: Msg, inboxLength: number): void {
     const [kind, name, detail] = message.subject.slice(inboxLength + 1).split('.');
     if (message.reply?.startsWith('$JS.ACK.')) this.#tickets.onTicket(message, message.reply);
@@ -223,56 +226,57 @@ export class Worker {
     else if (kind === 'offer' && message.reply) this.#onOffer(message, name);
     else if (kind === 'offer' && name === this.#pool) this.#tickets.onDirectTicket(message.data);
     else if (kind === 'alive' && !this.#contacts.onEcho(name ?? '', message))
-      this.#jobs.onAliveAnswer(parseGrant(message.subject), message);
+      this.#jobs.onAliveAnswer(parseGrantToken(message.subject), message);
   }
 
   /**
-   * Takes an offered job if the worker waits for tickets in all its lanes. In any other state of a lane, requests may wait there, and
-   * they come first. A refusal is an empty frame.
+   * Accepts an offered job if a slot is free for it and the worker waits for tickets in all its lanes. Otherwise requests may wait in a
+   * lane, and they come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
     const hasRoom =
-      pool === this.#pool && this.#free() > slotsForTickets(this.#facts) && this.#tickets.puller.isWaiting;
+      pool === this.#pool && this.#countFreeSlots() > countTicketSlots(this.#facts) && this.#tickets.puller.isWaiting;
     const offer = hasRoom ? decodeGrant(data) : undefined;
     const isReadable = offer !== undefined && includesVersion(this.#contract, offer.grant.v);
-    const isTaken = isReadable && this.#bodies.take(offer.grant.bodyBytes);
-    this.#options.meter.offered(isTaken ? 'taken' : 'refused');
-    if (isTaken) this.#begin(offer.grant, offer.body, true);
+    const isAccepted = isReadable && this.#bodies.take(offer.grant.bodyBytes);
+    this.#options.meter.countOffer(isAccepted ? 'taken' : 'refused');
+    if (isAccepted) this.#beginJob(offer.grant, offer.body, true);
     else if (reply) this.#broker.publish(reply, '');
   }
 
-  #begin(grant: Grant, body: Buffer, isOffered = false): void {
+  #beginJob(grant: Grant, body: Buffer, isOffered = false): void {
     if (!this.#hasEnded) return this.#jobs.run(grant, body, isOffered);
     this.#bodies.release(grant.bodyBytes);
-    this.#tickets.giveBack(grant, restarting());
+    this.#tickets.giveBack(grant, createRestartError());
   }
 
-  #freed(): void {
-    if (this.busy === 0) this.#idle?.();
-    // The worker was full until now. Dispatchers that still count it as full would send requests to other tiers.
+  /** Handles that a slot has become free, or that a claim has become a job. */
+  #onSlotFreed(): void {
+    if (this.busy === 0) this.#onIdle?.();
+    // The worker was full until now. Dispatchers that do not know better would send requests to other tiers.
     if (this.busy === this.#facts.slots - 1) this.#heartbeat.sendSoon();
     this.#tickets.puller.pullIfFree();
   }
 
-  /** Cancels a job by its grant, because the same job may run here again in another attempt. */
+  /** Cancels the job of a grant. It is not named by its own id, because the same job may run here again in another attempt. */
   #onCancel(payload: Uint8Array): void {
-    const grant = parseGrant(Buffer.from(payload).toString());
-    if (!this.#jobs.cancel(grant)) this.#tickets.claimer.drop(grant);
+    const grant = parseGrantToken(Buffer.from(payload).toString());
+    if (!this.#jobs.cancel(grant)) this.#tickets.claimer.dropGrant(grant);
   }
 
   /**
-   * Answers a dispatcher that misses the announcement or frames, or has received no frame for long. While the body is still under way there
-   * are no frames yet, so the answer is a keep-alive.
+   * Answers a dispatcher that misses the announcement or frames, or that has received no frame for long. While the job's body is still on
+   * its way, there are no frames yet, and the answer is a keep-alive.
    */
   #onRetransmit(payload: Uint8Array): void {
     const text = Buffer.from(payload).toString();
-    if (text === announceAgain) return this.#heartbeat.again();
+    if (text === announceAgain) return this.#heartbeat.announceSoon();
     const [reply = '', from = ''] = text.split(' ');
-    if (this.#tickets.claimer.isReceiving(parseGrant(reply))) this.#broker.publish(`${reply}.k.0`, '');
+    if (this.#tickets.claimer.isReceiving(parseGrantToken(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.retransmit(reply, Number(from));
   }
 
-  /** Handles an operator's command. Running jobs go on. A restarted worker is not drained any more. */
+  /** Handles an operator's command to drain or undrain the worker. Running jobs go on. A restart ends the drain. */
   #onDrain(payload: Uint8Array): void {
     const command = Buffer.from(payload).toString();
     if (command !== 'drain' && command !== 'undrain') return;
@@ -281,7 +285,7 @@ export class Worker {
       { busy: this.busy },
       this.#isDrained ? 'drained by an operator' : 'undrained by an operator',
     );
-    this.#heartbeat.now();
+    this.#heartbeat.announce();
     this.#tickets.puller.pullIfFree();
   }
 }
@@ -294,6 +298,6 @@ export function startWorker(options: WorkerOptions): Worker {
   return new Worker(options);
 }
 
-function restarting(): RouterError {
+function createRestartError(): RouterError {
   return new RouterError('shutting_down', 'The worker is being restarted.');
 }

@@ -2,23 +2,25 @@ import type { ErrorCode } from '#shared/core/errors.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClaimOutcome } from './claimer.ts';
 
-/** A job that has ended, as its worker measures it. */
+/** A job that has ended, as its worker has measured it. */
 export interface MeteredJob {
   format: string;
   operation: Operation;
   model: string;
   outcome: 'done' | 'failed' | 'cancelled';
-  /** The error that its dispatcher got. */
+  /** The code of the error that the dispatcher got. */
   code?: ErrorCode | undefined;
-  /** Milliseconds from the grant to the end. */
+  /** Milliseconds from the grant or the accepted offer to the end. */
   ms: number;
 }
 
 /** Counts what a worker does. Each call costs no more than a few additions. */
 export interface WorkerMeter {
   /** Counts the outcome of a claim, and the milliseconds since the worker sent it. */
-  claimed(outcome: ClaimOutcome['kind'], ms: number): void;
-  offered(outcome: 'taken' | 'refused'): void;
-  finished(job: MeteredJob): void;
-  paused(): void;
+  countClaim(outcome: ClaimOutcome['kind'], ms: number): void;
+  /** Counts an offer, which the worker has accepted (`taken`) or refused. */
+  countOffer(outcome: 'taken' | 'refused'): void;
+  countJob(job: MeteredJob): void;
+  /** Counts that the worker has stopped taking jobs because of its upstream. */
+  countStop(): void;
 }

@@ -14,17 +14,18 @@ export interface WorkerFacts {
   models: ModelInfo[];
   tools?: ToolInfo[];
   slots: number;
+  /** Whether the worker takes jobs. */
   accepting: boolean;
   /** Why the worker takes no jobs, or few, see `Announcement`. */
   reason?: string | undefined;
-  /** When the worker takes jobs again, in milliseconds since 1970; undefined if that is unknown. The worker may try earlier. */
+  /** When the worker takes jobs again, in milliseconds since 1970; undefined if that is unknown. The worker may take jobs earlier. */
   resumesAt?: number | undefined;
 }
 
 export interface WorkerOptions extends WorkerFacts {
   broker: Broker;
   log: Logger;
-  /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
+  /** The worker's name, of letters, digits, `_` and `-`. It must be unique among the workers of its credential. */
   id: string;
   tier: Tier;
   /** The kind of upstream, such as `vllm`. Workers of one kind with the same models and tools are interchangeable. */
@@ -33,7 +34,7 @@ export interface WorkerOptions extends WorkerFacts {
   formats: readonly string[];
   version: string;
   handler: JobHandler;
-  /** Milliseconds of the window in which pieces of a stream travel together; 0 sends each piece by itself. */
+  /** Milliseconds of the coalescing window, within which pieces of a stream are sent together; 0 sends each piece by itself. */
   coalesceMs: number;
   meter: WorkerMeter;
   tracing?: Tracing | undefined;
@@ -41,8 +42,8 @@ export interface WorkerOptions extends WorkerFacts {
   memory?: FrameMemory;
   /** The memory budget for bodies of jobs. Default: no limit. */
   bodies?: MemoryBudget;
-  /** Milliseconds that jobs go on while the broker or their dispatcher cannot be reached. Default: a minute. */
+  /** Milliseconds for which jobs go on while the broker or their dispatcher is out of reach. Default: a minute. */
   outOfReachMs?: number;
-  /** Versions of the contract that it speaks. Default: those of this release. */
+  /** The versions of the contract that the worker speaks. Default: those of this release. */
   contract?: ContractRange;
 }

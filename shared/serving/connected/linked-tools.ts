@@ -6,7 +6,7 @@ import { contentName } from '#shared/broker/contract/server-content.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import {
   countFreeSlots,
-  isServing,
+  hasWorkerBesides,
   noWorkers,
   type LivePool,
   type Placement,
@@ -170,7 +170,7 @@ export class LinkedTools implements PersonalTools {
     const run = (token: string, to: JobSink, by: Caller): Promise<RunningRequest | undefined> => {
       const connection = { server: name, url, token, ...(ownName !== undefined && { tool: ownName }) };
       const place = (avoid: ReadonlySet<string>): Placement[] => lanesOf(server, this.#parts.workers.pools(), avoid);
-      return runToolJob(this.#parts, { ...request, connection, place }, to, by);
+      return runToolJob(this.#parts, { ...request, connection, findPlacements: place }, to, by);
     };
     const token = await this.#connections.tokenOf(person, server);
     const tried = new TokenRetry(sink, {
@@ -237,7 +237,7 @@ function lanesOf({ name }: LinkableServer, pools: Iterable<LivePool>, avoid: Rea
     .filter(
       (pool) =>
         pool.tier === 'tools' &&
-        isServing(pool, avoid) &&
+        hasWorkerBesides(pool, avoid) &&
         pool.tools.some((tool) => tool.name === model && tool.passes?.length === 0),
     )
     .map((pool) => ({ pool, model }))

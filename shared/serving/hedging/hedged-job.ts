@@ -108,7 +108,7 @@ export class HedgedJob {
     if (!attempt) return this.#lookIn(lookMs, first.job);
     const lateMs = this.#parts.hedges.lateAfterMs(attempt.placement);
     if (lateMs === undefined) return this.#stopLooking();
-    const leftMs = attempt.claimedAt + lateMs - performance.now();
+    const leftMs = attempt.givenAt + lateMs - performance.now();
     if (leftMs > 0) return this.#lookIn(leftMs, first.job);
     const body = this.#body;
     this.#stopLooking();
@@ -127,7 +127,7 @@ export class HedgedJob {
   #hedge(body: Buffer, slow: LiveWorker): void {
     const { hedges, name } = this.#parts;
     const avoided = new Set([slow.id]);
-    if (chooseWorker(this.#request.place(avoided), undefined, avoided) && hedges.spend(name))
+    if (chooseWorker(this.#request.findPlacements(avoided), undefined, avoided) && hedges.spend(name))
       this.#dispatch({ ...this.#request, avoid: slow }, body);
   }
 

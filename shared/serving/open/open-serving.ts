@@ -154,7 +154,7 @@ async function connectAs(role: Role, { config, name, log, releases }: OpenServin
   const { RTR_PREFIX: prefix } = config;
   const broker = await connectBroker({ ...readBrokerAccess(config), name, prefix, log });
   releases.add('broker', () => broker.close());
-  broker.requireOwner(role);
+  broker.requireCredentialName(role);
   if (broker.subjects.prefix === prefix) return broker;
   throw new ConfigError(`the credential belongs to the cluster ${broker.subjects.prefix}, but RTR_PREFIX is ${prefix}`);
 }

@@ -75,7 +75,7 @@ export class SplitJob {
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#resolve = resolve;
-    const placements = request.place(noWorkers);
+    const placements = request.findPlacements(noWorkers);
     this.#model = placements.find(({ pool, model }) => countFreeSlots(pool, model) > 0) ?? placements[0];
     this.#size = computePartSize(parts.divisible.inputs, body.length, this.#free());
     this.#fill();
@@ -120,7 +120,7 @@ export class SplitJob {
     const [from, position] = [this.#next, this.#count];
     this.#next = Math.min(divisible.inputs, from + this.#size);
     this.#count += 1;
-    const part = { ...this.#request, place: (avoid: ReadonlySet<string>) => this.#place(avoid) };
+    const part = { ...this.#request, findPlacements: (avoid: ReadonlySet<string>) => this.#place(avoid) };
     const job = dispatcher.dispatch(part, divisible.part(defaults, from, this.#next), {
       begin: () => undefined,
       data: () => undefined,
@@ -164,7 +164,7 @@ export class SplitJob {
 
   /** Returns the placements of a part: those of the request, limited to the model and tier of the other parts. */
   #place(avoid: ReadonlySet<string>): Placement[] {
-    const placements = this.#request.place(avoid);
+    const placements = this.#request.findPlacements(avoid);
     const chosen = this.#model;
     if (!chosen) return placements;
     return placements.filter(({ model, pool }) => model === chosen.model && pool.tier === chosen.pool.tier);

@@ -131,7 +131,7 @@ async function send(answer: IngressesAnswer): Promise<void> {
     stream: false,
     class: 'normal',
     sender: { owner: `owner-${sent % 100}`, key: `key-${sent % 100}` },
-    place: (avoid) => everyPool(workers, avoid),
+    findPlacements: (avoid) => everyPool(workers, avoid),
     tiers: () => ['gpu'],
   };
   const none = (): void => undefined;

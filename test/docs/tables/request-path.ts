@@ -82,7 +82,7 @@ export const requestPath: readonly PathLayer[] = [
   {
     title: 'Worker',
     steps: [
-      { file: 'shared/broker/worker/ticket-taker.ts', job: 'from a ticket to its grant' },
+      { file: 'shared/broker/worker/ticket-claimer.ts', job: 'from a ticket to its grant' },
       { file: 'shared/broker/worker/puller.ts', job: 'pulls tickets while a slot is free' },
       { file: 'shared/broker/worker/claimer.ts', job: 'claims the job that a ticket names' },
       { file: 'shared/broker/worker/job-runner.ts', job: 'runs the handler, keeps in touch' },

@@ -23,7 +23,11 @@ export async function announceMany({ natsUrl, prefix, count }: ManyWorkers): Pro
   const broker = await connectBroker({ url: natsUrl, name: 'many', prefix, log: silentLog });
   const workers = Array.from({ length: count }, (_, number) => {
     const worker = `many-${number}`;
-    const subject = broker.subjects.heartbeat({ tier: 'gpu', owner: `o${Math.floor(number / ofOwner)}`, worker });
+    const subject = broker.subjects.heartbeat({
+      tier: 'gpu',
+      credentialName: `o${Math.floor(number / ofOwner)}`,
+      worker,
+    });
     const pool = `vllm-${number % pools}`;
     const models = Array.from({ length: 5 }, (_, at) => ({
       id: `vendor/model-${number % pools}-${at}`,

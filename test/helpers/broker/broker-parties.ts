@@ -5,14 +5,14 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import type { ContractRange } from '#shared/broker/contract/contract-range.ts';
 import { encodeError, type ErrorFacts } from '#shared/broker/contract/frame.ts';
-import type { Timeouts } from '#shared/broker/dispatch/sweep/exceeded-timeout.ts';
+import type { Timeouts } from '#shared/broker/dispatch/sweep/find-exceeded-timeout.ts';
 import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import {
-  isServing,
+  hasWorkerBesides,
   noWorkers,
   type LivePool,
   type LiveWorker,
@@ -182,12 +182,12 @@ export async function untilOffersAreTaken({ broker, workers }: Pick<TestIngress,
   };
   await Promise.all(Array.from(workers.workers(), (worker) => until(() => takesOffer(worker))));
   subscription.unsubscribe();
-  await until(() => [...workers.workers()].every((worker) => !worker.hasRefused));
+  await until(() => [...workers.workers()].every((worker) => !worker.getsNoOffers));
 }
 
 /** Whether a frame of a job has arrived: until then an offered job counts as not begun, and not as an attempt. */
 export function isBegun({ job }: TestJob): boolean {
-  return job.state === 'claimed' && job.attempt?.hasBegun === true;
+  return job.state === 'claimed' && job.attempt?.hasSentFrame === true;
 }
 
 /** Opens the stream with the tickets of the GPU tier. */
@@ -214,7 +214,7 @@ export function placementsIn(
   avoid = noWorkers,
 ): Placement[] {
   return Array.from(workers.pools())
-    .filter((pool) => isWanted(pool) && isServing(pool, avoid))
+    .filter((pool) => isWanted(pool) && hasWorkerBesides(pool, avoid))
     .map((pool) => ({ pool, model: pool.models[0]?.id ?? '' }));
 }
 
@@ -294,7 +294,7 @@ function send(
       stream: true,
       class: 'normal',
       sender: { owner: 'owner', key: 'key' },
-      place: (avoid) => placementsIn(workers, undefined, avoid),
+      findPlacements: (avoid) => placementsIn(workers, undefined, avoid),
       tiers: () => ['gpu'],
       ...fields,
     },

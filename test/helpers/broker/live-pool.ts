@@ -1,6 +1,6 @@
 import type { ModelInfo, ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { rendezvousPoint } from '#shared/broker/dispatch/workers/rendezvous.ts';
+import { computeRendezvousPoint } from '#shared/broker/dispatch/workers/rendezvous.ts';
 import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
@@ -42,19 +42,19 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
     const announced = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
     live.workers.add({
       id: worker,
-      affinityPoint: rendezvousPoint(worker),
-      address: { tier, owner: 'open', worker },
+      affinityPoint: computeRendezvousPoint(worker),
+      address: { tier, credentialName: 'open', worker },
       announcement: { ...announced, busy, accepting, startedAt },
       pool: live,
-      raw: Buffer.alloc(0),
+      announcementBytes: Buffer.alloc(0),
       announcedBusy: 0,
       joinedAt: 0,
       lastHeartbeatAt: 0,
       proofOfLife: new ProofOfLife(),
       lastFrameAt: 0,
-      held: 0,
+      ownJobs: 0,
       otherJobs: busy,
-      hasRefused: false,
+      getsNoOffers: false,
       health: new WorkerHealth(),
     });
   }

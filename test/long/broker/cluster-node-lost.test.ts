@@ -93,8 +93,8 @@ describe.concurrent('a cluster of three brokers', () => {
     if (!pool) throw new Error('a worker is not known');
     const place = () => [{ pool, model: 'other' }];
     const jobs = [
-      send({ place, steps: [{ write: 'x' }] }),
-      send({ place, operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] }),
+      send({ findPlacements: place, steps: [{ write: 'x' }] }),
+      send({ findPlacements: place, operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] }),
       send({ operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] }),
     ];
     for (const { finished } of jobs) {

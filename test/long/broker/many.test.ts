@@ -28,7 +28,7 @@ describe('many at once', () => {
     expect(Math.max(...runs.values())).toBe(1);
     expect([ingress.dispatcher.active, other.dispatcher.active]).toEqual([0, 0]);
     for (const pool of [...ingress.workers.pools(), ...other.workers.pools()]) expect(pool.waiting).toBe(0);
-    for (const worker of [...ingress.workers.workers(), ...other.workers.workers()]) expect(worker.held).toBe(0);
+    for (const worker of [...ingress.workers.workers(), ...other.workers.workers()]) expect(worker.ownJobs).toBe(0);
   });
 
   it('large bodies leave the frames of other jobs quick', async ({ start }) => {

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import { isServing, noWorkers, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import {
+  hasWorkerBesides,
+  noWorkers,
+  type LivePool,
+  type Placement,
+} from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, type ModelOperation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
@@ -83,7 +88,7 @@ function choose([facts, file, { name, format, operation, purpose, needs, listed 
     return permits(tier, id) && (isNamed || (auto.tiers.some((each) => each === tier) && !auto.except.includes(id)));
   };
   const possible = live
-    .filter((pool) => pool.tier !== 'tools' && pool.formats.includes(format) && isServing(pool, noWorkers))
+    .filter((pool) => pool.tier !== 'tools' && pool.formats.includes(format) && hasWorkerBesides(pool, noWorkers))
     .flatMap((pool) => pool.models.filter((each) => does(each, operation)).map(({ id }) => ({ pool, model: id })))
     .filter(({ pool, model: id }) => mayGo(pool, id));
   return { lanes, possible };

@@ -20,7 +20,7 @@ const pools = [
 async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens', changes: object = {}) {
   const models: string[] = [];
   const dispatch = (request: JobRequest): never => {
-    models.push(...request.place(new Set()).map(({ model }) => model));
+    models.push(...request.findPlacements(new Set()).map(({ model }) => model));
     throw new RouterError('internal', 'This is far enough.');
   };
   const readBody = (body: Buffer) => responsesFormat.read(body, operation);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Authority, Issued } from '#shared/broker/authority/authority.ts';
+import type { Authority, IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, readAuthority, revocationNotice } from '#shared/broker/authority/authority-folder.ts';
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
-import { buildServerConfigInThread, issueCredentialInThread } from '#shared/broker/authority/sign-in-thread.ts';
-import { ownerPattern } from '#shared/broker/connection/credential.ts';
-import { openOwner } from '#shared/broker/contract/worker-address.ts';
+import { buildServerConfigInThread, issueCredentialInThread } from '#shared/broker/authority/run-signing-thread.ts';
+import { credentialNamePattern } from '#shared/broker/connection/credential.ts';
+import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import {
   createdWorkerCredentialSchema,
@@ -26,8 +26,11 @@ const dayMs = 24 * 3_600_000;
 const newCredential = z.strictObject({
   name: z
     .string()
-    .regex(ownerPattern, 'A name has up to 64 letters, digits, _ and -.')
-    .refine((name) => name !== openOwner, `"${openOwner}" is the name of workers without a credential.`),
+    .regex(credentialNamePattern, 'A name has up to 64 letters, digits, _ and -.')
+    .refine(
+      (name) => name !== openCredentialName,
+      `"${openCredentialName}" is the name of workers without a credential.`,
+    ),
   tier: z.enum(tiers),
   expiresInDays: z.number().int().min(1).max(3_660).optional().describe('Absent: it is valid until it is revoked.'),
 });
@@ -38,7 +41,7 @@ export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
 }
 
 /** A credential of a worker. This API excludes the credentials of ingress nodes and batch runners. */
-type IssuedToWorker = Issued & { role: Tier };
+type IssuedToWorker = IssuedCredential & { role: Tier };
 
 const byIssue: Order<WorkerCredential> = {
   cursorOf: ({ issuedAt, name }) => timedCursor(issuedAt, name),
@@ -134,7 +137,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
   }
 }
 
-function isOfWorker(one: Issued): one is IssuedToWorker {
+function isOfWorker(one: IssuedCredential): one is IssuedToWorker {
   return tiers.some((tier) => tier === one.role);
 }
 

@@ -1,5 +1,5 @@
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
-import type { Issued } from '#shared/broker/authority/authority.ts';
+import type { IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
@@ -28,7 +28,7 @@ export function listCredentials({ from, json, print }: ListOptions): void {
   }
 }
 
-function stateOf(one: Issued): 'valid' | 'revoked' | 'expired' {
+function stateOf(one: IssuedCredential): 'valid' | 'revoked' | 'expired' {
   if (one.revokedAt !== undefined) return 'revoked';
   return isValid(one, Date.now()) ? 'valid' : 'expired';
 }

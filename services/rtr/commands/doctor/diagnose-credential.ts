@@ -21,7 +21,7 @@ export async function diagnoseCredential({ role, ...settings }: CredentialToDiag
     const access = readBrokerAccess(settings);
     const { credential } = access;
     if (!credential) return wrong('none is set');
-    const whose = `${credential.owner}, for ${credential.role}`;
+    const whose = `${credential.name}, for ${credential.role}`;
     if (role !== undefined && role !== credential.role) return wrong(`${whose}: not for ${role}`);
     const { expiresAt } = credential;
     if (expiresAt !== undefined && expiresAt < Date.now())

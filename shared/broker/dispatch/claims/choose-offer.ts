@@ -1,23 +1,26 @@
 import type { Job } from '../job.ts';
 import { countFreeSlots, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 import { chooseWorker } from './choose-worker.ts';
-import { openPlacements } from './placements.ts';
+import { findOpenPlacements } from './placements.ts';
 
+/** To whom a job can be offered, and how. */
 export interface Offer {
   worker: LiveWorker;
   placement: Placement;
-  at: string;
+  /** The worker's subject for offers. */
+  subject: string;
+  /** The version of the contract to use. */
   v: number;
 }
 
 /**
- * Chooses a worker to which a job can be offered without a ticket. Its pool is the one that the ticket would go to, or an equally good one.
- * Returns undefined
+ * Chooses a worker to which a job can be offered without a ticket. The worker belongs to the first pool with a free slot, which would get
+ * the ticket, or to an equally good pool. Returns undefined if there is no such worker, and
  *
  * - for a new job, if jobs of this dispatcher wait for that pool already, because they come first;
- * - for a tool call, because after an offer it is uncertain whether the call has begun, and it must not run twice.
+ * - for a tool call, because after an offer it is uncertain whether the call has begun, and the call must not run twice.
  * See docs/decisions/0002-offers-beside-tickets.md.
- * @param mayTake whether a worker may get the job, considering its other jobs
+ * @param mayTake returns whether a worker may get the job beside its other jobs
  * @param hasWaited whether the job waits in the queue and is next in line
  */
 export function chooseOffer(
@@ -26,7 +29,7 @@ export function chooseOffer(
   mayTake: (worker: LiveWorker) => boolean,
   hasWaited = false,
 ): Offer | undefined {
-  const open = job.request.operation === 'execute_tool' ? [] : openPlacements(job, placements).open;
+  const open = job.request.operation === 'execute_tool' ? [] : findOpenPlacements(job, placements).open;
   const isFree = ({ pool, model }: Placement): boolean =>
     countFreeSlots(pool, model) + (hasWaited ? pool.waiting : 0) > 0;
   const comesFirst = ({ pool }: Placement): boolean => hasWaited || pool.waiting === 0;
@@ -35,8 +38,8 @@ export function chooseOffer(
   const equal = open.filter(
     (each) => each === first || (first.group !== undefined && each.group === first.group && comesFirst(each)),
   );
-  const choice = chooseWorker(equal, job.request.affinity, job.avoid, mayTake);
-  const at = choice?.worker.announcement.offersAt;
+  const choice = chooseWorker(equal, job.request.affinity, job.workersToAvoid, mayTake);
+  const subject = choice?.worker.announcement.offersAt;
   const v = choice?.placement.pool.contract;
-  return choice && at !== undefined && v !== undefined ? { ...choice, at, v } : undefined;
+  return choice && subject !== undefined && v !== undefined ? { ...choice, subject, v } : undefined;
 }

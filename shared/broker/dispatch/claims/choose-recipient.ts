@@ -1,37 +1,40 @@
 import type { Job } from '../job.ts';
-import { isLeftOut, isServing, noWorkers, type LiveWorker } from '../workers/live-pool.ts';
+import { isLeftOut, hasWorkerBesides, noWorkers, type LiveWorker } from '../workers/live-pool.ts';
 
+/** Where a ticket can be sent, and how. */
 export interface Recipient {
   /** The worker's subject for offers. Tickets can be sent there, too. */
-  at: string;
+  subject: string;
+  /** The version of the contract to use. */
   v: number;
 }
 
 /**
- * Chooses the worker to which a waiting job's ticket is sent. It may be any worker with a free slot in a pool in which the job has a
- * ticket. The choice is random, so that a worker that does not answer is not chosen again and again.
- * @param mayTake whether a worker may get the job, considering its other jobs
+ * Chooses a worker to which a ticket of a waiting job can be sent directly: a worker with a free slot in a pool in which the job has a
+ * published ticket. The choice is random, so that a worker that does not answer is not chosen again and again. Returns undefined if there
+ * is no such worker.
+ * @param mayTake returns whether a worker may get the job beside its other jobs
  */
 export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boolean): Recipient | undefined {
   const now = performance.now();
-  const able: Recipient[] = [];
+  const recipients: Recipient[] = [];
   for (const [pool, { place, placement }] of job.tickets.placed) {
     if (place.isHeld || pool.contract === undefined) continue;
-    const avoid = isServing(pool, job.avoid) ? job.avoid : noWorkers;
+    const workersToAvoid = hasWorkerBesides(pool, job.workersToAvoid) ? job.workersToAvoid : noWorkers;
     for (const worker of pool.workers) {
       const { offersAt } = worker.announcement;
-      if (offersAt === undefined || !hasFreeSlot(worker) || avoid.has(worker.id)) continue;
+      if (offersAt === undefined || !hasFreeSlot(worker) || workersToAvoid.has(worker.id)) continue;
       if (isLeftOut(worker, placement.model, now) || !mayTake(worker)) continue;
-      able.push({ at: offersAt, v: pool.contract });
+      recipients.push({ subject: offersAt, v: pool.contract });
     }
   }
-  return able[Math.floor(Math.random() * able.length)];
+  return recipients[Math.floor(Math.random() * recipients.length)];
 }
 
 function hasFreeSlot({
   announcement,
-  held,
-  otherJobs: others,
-}: Pick<LiveWorker, 'announcement' | 'held' | 'otherJobs'>): boolean {
-  return announcement.accepting && announcement.slots > held + others;
+  ownJobs,
+  otherJobs,
+}: Pick<LiveWorker, 'announcement' | 'ownJobs' | 'otherJobs'>): boolean {
+  return announcement.accepting && announcement.slots > ownJobs + otherJobs;
 }

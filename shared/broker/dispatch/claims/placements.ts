@@ -1,44 +1,47 @@
 import type { Job } from '../job.ts';
 import { noWorkers, type LivePool, type Placement } from '../workers/live-pool.ts';
 
-/** A pool that answered a job with this many failures comes after all others, whatever its other workers do. */
+/** A pool whose workers have reported this many failures of a job comes after all other pools, even if it has healthy workers. */
 const maxFailures = 2;
 
 /**
- * Returns the placements that can serve a job right now, best first. Workers that failed on the job are avoided if there are others.
- * Pools that failed on it come last, so that they do not use up the attempts that another pool would serve.
+ * Returns the placements that can serve a job right now, best first. Avoids workers that failed on the job if other workers can serve it.
+ * Pools that failed on the job come last, so that they do not use up attempts with which another pool could serve it.
  */
-export function placementsOf(job: Job): Placement[] {
-  const { avoid, failedPlaces } = job;
-  let placements = job.place(avoid);
-  if (placements.length === 0 && avoid.size > 0) placements = job.place(noWorkers);
-  if (!failedPlaces || placements.length < 2) return placements;
+export function rankPlacements(job: Job): Placement[] {
+  const { workersToAvoid, failedWorkers } = job;
+  let placements = job.findPlacements(workersToAvoid);
+  if (placements.length === 0 && workersToAvoid.size > 0) placements = job.findPlacements(noWorkers);
+  if (!failedWorkers || placements.length < 2) return placements;
   const isSpent = ({ pool, model }: Placement): boolean => {
-    const failures = failedPlaces.failuresOf(pool);
-    return failures >= maxFailures || (failures > 0 && !hasHealthyWorker(pool, model, avoid));
+    const failures = failedWorkers.countFailures(pool);
+    return failures >= maxFailures || (failures > 0 && !hasHealthyWorker(pool, model, workersToAvoid));
   };
-  // A pool that failed is not as good as the others of its group any more.
+  // A pool that failed is not as good as the other pools of its group any more.
   const spent = placements.filter(isSpent).map((placement) => ({ ...placement, group: undefined }));
   return spent.length === 0 ? placements : [...placements.filter((placement) => !isSpent(placement)), ...spent];
 }
 
-/** Whether a pool has another worker that has lately served the model without faults, so that only the failed worker is at fault. */
-function hasHealthyWorker({ workers }: LivePool, model: string, avoid: ReadonlySet<string>): boolean {
+/**
+ * Whether a worker of the pool that is not to be avoided has lately served the model without faults, so that not the whole pool is at
+ * fault.
+ */
+function hasHealthyWorker({ workers }: LivePool, model: string, workersToAvoid: ReadonlySet<string>): boolean {
   const now = performance.now();
   for (const { id, announcement, health } of workers) {
-    if (!announcement.accepting || health.isEjected(model) || avoid.has(id)) continue;
+    if (!announcement.accepting || health.isEjected(model) || workersToAvoid.has(id)) continue;
     const average = health.find(model)?.outcomes;
     if (!average || average.faultsInRow('failure') + average.faultsInRow('refusal') > 0) continue;
-    if (average.weight(now) >= 0.5) return true;
+    if (average.computeWeight(now) >= 0.5) return true;
   }
   return false;
 }
 
 /**
- * Returns the placements that are open to a job by now, and when the next one opens. If a job must wait for a tier, the placements after
- * that tier open when the job has waited that long.
+ * Returns the placements that are open to a job by now, and when the next placement opens. A job may have to wait for a tier, see
+ * `Placement.maxWaitMs`. The placements of later tiers then open when the job has waited that long.
  */
-export function openPlacements(
+export function findOpenPlacements(
   job: Pick<Job, 'waitingSince'>,
   placements: readonly Placement[],
   now = performance.now(),

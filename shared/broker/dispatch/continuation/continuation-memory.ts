@@ -1,14 +1,14 @@
 import { KeptStream } from './kept-stream.ts';
 
-/** The share of the container's memory that kept streams may use by default. */
+/** The share of the container's memory limit that kept streams may use by default. */
 const defaultShare = 1 / 8;
-/** Maximum bytes of that default. */
+/** Maximum bytes that kept streams may use by default. */
 const maxDefaultBytes = 256 * 1024 * 1024;
 
-/** The share of this memory that one stream may use. */
-const shareOfOne = 1 / 4;
-/** The share of this memory that the copies of all answers may use together. */
-const shareOfAnswers = 1 / 4;
+/** The share of the continuation memory that one stream may use. */
+const streamShare = 1 / 4;
+/** The share of the continuation memory that the copies of all answers may use together. */
+const answersShare = 1 / 4;
 
 /**
  * Computes the default of `CONTINUE_BYTES`.
@@ -19,9 +19,10 @@ export function defaultContinueBytes(memoryBytes: number): number {
 }
 
 /**
- * The bounded memory for streams that may continue on another worker. It contains the bodies of their requests, and copies of the relayed
- * answers. A stream that finds no room is not kept, and a stream that outgrows its share is dropped; such a stream ends with its worker. If
- * the copies exceed their share, the longest one is dropped, so that many clients that never read their answers leave room for all others.
+ * The bounded memory for streams that may continue on another worker. It contains the bodies of their requests, and copies of what was
+ * relayed of their answers. A stream for which there is no room is not kept, and a stream that outgrows its share is dropped. A stream that
+ * is not kept ends if its worker is lost. If the copies exceed their share, the longest copy is dropped, so that many clients that never
+ * read their answers leave room for all others.
  */
 export class ContinuationMemory {
   readonly #maxBytes: number;
@@ -32,23 +33,25 @@ export class ContinuationMemory {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#maxAnswerBytes = Math.floor(maxBytes * shareOfAnswers);
+    this.#maxAnswerBytes = Math.floor(maxBytes * answersShare);
   }
 
+  /** Bytes of all kept streams. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
    * Keeps a stream that begins.
-   * @returns undefined if there is no room for the body of its request
+   * @param body the body of the stream's request
+   * @returns undefined if there is no room for the body
    */
   keep(body: Buffer): KeptStream | undefined {
-    const most = Math.floor(this.#maxBytes * shareOfOne);
-    if (body.length > most || this.#bytes + body.length > this.#maxBytes) return undefined;
+    const maxStreamBytes = Math.floor(this.#maxBytes * streamShare);
+    if (body.length > maxStreamBytes || this.#bytes + body.length > this.#maxBytes) return undefined;
     let answerBytes = 0;
-    const take = (bytes: number): boolean => {
-      if (body.length + answerBytes + bytes > most || !this.#makeRoom(bytes, kept)) return false;
+    const reserve = (bytes: number): boolean => {
+      if (body.length + answerBytes + bytes > maxStreamBytes || !this.#makeRoom(bytes, kept)) return false;
       answerBytes += bytes;
       this.#answerBytes += bytes;
       this.#bytes += bytes;
@@ -59,23 +62,26 @@ export class ContinuationMemory {
       this.#answerBytes -= answerBytes;
       this.#bytes -= body.length + answerBytes;
     };
-    const kept = new KeptStream(body, take, release);
+    const kept = new KeptStream(body, reserve, release);
     this.#kept.add(kept);
     this.#bytes += body.length;
     return kept;
   }
 
-  /** Makes room for further bytes of an answer's copy. Drops only longer copies for it. */
-  #makeRoom(bytes: number, of: KeptStream): boolean {
+  /**
+   * Makes room for further bytes of the copy of the stream `growing`, by dropping streams with longer copies.
+   * @returns false if there is still no room
+   */
+  #makeRoom(bytes: number, growing: KeptStream): boolean {
     while (this.#answerBytes + bytes > this.#maxAnswerBytes) {
-      const longest = this.#longest(of);
-      if (longest === of) return false;
+      const longest = this.#findLongest(growing);
+      if (longest === growing) return false;
       longest.drop();
     }
     return this.#bytes + bytes <= this.#maxBytes;
   }
 
-  #longest(first: KeptStream): KeptStream {
+  #findLongest(first: KeptStream): KeptStream {
     let longest = first;
     for (const kept of this.#kept) if (kept.relayedBytes > longest.relayedBytes) longest = kept;
     return longest;

@@ -1,42 +1,43 @@
 import type { Payload } from './payload.ts';
 
 /** Bytes of the first block of a copy. Each further block is twice as large as the one before. */
-const firstBlock = 4 * 1024;
+const firstBlockBytes = 4 * 1024;
 /** Maximum bytes of a block. */
-const largestBlock = 128 * 1024;
+const maxBlockBytes = 128 * 1024;
 
-const maxRelayed = 4 * 1024 * 1024;
+/** Maximum bytes of the copy of one answer. */
+const maxRelayedBytes = 4 * 1024 * 1024;
 
 /**
  * Keeps the data with which one stream can continue on another worker: the body of its request, and a copy of all relayed bytes of the
- * answer in the client's format. It copies the bytes, because the pieces from the broker are views of its read buffers, which a kept view
- * would keep alive.
+ * answer in the client's format. The bytes are copied, because the pieces are views of the connection's read buffers, and a kept view would
+ * keep a whole buffer alive.
  */
 export class KeptStream implements Payload {
   #body: Buffer | undefined;
-  readonly #take: (bytes: number) => boolean;
+  readonly #reserve: (bytes: number) => boolean;
   readonly #release: () => void;
   /** All blocks but the last one are full. */
   #blocks: Buffer[] = [];
-  #used = 0;
+  #usedBytes = 0;
   #relayedBytes = 0;
-  #isLetGo = false;
+  #isDropped = false;
 
   /**
-   * @param take reserves bytes of the memory for all answers; returns false if there is no room
+   * @param reserve reserves bytes of the continuation memory; returns false if there is no room
    * @param release releases all reserved bytes
    */
-  constructor(body: Buffer, take: (bytes: number) => boolean, release: () => void) {
+  constructor(body: Buffer, reserve: (bytes: number) => boolean, release: () => void) {
     this.#body = body;
-    this.#take = take;
+    this.#reserve = reserve;
     this.#release = release;
   }
 
   get isDropped(): boolean {
-    return this.#isLetGo;
+    return this.#isDropped;
   }
 
-  /** The request's body; undefined once the stream was dropped. */
+  /** The request's body; undefined after the stream was dropped. */
   get body(): Buffer | undefined {
     return this.#body;
   }
@@ -52,15 +53,16 @@ export class KeptStream implements Payload {
 
   /** Copies a relayed piece. Drops the stream if there is no room for it. */
   add(piece: Uint8Array): void {
-    if (this.#isLetGo) return;
-    if (this.#relayedBytes + piece.length > maxRelayed) return this.drop();
+    if (this.#isDropped) return;
+    if (this.#relayedBytes + piece.length > maxRelayedBytes) return this.drop();
     let rest = piece;
     while (rest.length > 0) {
-      const block = this.#blockWithRoom();
+      const block = this.#findOrCreateBlock();
       if (!block) return this.drop();
-      const part = rest.length <= block.length - this.#used ? rest : rest.subarray(0, block.length - this.#used);
-      block.set(part, this.#used);
-      this.#used += part.length;
+      const part =
+        rest.length <= block.length - this.#usedBytes ? rest : rest.subarray(0, block.length - this.#usedBytes);
+      block.set(part, this.#usedBytes);
+      this.#usedBytes += part.length;
       this.#relayedBytes += part.length;
       rest = rest.subarray(part.length);
     }
@@ -71,25 +73,25 @@ export class KeptStream implements Payload {
     return Buffer.concat(this.#body ? [this.#body, ...this.#blocks] : [], this.length);
   }
 
-  /** Drops the stream and releases its memory. May be called again. */
+  /** Drops the stream and releases its memory. A second call does nothing. */
   drop(): void {
-    if (this.#isLetGo) return;
-    this.#isLetGo = true;
+    if (this.#isDropped) return;
+    this.#isDropped = true;
     this.#body = undefined;
     this.#blocks = [];
     this.#relayedBytes = 0;
     this.#release();
   }
 
-  #blockWithRoom(): Buffer | undefined {
+  #findOrCreateBlock(): Buffer | undefined {
     const last = this.#blocks.at(-1);
-    if (last && this.#used < last.length) return last;
-    const bytes = last ? Math.min(largestBlock, 2 * last.length) : firstBlock;
-    if (!this.#take(bytes)) return undefined;
-    // Not from Node's pool, whose memory other buffers share.
+    if (last && this.#usedBytes < last.length) return last;
+    const bytes = last ? Math.min(maxBlockBytes, 2 * last.length) : firstBlockBytes;
+    if (!this.#reserve(bytes)) return undefined;
+    // A small buffer of Node's would share its memory with other buffers and keep them alive.
     const block = Buffer.allocUnsafeSlow(bytes);
     this.#blocks.push(block);
-    this.#used = 0;
+    this.#usedBytes = 0;
     return block;
   }
 }

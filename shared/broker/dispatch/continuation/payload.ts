@@ -1,10 +1,10 @@
 /**
- * The bytes that a worker gets with a grant: the request's body, followed by the client's part of the stream if the stream is to
- * continue.
+ * The bytes that a worker gets with a grant: the request's body and, if a stream is to be continued, the part of the answer that the client
+ * has.
  */
 export interface Payload {
   readonly length: number;
-  /** Undefined for an answer that has not begun. */
+  /** Bytes of the client's part of the answer, at the end of the payload; undefined for an answer that has not begun. */
   readonly relayedBytes: number | undefined;
   bytes(): Buffer;
 }

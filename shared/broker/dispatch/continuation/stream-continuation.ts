@@ -5,46 +5,49 @@ import type { ContinuationMemory } from './continuation-memory.ts';
 import type { KeptStream } from './kept-stream.ts';
 
 /**
- * The outcome of a stream's loss of its worker:
+ * What became of a stream after its worker was lost:
  *
  * - `continued`: another worker continued it;
- * - `refused`: the other worker does not continue such an answer;
- * - `mismatch`: the other worker's output did not follow on the text that was sent;
- * - `no_worker`: no worker that could continue it was present or free in time, or the job had used up its attempts;
+ * - `refused`: the other worker does not continue answers of this kind;
+ * - `mismatch`: the other worker's output did not begin where the sent text ended;
+ * - `no_worker`: no worker that could continue the stream was present or free in time, or the job had no attempts left;
  * - `failed`: the other worker failed, too;
- * - `not_kept`: there was no memory for its copy.
+ * - `not_kept`: there was no memory for the copy of the stream.
  */
 export const continuationOutcomes = ['continued', 'refused', 'mismatch', 'no_worker', 'failed', 'not_kept'] as const;
 export type ContinuationOutcome = (typeof continuationOutcomes)[number];
 
 const noOutcomes: readonly ContinuationOutcome[] = [];
 
-/** Milliseconds for which a continued stream must run before it no longer counts as a possible cause of the earlier death. */
-const provenMs = 5_000;
+/** Milliseconds for which a continued stream must run until it no longer counts as a possible cause of the earlier worker's death. */
+const clearedAfterMs = 5_000;
 
-function continues({ pool, model }: Placement): boolean {
+function canContinue({ pool, model }: Placement): boolean {
   return pool.models.some(({ id, capabilities }) => id === model && capabilities.includes('continue'));
 }
 
-/** One job's state for continuing its stream on another worker. Times are milliseconds of `performance.now()`. */
+/** What is needed to continue one job's stream on another worker, and how that went. Times are milliseconds of `performance.now()`. */
 export class StreamContinuation {
   readonly #memory: ContinuationMemory;
   #kept: KeptStream | undefined;
-  /** Whether the stream was to be kept, because workers like its first one can continue it. */
+  /** Whether the stream should be kept, because other workers of its first worker's pool can continue it. */
   #wasWanted = false;
   #model: string | undefined;
-  #broken: RouterError | undefined;
-  #provenAt = Number.POSITIVE_INFINITY;
+  #lossError: RouterError | undefined;
+  #clearedAt = Number.POSITIVE_INFINITY;
   #outcomes = noOutcomes;
 
   constructor(memory: ContinuationMemory) {
     this.#memory = memory;
   }
 
-  /** Handles the beginning of the stream. Keeps it if the model of its pool can continue answers. */
+  /**
+   * Handles the beginning of the stream. Keeps the stream if the model of the placement can continue answers.
+   * @param body the body of the stream's request
+   */
   begin(body: Buffer | undefined, placement: Placement): void {
     this.#model = placement.model;
-    if (!body || !continues(placement)) return;
+    if (!body || !canContinue(placement)) return;
     this.#wasWanted = true;
     this.#kept = this.#memory.keep(body);
   }
@@ -53,46 +56,48 @@ export class StreamContinuation {
     this.#kept?.add(piece);
   }
 
-  /** The data that another worker needs; undefined if the stream cannot continue. */
+  /** The kept stream, which another worker needs; undefined if the stream cannot continue. */
   get kept(): KeptStream | undefined {
     return this.#kept?.isDropped === false ? this.#kept : undefined;
   }
 
-  canBeAt(placement: Placement): boolean {
-    return placement.model === this.#model && continues(placement);
+  /** Whether the stream can continue at a placement: it has the same model, and that model can continue answers there. */
+  canContinueAt(placement: Placement): boolean {
+    return placement.model === this.#model && canContinue(placement);
   }
 
   /**
-   * The error of the lost worker. It is set while the stream waits for another worker or for the first piece of that worker; undefined
-   * otherwise.
+   * The error of the lost worker, while the stream waits for another worker or for that worker's first piece; undefined otherwise.
    */
   get lossError(): RouterError | undefined {
-    return this.#broken;
+    return this.#lossError;
   }
 
-  lost(error: RouterError): void {
-    this.#broken ??= error;
+  /** Records that the stream has lost its worker. */
+  recordLoss(error: RouterError): void {
+    this.#lossError ??= error;
   }
 
+  /** Records that another worker continues the stream. */
   recordContinued(now: number): void {
-    this.#broken = undefined;
-    this.#provenAt = now + provenMs;
+    this.#lossError = undefined;
+    this.#clearedAt = now + clearedAfterMs;
     this.#outcomes = [...this.#outcomes, 'continued'];
   }
 
-  /** Whether the stream has continued for so long that it is not the cause of the earlier worker's death. */
+  /** Whether the stream has run on another worker for so long that it did not cause the death of the earlier one. */
   isCleared(now: number): boolean {
-    return this.#broken === undefined && now > this.#provenAt;
+    return this.#lossError === undefined && now > this.#clearedAt;
   }
 
   /**
    * Records that the stream ends with an error.
-   * @param failure the reason that its worker reports
+   * @param failure the reason why its worker cannot continue it, if the worker reports one
    * @param isQueued whether no worker has the job
    * @param isMovable whether streams continue after errors of this kind
    */
-  failed(failure: ContinuationFailure | undefined, isQueued: boolean, isMovable: boolean): void {
-    if (this.#broken) this.#outcomes = [...this.#outcomes, failure ?? (isQueued ? 'no_worker' : 'failed')];
+  recordFailure(failure: ContinuationFailure | undefined, isQueued: boolean, isMovable: boolean): void {
+    if (this.#lossError) this.#outcomes = [...this.#outcomes, failure ?? (isQueued ? 'no_worker' : 'failed')];
     else if (isMovable && this.#wasWanted) this.#outcomes = [...this.#outcomes, this.kept ? 'no_worker' : 'not_kept'];
   }
 

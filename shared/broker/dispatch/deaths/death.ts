@@ -2,16 +2,19 @@ import type { Attempt } from '../attempt.ts';
 import type { LiveWorker } from '../workers/live-pool.ts';
 
 /**
- * Milliseconds between two heartbeats, plus a margin. If an offer was made later than this after the last heartbeat, its worker was dead
- * already.
+ * Milliseconds between two heartbeats, plus a margin. If a dead worker's last heartbeat came longer than this before an offer, the worker
+ * was dead when the job was offered.
  */
 export const maxHeartbeatIntervalMs = 1_100;
 
+/** The death of a worker that had a job. */
 export interface Death {
   worker: LiveWorker;
+  /** The grant of the job's attempt. */
   grant: string;
   /** When the worker died, in milliseconds of `performance.now()`. */
   at: number;
+  /** Milliseconds from the grant or offer to the death. */
   afterMs: number;
   /** The digest of the job's body, see `computeBodyDigest`. */
   digest: string;
@@ -21,14 +24,14 @@ export interface Death {
 export type DeathEvidence = 'closed' | 'replaced' | undefined;
 
 /**
- * Whether the dead worker may have had the job, because it claimed the job, has sent a frame, or was alive when the job was offered. The
- * broker refuses an offer to a worker whose connection is closed, or loses it if it has not noticed that yet.
- * @param end evidence that the worker's connection is closed, or that another process has replaced it. Such a worker does not begin later
- * what it has not confirmed
+ * Whether a dead worker may have had the job: it has claimed the job, has sent a frame, or was alive when the job was offered. An offer to
+ * a worker whose connection is closed never arrives: the broker refuses or loses it.
+ * @param evidence the evidence that the worker's connection is closed, or that another process has replaced the worker. Such a worker can
+ * no longer begin a job that it has not confirmed
  */
-export function mayHaveTaken(attempt: Attempt, end?: DeathEvidence): boolean {
-  const { isOffered, hasBegun, isConfirmed, claimedAt, worker } = attempt;
+export function mayHaveHadJob(attempt: Attempt, evidence?: DeathEvidence): boolean {
+  const { isOffered, hasSentFrame, isConfirmed, givenAt, worker } = attempt;
   if (!isOffered || isConfirmed) return true;
-  if (end) return false;
-  return hasBegun || claimedAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
+  if (evidence) return false;
+  return hasSentFrame || givenAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
 }

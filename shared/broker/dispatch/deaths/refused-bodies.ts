@@ -6,14 +6,14 @@ import type { JobRequest } from '../job-request.ts';
 /** Milliseconds for which a body is refused after two workers have died on it. */
 const refusedMs = 10 * 60_000;
 
-/** Maximum refused bodies. Beyond it, the least recently requested body is accepted again. */
+/** Maximum refused bodies. Beyond it, the body that was requested least recently is accepted again. */
 const maxRefused = 10_000;
 
 const digestPattern = /^[\w-]{43}$/;
 
 /**
- * The digests of the bodies on which two workers have died, shared by all dispatchers. A digest includes the owner, so that no owner's
- * requests are refused because of another owner's.
+ * The digests of the bodies on which two workers have died, which all dispatchers share. A digest includes the owner of the request, so
+ * that no owner's request is refused because of the request of another owner.
  */
 export class RefusedBodies {
   readonly #broker: Broker;
@@ -44,14 +44,14 @@ export class RefusedBodies {
     return this.#digests.has(digest);
   }
 
-  /** Refuses a body at every dispatcher. */
+  /** Refuses bodies with this digest from now on, at every dispatcher. */
   refuse(digest: string): void {
     this.#digests.set(digest, true);
     this.#broker.publish(this.#broker.subjects.refusedBodies, digest);
   }
 }
 
-/** Computes the digest of a request of one owner from operation, format and body, in 43 characters. */
+/** Computes the digest of a request from its owner, operation, format and body, in 43 characters. */
 export function computeBodyDigest({ sender, operation, format }: JobRequest, body: Buffer): string {
   const facts = JSON.stringify([sender.owner, operation, format]);
   return createHash('sha256').update(facts).update(body).digest('base64url');

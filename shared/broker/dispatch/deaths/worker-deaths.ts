@@ -8,36 +8,36 @@ import type { LiveWorkers } from '../workers/live-workers.ts';
 import type { Death } from './death.ts';
 import { computeBodyDigest, RefusedBodies } from './refused-bodies.ts';
 
-/** Maximum milliseconds since the last heartbeat of any worker for which the broker counts as delivering heartbeats. */
-const deliveredMs = 1_000;
+/** Maximum milliseconds since any worker's last heartbeat. If no worker's heartbeat is newer, the broker may not deliver heartbeats. */
+const maxDeliveryGapMs = 1_000;
 
 /**
- * Counts, for each job, the workers that have died while they had it. If two workers die, the job ends with `workers_died`, and its body
- * is refused for ten minutes. Other losses do not count.
+ * Counts, for each job, the workers that have died while they had the job. If two workers have died, the job ends with `workers_died`, and
+ * its body is refused for ten minutes. Losses of workers that did not die do not count.
  */
 export class WorkerDeaths {
   readonly #workers: Pick<LiveWorkers, 'get' | 'workers'>;
   readonly #log: Logger;
-  readonly #refused: RefusedBodies;
+  readonly #refusedBodies: RefusedBodies;
 
   constructor(broker: Broker, workers: Pick<LiveWorkers, 'get' | 'workers'>, log: Logger) {
     this.#workers = workers;
     this.#log = log;
-    this.#refused = new RefusedBodies(broker);
+    this.#refusedBodies = new RefusedBodies(broker);
   }
 
   close(): void {
-    this.#refused.close();
+    this.#refusedBodies.close();
   }
 
-  /** Returns the error of a request on whose body two workers have died already; undefined for other requests. */
-  checkRefused(request: JobRequest, body: Buffer): RouterError | undefined {
-    return this.#refused.has(request, body) ? refused() : undefined;
+  /** Returns the error for a request on whose body two workers have died; undefined for other requests. */
+  findRefusal(request: JobRequest, body: Buffer): RouterError | undefined {
+    return this.#refusedBodies.has(request, body) ? createRefusal() : undefined;
   }
 
   /**
-   * Whether a worker has died with this job. A worker whose connection was closed, or that was silent, may have returned. Its heartbeats
-   * then show that it lived afterwards.
+   * Whether a worker has died with this job. A recorded death may turn out to be none: a worker whose connection was closed, or that was
+   * silent, may return. Its heartbeats then show that it lived after the recorded time.
    */
   hasDeath({ death }: Job): boolean {
     if (!death) return false;
@@ -46,44 +46,45 @@ export class WorkerDeaths {
     return known?.announcement.startedAt !== announcement.startedAt || known.proofOfLife.provenAt <= death.at;
   }
 
-  /** Whether heartbeats of any worker arrive now. If none do, the silence of one worker proves nothing. */
+  /** Whether the heartbeats of any worker arrive now. If none do, the silence of one worker proves nothing. */
   areHeartbeatsDelivered(now: number): boolean {
-    for (const { lastHeartbeatAt } of this.#workers.workers()) if (now - lastHeartbeatAt < deliveredMs) return true;
+    for (const { lastHeartbeatAt } of this.#workers.workers())
+      if (now - lastHeartbeatAt < maxDeliveryGapMs) return true;
     return false;
   }
 
   /**
-   * Counts the first death of a worker that had a job.
-   * @returns the error that the job ends with if it must not go to another worker
+   * Records the first death of a worker that had a job.
+   * @returns the error with which the job ends, if its body is refused because of other requests; otherwise undefined
    */
-  count(job: Job, { worker, grant, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
+  countFirst(job: Job, { worker, grant, givenAt }: Attempt, now = performance.now()): RouterError | undefined {
     const { canMove, death, body, request, traceId } = job;
-    // The job has put out a part of an answer that cannot continue. It ends for that reason and is not quarantined.
+    // The client has got a part of an answer that cannot continue. The job ends for that reason and is not quarantined.
     if (!canMove) return undefined;
     const digest = death?.digest ?? (body && computeBodyDigest(request, body));
     if (digest === undefined) return undefined;
-    job.recordDeath({ worker, grant, at: now, afterMs: now - claimedAt, digest });
+    job.recordDeath({ worker, grant, at: now, afterMs: now - givenAt, digest });
     this.#log.warn(
       { requestId: request.requestId, traceId, worker: worker.id, digest },
       'a worker died with a request',
     );
-    return this.#refused.hasDigest(digest) ? refused() : undefined;
+    return this.#refusedBodies.hasDigest(digest) ? createRefusal() : undefined;
   }
 
   /**
-   * Counts the second death and refuses the job's body from now on.
-   * @returns the error that the job ends with
+   * Records that a second worker has died with a job, and refuses the job's body from now on.
+   * @returns the error with which the job ends
    */
   countSecond({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
     const { requestId } = request;
-    this.#refused.refuse(digest);
+    this.#refusedBodies.refuse(digest);
     const workers = [first.id, worker.id];
     this.#log.error({ requestId, traceId, workers, digest }, 'two workers died with a request, which is refused now');
     return new RouterError('workers_died', 'Two workers died while they served this request.');
   }
 }
 
-function refused(): RouterError {
+function createRefusal(): RouterError {
   return new RouterError(
     'workers_died',
     'Two workers died on this request in the last ten minutes. It is refused now.',

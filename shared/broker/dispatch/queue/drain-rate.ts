@@ -1,34 +1,35 @@
-/** Milliseconds over which claims are counted. Older claims count half. */
+/** Milliseconds over which claims are counted. When they have passed, the counted claims and their time are halved. */
 const windowMs = 20_000;
 
-const unknownSeconds = 10;
+/** Seconds for `Retry-After` if the expected wait is unknown. */
+const unknownWaitSeconds = 10;
 
-/** Measures how fast a lane drains, by the claims that were granted while jobs waited in it. */
+/** Measures how fast the jobs of a lane are claimed, while jobs wait in it. */
 export class DrainRate {
   #since = 0;
   #claims = 0;
 
-  /** Restarts the measurement when the first job comes into an empty lane, because an empty lane says nothing about its workers. */
+  /** Restarts the measurement. Call it when a job comes into an empty lane, because an empty lane says nothing about its workers. */
   restart(now: number): void {
     this.#since = now;
     this.#claims = 0;
   }
 
-  count(now: number): void {
-    this.#forget(now);
+  countClaim(now: number): void {
+    this.#decay(now);
     this.#claims += 1;
   }
 
   /**
-   * Estimates the milliseconds until this many jobs are claimed. It counts one claim more than there were, so that a lane that has just
-   * got jobs does not seem to be stalled.
+   * Estimates the milliseconds until this many jobs are claimed. The estimate assumes one claim more than were counted, so that a lane that
+   * has just got its first jobs does not seem to stand still.
    */
-  waitMs(jobs: number, now: number): number {
-    this.#forget(now);
+  estimateWaitMs(jobs: number, now: number): number {
+    this.#decay(now);
     return (jobs * (now - this.#since)) / (this.#claims + 1);
   }
 
-  #forget(now: number): void {
+  #decay(now: number): void {
     while (now - this.#since > windowMs) {
       this.#since = (this.#since + now) / 2;
       this.#claims /= 2;
@@ -38,5 +39,5 @@ export class DrainRate {
 
 /** Converts an expected wait to whole seconds for `Retry-After`, between 1 and 30. */
 export function computeRetryAfter(waitMs: number | undefined): number {
-  return Math.min(30, Math.max(1, Math.ceil(waitMs === undefined ? unknownSeconds : waitMs / 1000)));
+  return Math.min(30, Math.max(1, Math.ceil(waitMs === undefined ? unknownWaitSeconds : waitMs / 1000)));
 }

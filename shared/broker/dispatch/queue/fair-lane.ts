@@ -2,12 +2,13 @@ import type { JobRequest } from '../job-request.ts';
 import { DrainRate } from './drain-rate.ts';
 import { WeightedOrder } from './weighted-order.ts';
 
-/** Milliseconds of work that the tickets of a dispatcher in a lane stand for, so that no worker waits for the next ticket. */
+/** Milliseconds for which a dispatcher's tickets in a lane suffice at the rate of claims, so that no worker waits for the next ticket. */
 const bufferedWorkMs = 50;
 
-/** Minimum tickets of a dispatcher in a lane, for a lane that drains slowly. */
+/** Minimum tickets of a dispatcher in a lane, however slowly jobs are claimed. */
 const minTickets = 2;
 
+/** Seconds over which the rate of claims is averaged. */
 const averagedSeconds = 5;
 
 /** Milliseconds without a claim after which a lane gets more tickets if its pool has free slots. */
@@ -18,53 +19,63 @@ const maxStuckTickets = 4;
 /** Milliseconds without a claim after which the jobs with tickets are offered, because workers may be unable to pull the tickets. */
 const stalledMs = 1_000;
 
-const maxLooks = 16;
+/** Maximum jobs that are checked for one claim, whether the worker may have them. */
+const maxCheckedJobs = 16;
 
 interface QueuedJob {
   readonly request: { readonly sender: Readonly<JobRequest['sender']> };
 }
 
+/** The place of a job in a lane. */
 export interface LanePlace<Job extends QueuedJob> {
   readonly job: Job;
-  /** Whether the job has no ticket yet. */
+  /** Whether the job is held back, without a ticket yet. */
   isHeld: boolean;
 }
 
 export interface FairLaneOptions<Job> {
+  /** Publishes the ticket of a job that was held back. */
   publish: (job: Job) => void;
+  /** Called with each job that leaves the lane. */
   onLeave: (job: Job) => void;
 }
 
 interface KeyPlaces<Job extends QueuedJob> {
+  /** The places of the key's jobs without a ticket, oldest first. */
   held: Set<LanePlace<Job>>;
+  /** The number of the key's jobs with a ticket. */
   published: number;
 }
 
 type OwnerPlaces<Job extends QueuedJob> = WeightedOrder<KeyPlaces<Job>>;
 
 /**
- * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, regardless of
- * how many requests each has sent. Only a few jobs have a ticket. Lanes are first come, first served, so tickets for all jobs would put
- * everybody else behind the longest queue. A claim goes to the next job in line, even if the ticket's own job has ended. Such a ticket
- * stands for the next job, so that cancelled jobs do not fill the queue with tickets.
+ * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, however many
+ * requests each has sent. Only a few jobs have a ticket; the others are held back. The broker delivers the tickets of a lane in the order
+ * in which they came, so if all jobs had tickets, everybody else would be behind the owner with the most jobs. A claim goes to the next job
+ * in line, even if the job of the claim's ticket has ended. So the tickets of cancelled jobs are used up, and do not fill the queue.
  */
 export class FairLane<Job extends QueuedJob> {
   readonly #publish: FairLaneOptions<Job>['publish'];
   readonly #onLeave: FairLaneOptions<Job>['onLeave'];
-  /** The keys of owners that have had no claim yet, by owner, next in line first. */
+  /** The owners that have had no claim yet, with their keys. The owner that is next in line comes first. */
   readonly #newcomers = new WeightedOrder<OwnerPlaces<Job>>();
-  /** The keys of owners that have had a claim, by owner, next in line first. */
+  /** The owners that have had a claim, with their keys. The owner that is next in line comes first. */
   readonly #regulars = new WeightedOrder<OwnerPlaces<Job>>();
-  /** Whether the last claim went to a newcomer. If so, the next one does not, so that an owner gains nothing by leaving and coming back. */
+  /**
+   * Whether the last claim went to a newcomer. The next claim then goes to a regular, so that no owner gains by leaving and coming back.
+   */
   #wasNewcomer = false;
+  /** The number of jobs with a ticket. */
   #published = 0;
+  /** The number of jobs without a ticket. */
   #held = 0;
-  /** Tickets in the lane whose job does not wait here any more, as far as this dispatcher knows. */
-  #spare = 0;
+  /** The number of tickets in the lane whose job does not wait in it any more, as far as this dispatcher knows. */
+  #spareTickets = 0;
   readonly #drainRate = new DrainRate();
   #claims = 0;
-  #claimedAt = performance.now();
-  #waitingSince = this.#claimedAt;
+  #lastClaimAt = performance.now();
+  #waitingSince = this.#lastClaimAt;
   #progressAt = performance.now();
 
   constructor({ publish, onLeave }: FairLaneOptions<Job>) {
@@ -72,28 +83,29 @@ export class FairLane<Job extends QueuedJob> {
     this.#onLeave = onLeave;
   }
 
-  ratePerSecond(now: number): number {
-    return (this.#claims * Math.exp((this.#claimedAt - now) / 1000 / averagedSeconds)) / averagedSeconds;
+  /** Computes how many claims a second this lane had recently. */
+  computeRatePerSecond(now: number): number {
+    return (this.#claims * Math.exp((this.#lastClaimAt - now) / 1000 / averagedSeconds)) / averagedSeconds;
   }
 
   /**
-   * Estimates the milliseconds until the last job of a key is claimed. If the key has none, the estimate is for a new job. For each job of
-   * the key, other owners and keys get claims by their weights, if they have as many jobs.
+   * Estimates the milliseconds until the last job of this job's key is claimed. If the key has no job in the lane, estimates it for a new
+   * job. Assumes that for each job of the key, other owners and keys get claims by their weights, if they have as many jobs.
    */
-  expectedWaitMs({ request }: Job, now: number): number {
+  estimateWaitMs({ request }: Job, now: number): number {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
-    const weights = this.#newcomers.weights + this.#regulars.weights;
+    const weights = this.#newcomers.totalWeight + this.#regulars.totalWeight;
     const keys = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
-    const keyed = keys?.get(key);
-    const own = keyed ? keyed.held.size + keyed.published : 1;
-    const turns = own * ((keys?.weights ?? keyWeight) / keyWeight) * (weights / ownerWeight);
+    const places = keys?.get(key);
+    const ownJobs = places ? places.held.size + places.published : 1;
+    const turns = ownJobs * ((keys?.totalWeight ?? keyWeight) / keyWeight) * (weights / ownerWeight);
     const ahead = Math.min(this.#held + this.#published, Math.ceil(turns));
-    return this.#drainRate.waitMs(ahead, now);
+    return this.#drainRate.estimateWaitMs(ahead, now);
   }
 
   /**
-   * Adds a job. If the result is not held, the caller publishes the job's ticket.
-   * @param isUrgent whether the job gets a ticket in any case
+   * Adds a job. If its place is not held, the caller must publish the job's ticket.
+   * @param isUrgent whether the job gets a ticket at once, however many tickets there are
    */
   add(job: Job, isUrgent: boolean): LanePlace<Job> {
     if (this.#held + this.#published === 0) {
@@ -102,93 +114,96 @@ export class FairLane<Job extends QueuedJob> {
     }
     const isHeld = !isUrgent && (this.#held > 0 || !this.#hasRoom());
     const place = { job, isHeld };
-    const keyed = this.#placesOf(job);
+    const places = this.#getOrCreatePlaces(job);
     if (isHeld) {
-      keyed.held.add(place);
+      places.held.add(place);
       this.#held += 1;
     } else {
-      keyed.published += 1;
+      places.published += 1;
       this.#published += 1;
     }
     return place;
   }
 
   /**
-   * Removes a job that was claimed or has ended, and publishes the next tickets.
-   * @param leavesTicket whether the job's ticket stays in the lane
+   * Removes a job that was claimed or has ended, and publishes tickets of other jobs.
+   * @param leavesTicket whether a ticket of the job stays in the lane
    */
   remove(place: LanePlace<Job>, leavesTicket: boolean): void {
     const { owner, key } = place.job.request.sender;
     const owners = this.#newcomers.get(owner) ? this.#newcomers : this.#regulars;
     const keys = owners.get(owner);
-    const keyed = keys?.get(key);
-    if (!keys || !keyed) return;
+    const places = keys?.get(key);
+    if (!keys || !places) return;
     if (place.isHeld) {
-      keyed.held.delete(place);
+      places.held.delete(place);
       this.#held -= 1;
     } else {
-      keyed.published -= 1;
+      places.published -= 1;
       this.#published -= 1;
-      if (leavesTicket) this.#spare += 1;
+      if (leavesTicket) this.#spareTickets += 1;
     }
-    if (keyed.held.size === 0 && keyed.published === 0) keys.delete(key);
+    if (places.held.size === 0 && places.published === 0) keys.delete(key);
     if (keys.size === 0) owners.delete(owner);
     this.#onLeave(place.job);
-    this.#publishNext(keyed);
+    this.#publishDueTickets(places);
   }
 
   /**
-   * Chooses the job for a claim while the claim's own job still waits. Counts the claim for the chosen job's owner and key.
-   * @param mayTake whether the worker may have a job
+   * Chooses the job that a claim gets, while the job of the claim's ticket still waits. Counts the claim for the owner and key of the
+   * chosen job.
+   * @param claimed the job of the claim's ticket
+   * @param mayTake returns whether the worker may get a job
    */
-  turn(claimed: Job, mayTake: (job: Job) => boolean): Job {
-    const taken = this.#jobInTurn(claimed, mayTake) ?? claimed;
-    this.#count(taken);
-    return taken;
+  chooseJobForTicket(claimed: Job, mayTake: (job: Job) => boolean): Job {
+    const chosen = this.#findJobInTurn(claimed, mayTake) ?? claimed;
+    this.#countClaim(chosen);
+    return chosen;
   }
 
   /**
-   * Chooses the job for a claim after the claim's own job has ended or left. The ticket is used up.
-   * @returns undefined if the worker may take no job without a ticket
+   * Chooses the job that a claim gets, after the job of the claim's ticket has ended or left the lane. The ticket is used up.
+   * @param mayTake returns whether the worker may get a job
+   * @returns undefined if there is no job without a ticket that the worker may get
    */
   chooseJobForSpareTicket(mayTake: (job: Job) => boolean): Job | undefined {
-    this.#spare = Math.max(0, this.#spare - 1);
-    const taken = this.#jobInTurn(undefined, mayTake);
-    if (taken) this.#count(taken);
-    else this.#publishNext();
-    return taken;
+    this.#spareTickets = Math.max(0, this.#spareTickets - 1);
+    const chosen = this.#findJobInTurn(undefined, mayTake);
+    if (chosen) this.#countClaim(chosen);
+    else this.#publishDueTickets();
+    return chosen;
   }
 
-  /** Stops counting tickets without a job, because the lane may have lost its tickets. */
+  /** Counts no tickets whose job has left any more, because the broker may have lost them. */
   clearSpareTickets(): void {
-    this.#spare = 0;
-    this.#publishNext();
+    this.#spareTickets = 0;
+    this.#publishDueTickets();
   }
 
-  /** Whether jobs wait and none was claimed for a second. */
-  standsStill(now: number): boolean {
-    return now - Math.max(this.#claimedAt, this.#waitingSince) >= stalledMs;
+  /** Whether no job of the lane was claimed for a second, while jobs waited. */
+  hasStalled(now: number): boolean {
+    return now - Math.max(this.#lastClaimAt, this.#waitingSince) >= stalledMs;
   }
 
   /**
-   * Publishes more tickets if none was claimed for a while, because workers that were lost may have taken the tickets in the lane.
-   * @param freeSlots returns the free slots of the lane's pool
+   * Publishes more tickets if no job was claimed for a while, because workers that were lost may have received the tickets of the lane.
+   * @param freeSlots returns the number of free slots of the lane's pool
    */
   maintain(now: number, freeSlots: () => number): void {
     if (this.#held === 0 || now - this.#progressAt < stuckMs) return;
     this.#progressAt = now;
     const free = freeSlots();
     if (free <= 0) return;
-    this.#spare = 0;
+    this.#spareTickets = 0;
     const wanted = Math.min(this.#held, maxStuckTickets, Math.max(1, free - this.#published));
-    for (let count = 0; count < wanted; count += 1) this.#publishOne();
+    for (let count = 0; count < wanted; count += 1) this.#publishNextTicket();
   }
 
-  #count({ request }: Job): void {
+  #countClaim({ request }: Job): void {
     const now = performance.now();
-    this.#claims = this.ratePerSecond(now) * averagedSeconds + 1;
-    this.#claimedAt = now;
-    this.#drainRate.count(now);
+    this.#claims = this.computeRatePerSecond(now) * averagedSeconds + 1;
+    this.#lastClaimAt = now;
+    this.#drainRate.countClaim(now);
     this.#progressAt = now;
     const { owner, key, ownerWeight = 1 } = request.sender;
     const newcomer = this.#newcomers.get(owner);
@@ -196,54 +211,57 @@ export class FairLane<Job extends QueuedJob> {
     if (newcomer) {
       this.#newcomers.delete(owner);
       this.#regulars.add(owner, newcomer, ownerWeight);
-    } else this.#regulars.count(owner);
-    this.#regulars.get(owner)?.count(key);
+    } else this.#regulars.countClaim(owner);
+    this.#regulars.get(owner)?.countClaim(key);
   }
 
-  /** Returns the first job without a ticket that the worker may take. Returns the claimed job if its key comes first. */
-  #jobInTurn(claimed: Job | undefined, mayTake: (job: Job) => boolean): Job | undefined {
+  /** Returns the first job in line without a ticket that the worker may get, or the claimed job if its key comes before that job. */
+  #findJobInTurn(claimed: Job | undefined, mayTake: (job: Job) => boolean): Job | undefined {
     if (this.#held === 0) return undefined;
     const sender = claimed?.request.sender;
-    let looks = 0;
+    let checkedJobs = 0;
     for (const [ofOwner, keys] of this.#turns()) {
       for (const [ofKey, { held }] of keys) {
         if (ofOwner === sender?.owner && ofKey === sender.key) return claimed;
         const [first] = held;
         if (first && mayTake(first.job)) return first.job;
-        looks += 1;
-        if (looks >= maxLooks) return undefined;
+        checkedJobs += 1;
+        if (checkedJobs >= maxCheckedJobs) return undefined;
       }
     }
     return undefined;
   }
 
+  /** Whether the lane has fewer tickets than it should. */
   #hasRoom(): boolean {
-    const rate = this.ratePerSecond(performance.now());
-    return this.#published + this.#spare < Math.max(minTickets, Math.ceil((rate * bufferedWorkMs) / 1000));
+    const rate = this.computeRatePerSecond(performance.now());
+    return this.#published + this.#spareTickets < Math.max(minTickets, Math.ceil((rate * bufferedWorkMs) / 1000));
   }
 
   /**
-   * @param keyed the key whose ticket was used. It is served first, because a job without a ticket can get the claim of any key's ticket
+   * Publishes tickets until the lane has enough.
+   * @param places the places of the key whose ticket was used. That key gets the next ticket first, because any key's job can get the claim
    */
-  #publishNext(keyed?: KeyPlaces<Job>): void {
-    while (this.#held > 0 && this.#hasRoom()) if (!keyed || !this.#publishOf(keyed)) this.#publishOne();
+  #publishDueTickets(places?: KeyPlaces<Job>): void {
+    while (this.#held > 0 && this.#hasRoom()) if (!places || !this.#publishTicketOf(places)) this.#publishNextTicket();
   }
 
-  #publishOne(): void {
+  /** Publishes a ticket for the next job in line without a ticket. */
+  #publishNextTicket(): void {
     for (const [, keys] of this.#turns()) {
-      for (const [, keyed] of keys) if (this.#publishOf(keyed)) return;
+      for (const [, places] of keys) if (this.#publishTicketOf(places)) return;
     }
   }
 
   /**
    * Publishes a ticket for the key's job that has waited longest without a ticket.
-   * @returns false if there is none
+   * @returns false if the key has no job without a ticket
    */
-  #publishOf(keyed: KeyPlaces<Job>): boolean {
-    const [place] = keyed.held;
+  #publishTicketOf(places: KeyPlaces<Job>): boolean {
+    const [place] = places.held;
     if (!place) return false;
-    keyed.held.delete(place);
-    keyed.published += 1;
+    places.held.delete(place);
+    places.published += 1;
     place.isHeld = false;
     this.#held -= 1;
     this.#published += 1;
@@ -251,22 +269,23 @@ export class FairLane<Job extends QueuedJob> {
     return true;
   }
 
-  #placesOf({ request }: Job): KeyPlaces<Job> {
+  #getOrCreatePlaces({ request }: Job): KeyPlaces<Job> {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
     const known = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
     const keys = known ?? new WeightedOrder<KeyPlaces<Job>>();
     if (!known) this.#newcomers.add(owner, keys, ownerWeight);
-    for (const owners of [this.#newcomers, this.#regulars]) owners.reweigh(owner, ownerWeight);
-    const keyed = keys.get(key);
-    if (keyed) {
-      keys.reweigh(key, keyWeight);
-      return keyed;
+    for (const owners of [this.#newcomers, this.#regulars]) owners.setWeight(owner, ownerWeight);
+    const knownPlaces = keys.get(key);
+    if (knownPlaces) {
+      keys.setWeight(key, keyWeight);
+      return knownPlaces;
     }
     const places = { held: new Set<LanePlace<Job>>(), published: 0 };
     keys.add(key, places, keyWeight);
     return places;
   }
 
+  /** Iterates over the owners with their keys, next in line first. */
   *#turns(): Generator<[string, OwnerPlaces<Job>]> {
     yield* this.#wasNewcomer ? this.#regulars : this.#newcomers;
     yield* this.#wasNewcomer ? this.#newcomers : this.#regulars;

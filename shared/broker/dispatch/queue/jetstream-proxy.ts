@@ -7,16 +7,16 @@ import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-ad
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
 /**
- * The average number of a pool's waiting pulls for which the server sends heartbeats. For each heartbeat the server goes through all
- * waiting pulls of the lane, so heartbeats for all would cost the square of the pool's size. The other pulls show after half a minute
- * whether they were lost.
+ * The average number of waiting pulls of a pool's lane for which the server sends heartbeats. For each heartbeat, the server goes through
+ * all waiting pulls of the lane, so heartbeats for all pulls would cost the square of the pool's size. Of the other pulls, workers learn
+ * after half a minute whether they were lost.
  */
-const withHeartbeats = 200;
+const maxPullsWithHeartbeats = 200;
 
 /**
- * Passes workers' pulls and acks on to JetStream. Workers have no permission for JetStream's API. The server publishes its answer, with its
- * own rights, to whatever reply subject a request names. A worker with the permission could thereby make the server do what the worker may
- * not, such as purge another tier's stream. Tickets go from the server straight to the worker.
+ * Passes workers' pulls and acks on to JetStream. Workers have no permission for JetStream's API, because the server publishes the answer
+ * to a request, with the server's own rights, to whatever reply subject the request names. A worker could thereby make the server do what
+ * the worker may not do, such as purge another tier's stream. Tickets go from the server straight to the worker.
  * See docs/decisions/0003-proxied-pulls.md.
  */
 export class JetStreamProxy {
@@ -41,28 +41,28 @@ export class JetStreamProxy {
     this.#stop();
   }
 
-  /** Acks a ticket for a worker. Ignores a ticket of another tier, and a subject that is no ticket's. */
-  ack({ tier }: WorkerAddress, ticket: string, as: AckKind): void {
+  /** Acks a ticket for a worker. Ignores a ticket of another tier, and a subject that is not the ack subject of a ticket. */
+  ack({ tier }: WorkerAddress, ackSubject: string, as: AckKind): void {
     const { subjects } = this.#broker;
-    if (!isTicketAckSubject(subjects, tier, ticket)) return;
-    if (as === 'back') this.#broker.publish(ticket, ackPayloads[as]);
-    else this.#broker.publishUnhurried(ticket, ackPayloads[as]);
+    if (!isTicketAckSubject(subjects, tier, ackSubject)) return;
+    if (as === 'back') this.#broker.publish(ackSubject, ackPayloads[as]);
+    else this.#broker.publishUnhurried(ackSubject, ackPayloads[as]);
   }
 
-  /** Passes a pull on. Confirms a waiting pull at once, with a payload if the server will send heartbeats for it. */
+  /** Passes a pull on. If the pull waits, also confirms it to the worker, with a payload if the server will send heartbeats for it. */
   #onPull({ subject, data, reply = '' }: Msg): void {
     const { subjects } = this.#broker;
     const worker = parseWorkerAddress(subject);
     const pull = decodePull(data);
     if (!worker || !pull || !isOwnInbox(subjects, worker, reply)) return;
     const { batch, expiresMs } = pull;
-    const isBeating = Math.random() * (this.#workers.at(worker)?.pool.workers.size ?? 1) < withHeartbeats;
-    const heartbeatMs = isBeating ? pull.heartbeatMs : undefined;
+    const hasHeartbeats = Math.random() * (this.#workers.at(worker)?.pool.workers.size ?? 1) < maxPullsWithHeartbeats;
+    const heartbeatMs = hasHeartbeats ? pull.heartbeatMs : undefined;
     const heartbeat = heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) };
     const options =
       expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs), ...heartbeat };
-    const next = `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(worker.tier)}.${consumerName(pull)}`;
-    this.#broker.publish(next, JSON.stringify(options), reply);
+    const nextSubject = `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(worker.tier)}.${consumerName(pull)}`;
+    this.#broker.publish(nextSubject, JSON.stringify(options), reply);
     if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : 'heartbeats');
   }
 

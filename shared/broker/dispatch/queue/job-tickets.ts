@@ -1,42 +1,50 @@
 import type { LivePool, Placement } from '../workers/live-pool.ts';
 
-const handOverMs = 1_000;
+/** Minimum milliseconds between two tickets of a job that are sent straight to workers. */
+const minHandOverIntervalMs = 1_000;
 
+/** A job's ticket in the lane of one pool, which is published or held back. */
 export interface PlacedTicket {
   placement: Placement;
   /** The job's place in the lane. */
   place: Readonly<{ isHeld: boolean }>;
-  /** Gives the job's place in the lane up. */
+  /** Gives up the job's place in the lane. `leavesTicket`: whether a ticket of the job stays in the lane. */
   leave: (leavesTicket: boolean) => void;
-  /** The number of this ticket among the job's tickets, so that each of the broker's answers finds its ticket. */
+  /** The number of this ticket among the job's tickets. The subject of the broker's answer contains it. */
   number: number;
+  /** When the ticket was last published; 0 before that. */
   publishedAt: number;
-  /** When it was first published; undefined before that. */
+  /** When the ticket was first published; undefined before that. */
   waitingSince: number | undefined;
+  /** The broker's answer to the ticket. */
   answer: 'none' | 'stored' | 'full';
+  /** The number of the stored ticket in its stream. */
   seq: number | undefined;
 }
 
 const noTickets: ReadonlyMap<LivePool, PlacedTicket> = new Map();
 
-/** The tickets of one job. Each counts as waiting in its pool until it is withdrawn. */
+/** The tickets of one job, at most one for each pool. A ticket counts as waiting in its pool until it is withdrawn. */
 export class JobTickets {
   /** Undefined until the job has a ticket. Most jobs are offered and never have one. */
   #placed: Map<LivePool, PlacedTicket> | undefined;
   #count = 0;
   #isAdmitted = false;
   #overflowAt = Number.POSITIVE_INFINITY;
-  #handedAt = Number.NEGATIVE_INFINITY;
+  #handedOverAt = Number.NEGATIVE_INFINITY;
 
   get placed(): ReadonlyMap<LivePool, Readonly<PlacedTicket>> {
     return this.#placed ?? noTickets;
   }
 
+  /** The number of tickets that the job has had. */
   get count(): number {
     return this.#count;
   }
 
-  /** Whether the broker has stored one of the tickets, or one is held back. From then on the job waits, even if the queue is full. */
+  /**
+   * Whether the broker has stored a ticket of the job, or a ticket was held back. From then on, the job waits even if the queue is full.
+   */
   get isAdmitted(): boolean {
     return this.#isAdmitted;
   }
@@ -46,19 +54,22 @@ export class JobTickets {
     return this.#overflowAt;
   }
 
-  /** Whether a ticket may be sent straight to a worker, because none was sent in the last second. If so, records that a ticket is sent. */
+  /**
+   * Records that a ticket is sent straight to a worker, unless that happened within the last second.
+   * @returns whether the ticket may be sent
+   */
   tryHandOver(now: number): boolean {
-    if (now - this.#handedAt < handOverMs) return false;
-    this.#handedAt = now;
+    if (now - this.#handedOverAt < minHandOverIntervalMs) return false;
+    this.#handedOverAt = now;
     return true;
   }
 
-  overflowsAt(time: number): void {
+  setOverflowAt(time: number): void {
     this.#overflowAt = time;
   }
 
-  /** Adds a ticket, which is held back or published next. */
-  place(placement: Placement, place: PlacedTicket['place'], leave: PlacedTicket['leave']): void {
+  /** Adds a ticket. If its place is not held, the caller must publish it. */
+  addTicket(placement: Placement, place: PlacedTicket['place'], leave: PlacedTicket['leave']): void {
     const { pool } = placement;
     pool.waiting += 1;
     if (place.isHeld) this.#isAdmitted = true;
@@ -76,7 +87,7 @@ export class JobTickets {
     this.#count += 1;
   }
 
-  /** Records that the ticket of a pool goes to the broker, for the first time or again. */
+  /** Records that the ticket of a pool is published, for the first time or again. Returns undefined if there is no such ticket. */
   recordPublished(pool: LivePool): Readonly<PlacedTicket> | undefined {
     const ticket = this.#placed?.get(pool);
     if (!ticket) return undefined;
@@ -89,22 +100,22 @@ export class JobTickets {
 
   /**
    * Records the broker's answer to a ticket.
-   * @returns whether all tickets of a job that was never admitted are refused
+   * @returns whether the broker has now refused all tickets of a job that was never admitted
    */
   recordAnswer(number: number, answer: 'stored' | 'full', seq?: number): boolean {
     if (answer === 'stored') this.#isAdmitted = true;
     const tickets = [...(this.#placed?.values() ?? [])];
-    const answered = tickets.find((ticket) => ticket.number === number);
+    const answeredTicket = tickets.find((ticket) => ticket.number === number);
     // The answer may belong to a ticket that was withdrawn meanwhile.
-    if (!answered) return false;
-    answered.answer = answer;
-    answered.seq = seq;
+    if (!answeredTicket) return false;
+    answeredTicket.answer = answer;
+    answeredTicket.seq = seq;
     return !this.#isAdmitted && tickets.every((ticket) => ticket.answer === 'full');
   }
 
   /**
-   * Removes the ticket of a pool. A claim for it is still answered correctly.
-   * @param isSpent whether the ticket was claimed, or can never be claimed, so that it does not stand for another job
+   * Removes the ticket of a pool. The ticket may stay in the lane; a claim with it can then get another job.
+   * @param isSpent whether the ticket was claimed, or can never be claimed, so that no other job can get its claim
    */
   withdraw(pool: LivePool, isSpent = false): void {
     const ticket = this.#placed?.get(pool);

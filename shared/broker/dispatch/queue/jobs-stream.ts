@@ -13,24 +13,24 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { consumerName, type Lane } from '../../contract/subjects.ts';
-import { isApiError, withReplicas } from '../../connection/on-enough-nodes.ts';
+import { isApiError, withReplicas } from '../../connection/with-replicas.ts';
 
-/** The limits of the queue, which are the same for all nodes of a cluster. */
+/** The limits of the queue. They must be the same for all nodes of a cluster. */
 export interface QueueSettings {
-  /** Maximum tickets that may wait in all lanes of a tier together. Further tickets are refused. */
+  /** Maximum tickets that wait in all lanes of a tier together. The broker refuses further tickets. */
   maxQueued: number;
-  /** Milliseconds after which a waiting ticket is dropped. Its dispatcher has given the job up before. */
+  /** Milliseconds after which the broker drops a waiting ticket. The ticket's dispatcher gives the job up earlier. */
   maxAgeMs: number;
 }
 
-/** The range of ticket numbers that a stream has stored. */
+/** The range of the numbers of the tickets that a stream has stored. */
 export interface StoredTicketRange {
-  /** When the stream was created. If it was created at another time than before, it has none of the earlier tickets. */
-  created: string;
+  /** When the stream was created. If this time changes, the stream is new and has lost all earlier tickets. */
+  createdAt: string;
   firstSeq: number;
   lastSeq: number;
   /** When the range was requested from the broker, in milliseconds of `performance.now()`. */
-  askedAt: number;
+  requestedAt: number;
 }
 
 /** Milliseconds until a delivered ticket without an ack is delivered to another worker. */
@@ -40,22 +40,22 @@ const ackWaitMs = 3_000;
 export const idleLaneMs = 10 * 60_000;
 
 /**
- * Milliseconds within which the broker must answer. It answers within a few milliseconds or never. A request to a server that has just been
- * lost, or to a cluster without a leader, gets lost and is repeated.
+ * Milliseconds within which the broker must answer. It answers within a few milliseconds or never: a request to a server that was just
+ * lost, or to a cluster without a leader, is lost and must be repeated.
  */
-const answerMs = 2_000;
+const answerTimeoutMs = 2_000;
 
 /** JetStream's error for a stream that exists with other settings. */
 const streamNameInUse = 10058;
 /** JetStream's error for a stream that does not exist. */
 const streamNotFound = 10059;
 
-/** JetStream's errors for a cluster that is not available, and for a server that is not its leader. */
-const leaderless = [10008, 10009];
+/** JetStream's errors for a cluster that is not available, and for a server that is not the cluster's leader. */
+const leaderlessCodes = [10008, 10009];
 
 /**
- * Creates a tier's stream of tickets if there is none. Safe to call from many nodes at once, and often. The stream is a work queue in
- * memory, because tickets are only hints, and their dispatcher publishes them again if the server has lost them.
+ * Creates a tier's stream of tickets if there is none. Many nodes may call it at once, and often. The stream is a work queue in memory,
+ * because tickets are only hints: their dispatcher publishes them again if the server has lost them.
  */
 export async function ensureJobsStream(
   broker: Broker,
@@ -63,29 +63,29 @@ export async function ensureJobsStream(
   settings: QueueSettings,
 ): Promise<StoredTicketRange> {
   const manager = await openManager(broker);
-  const config = jobsStream(broker, tier, settings);
-  const askedAt = performance.now();
+  const config = buildStreamConfig(broker, tier, settings);
+  const requestedAt = performance.now();
   try {
-    return heldTickets(await manager.streams.info(config.name), askedAt);
+    return toStoredRange(await manager.streams.info(config.name), requestedAt);
   } catch (error) {
     if (!isApiError(error, streamNotFound)) throw error;
   }
   return withReplicas(broker, async (copies) => {
-    return heldTickets(await manager.streams.add({ ...config, num_replicas: copies }), askedAt);
+    return toStoredRange(await manager.streams.add({ ...config, num_replicas: copies }), requestedAt);
   });
 }
 
-function heldTickets({ created, state }: StreamInfo, askedAt: number): StoredTicketRange {
-  return { created, firstSeq: state.first_seq, lastSeq: state.last_seq, askedAt };
+function toStoredRange({ created, state }: StreamInfo, requestedAt: number): StoredTicketRange {
+  return { createdAt: created, firstSeq: state.first_seq, lastSeq: state.last_seq, requestedAt };
 }
 
 /**
  * Creates a tier's stream of tickets, or updates an existing one to these settings.
- * @returns when the stream was created
+ * @returns the time at which the stream was created
  */
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
   const manager = await openManager(broker);
-  const config = jobsStream(broker, tier, settings);
+  const config = buildStreamConfig(broker, tier, settings);
   return withReplicas(broker, async (copies) => {
     try {
       return (await manager.streams.add({ ...config, num_replicas: copies })).created;
@@ -96,7 +96,7 @@ export async function configureJobsStream(broker: Broker, tier: Tier, settings: 
   });
 }
 
-function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSettings) {
+function buildStreamConfig(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSettings) {
   return {
     name: broker.subjects.stream(tier),
     subjects: [broker.subjects.jobsOf(tier)],
@@ -108,13 +108,15 @@ function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSe
   };
 }
 
-/** Whether JetStream cannot answer yet, because its servers have not elected a leader, or are not all there. A later try may succeed. */
+/**
+ * Whether JetStream cannot answer yet, because its servers have not elected a leader, or some of them are missing. A later try may succeed.
+ */
 export function isLeaderless(error: unknown): boolean {
-  return error instanceof TimeoutError || leaderless.some((code) => isApiError(error, code));
+  return error instanceof TimeoutError || leaderlessCodes.some((code) => isApiError(error, code));
 }
 
 /**
- * Creates the durable consumers of a pool's lanes.
+ * Creates the durable consumers of a pool's lanes, unless they exist.
  * @throws if there is no stream, or no answer within two seconds
  */
 export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
@@ -123,8 +125,8 @@ export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: stri
 }
 
 /**
- * Creates the durable consumer of one lane. Deliveries are not limited, because a ticket that workers give back is still valid, and its
- * dispatcher limits the attempts of the job.
+ * Creates the durable consumer of one lane, unless it exists. It delivers a ticket any number of times, because a ticket that a worker
+ * gives back is still valid. The dispatcher limits the attempts of the job.
  */
 async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
   await manager.consumers.add(broker.subjects.stream(lane.tier), {
@@ -141,5 +143,5 @@ async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lan
 }
 
 function openManager(broker: Broker): Promise<JetStreamManager> {
-  return jetstreamManager(broker.nc, { checkAPI: false, timeout: answerMs });
+  return jetstreamManager(broker.nc, { checkAPI: false, timeout: answerTimeoutMs });
 }

@@ -19,8 +19,8 @@ const answerSchema = z.object({
   error: z.object({ err_code: z.number().optional(), description: z.string().optional() }).optional(),
 });
 
-/** JetStream reports `maximum messages exceeded` under this code if a stream refuses new messages. */
-const storeFailed = 10077;
+/** JetStream's error for a message that could not be stored, for example because the stream has as many messages as it may. */
+const storeFailedCode = 10077;
 
 export interface QueueOptions {
   /** The name of this dispatching process, as a subject token. */
@@ -32,13 +32,13 @@ export interface QueueOptions {
   /** See `TicketsOptions`. */
   offer: (job: Job) => boolean;
   handOver: (job: Job) => void;
-  /** Called if the broker has no room for any ticket of a job, or if the job would wait longer than it may. */
+  /** Called with a job if the broker has no room for any ticket of the job, or if the job would wait longer than it may. */
   onFull: (job: Job) => void;
 }
 
 /**
- * The queue at the broker: the tickets of waiting jobs, and the streams and lanes that store them. Missing streams and lanes are made
- * again.
+ * The queue at the broker: the tickets of waiting jobs, the streams that store the tickets, and the lanes. Missing streams and lanes are
+ * made again.
  */
 export class Queue {
   readonly tickets: Tickets;
@@ -61,16 +61,16 @@ export class Queue {
     this.#streams = new TicketStreams(broker, {
       queue: settings,
       log,
-      onGone: (tier) => this.#ofQueued((job) => this.tickets.publishAgain(job, tier)),
-      onChecked: (tier, held) => this.#ofQueued((job) => this.tickets.publishLost(job, tier, held)),
+      onTicketsLost: (tier) => this.#forEachQueued((job) => this.tickets.publishAgain(job, tier)),
+      onChecked: (tier, held) => this.#forEachQueued((job) => this.tickets.publishLost(job, tier, held)),
     });
     this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.checkNow(tier) });
-    const answers = broker.subscribe(this.tickets.answers, (message) => this.#onAnswer(message));
+    const answers = broker.subscribe(this.tickets.answerSubjects, (message) => this.#onAnswer(message));
     this.#stopListening = () => answers.unsubscribe();
   }
 
   /**
-   * Creates the streams of tickets.
+   * Creates the streams of tickets, or updates existing ones.
    * @throws if the broker has no JetStream, or refuses to create them
    */
   prepare(): Promise<void> {
@@ -78,14 +78,14 @@ export class Queue {
   }
 
   /**
-   * Checks all streams. Call it after the connection was lost: tickets under way were lost with it, and the broker may have lost stored
-   * tickets, too.
+   * Publishes the tickets of all waiting jobs again, as soon as their streams exist. Call it after the connection was lost: tickets under
+   * way were lost with it, and the broker may have lost stored tickets, too.
    */
   checkStreams(): void {
     this.#streams.checkAllNow();
   }
 
-  /** Maintains the tickets of a waiting job, and the streams that store them. Called at every sweep. */
+  /** Maintains the tickets of a waiting job, and the streams that store them. Call it regularly, see `JobSweep`. */
   maintain(job: Job, now: number): void {
     this.tickets.maintain(job, now);
     for (const { tier } of job.tickets.placed.keys()) this.#streams.maintain(tier, now);
@@ -106,15 +106,17 @@ export class Queue {
     else if (job.tickets.recordAnswer(Number(number), answer, seq)) this.#onFull(job);
   }
 
-  #ofQueued(act: (job: Job) => void): void {
+  #forEachQueued(act: (job: Job) => void): void {
     for (const job of this.#jobs.values()) if (job.state === 'queued') act(job);
   }
 }
 
-/** Parses JetStream's answer to a published ticket. "No responders" means that no stream has the subject. */
+/**
+ * Parses JetStream's answer to a published ticket. Without a stream for the ticket's subject, the broker says that there is no subscriber.
+ */
 function readTicketAnswer({ data, headers }: Msg): { answer: TicketAnswer; seq?: number | undefined } {
   if (headers?.code === noResponders) return { answer: 'no-stream' };
   const { error, stream, seq } = parseJson(data, answerSchema) ?? {};
-  if (error?.err_code === storeFailed) return { answer: 'full' };
+  if (error?.err_code === storeFailedCode) return { answer: 'full' };
   return stream !== undefined && seq !== undefined ? { answer: 'stored', seq } : { answer: 'unknown' };
 }

@@ -10,68 +10,69 @@ import {
 } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
+/** Minimum milliseconds between two checks. */
 const checkMs = 2_000;
 
-/** Milliseconds that JetStream has to elect a leader at the start. */
-const leaderMs = 30_000;
+/** Maximum milliseconds to wait at the start until JetStream has elected a leader. */
+const maxElectionMs = 30_000;
 /** Milliseconds between two tries. */
-const againMs = 500;
+const retryPauseMs = 500;
 
 export interface TicketStreamOptions {
   queue: QueueSettings;
   log: Logger;
-  /** Called if the tickets in the stream were lost and the stream exists again. */
-  onGone: () => void;
-  /** Called after any other check, with the range of the tickets that the stream has stored. */
-  onChecked: (held: StoredTicketRange) => void;
+  /** Called when the stream exists and its tickets may have been lost, so that they must be published again. */
+  onTicketsLost: () => void;
+  /** Called after each other check, with the range of the numbers of the tickets that the stream has stored. */
+  onChecked: (storedRange: StoredTicketRange) => void;
 }
 
 /**
- * Keeps a tier's stream of tickets in existence while jobs wait, and calls back if its tickets were lost. That happens when the broker is
- * restarted, or when somebody deletes the stream.
+ * Makes sure that a tier's stream of tickets exists while jobs wait, and calls back if its tickets were lost. That happens when the broker
+ * is restarted, or when somebody deletes the stream.
  */
 export class TicketStream {
   readonly #broker: Broker;
   readonly #tier: Tier;
   readonly #queue: QueueSettings;
   readonly #log: Logger;
-  readonly #onGone: () => void;
-  readonly #onChecked: (held: StoredTicketRange) => void;
-  #created: string | undefined;
+  readonly #onTicketsLost: () => void;
+  readonly #onChecked: (storedRange: StoredTicketRange) => void;
+  #createdAt: string | undefined;
   #nextCheckAt = 0;
   #isChecking = false;
-  #isSuspected = false;
+  #isLossSuspected = false;
 
-  constructor(broker: Broker, tier: Tier, { queue, log, onGone, onChecked }: TicketStreamOptions) {
+  constructor(broker: Broker, tier: Tier, { queue, log, onTicketsLost, onChecked }: TicketStreamOptions) {
     this.#broker = broker;
     this.#tier = tier;
     this.#queue = queue;
     this.#log = log;
-    this.#onGone = onGone;
+    this.#onTicketsLost = onTicketsLost;
     this.#onChecked = onChecked;
   }
 
   /**
-   * Creates the stream, or updates it to these settings. Retries for 30 s while a cluster of NATS servers has no leader.
+   * Creates the stream, or updates an existing one to the current settings. Retries for 30 s while a cluster of NATS servers has no leader.
    * @throws if the broker has no JetStream, or refuses the stream
    */
   async prepare(): Promise<void> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     for (;;) {
       try {
-        this.#created = await configureJobsStream(this.#broker, this.#tier, this.#queue);
+        this.#createdAt = await configureJobsStream(this.#broker, this.#tier, this.#queue);
         return;
       } catch (error) {
-        if (!isLeaderless(error) || performance.now() - begun > leaderMs) throw error;
+        if (!isLeaderless(error) || performance.now() - startedAt > maxElectionMs) throw error;
         this.#log.warn({ tier: this.#tier, err: error }, 'JetStream has no leader yet, trying again');
       }
-      await sleep(againMs);
+      await sleep(retryPauseMs);
     }
   }
 
-  /** Checks at once, because tickets may be lost even if the stream is the same. Calls `onGone` when the stream exists. */
+  /** Checks the stream at once, because its tickets may be lost even if it is the same. Calls `onTicketsLost` when the stream exists. */
   checkNow(): void {
-    this.#isSuspected = true;
+    this.#isLossSuspected = true;
     this.#nextCheckAt = 0;
     this.maintain(performance.now());
   }
@@ -89,16 +90,16 @@ export class TicketStream {
   }
 
   async #check(): Promise<void> {
-    const before = this.#created;
-    const suspected = this.#isSuspected;
-    this.#isSuspected = false;
+    const createdBefore = this.#createdAt;
+    const wasSuspected = this.#isLossSuspected;
+    this.#isLossSuspected = false;
     try {
-      const held = await ensureJobsStream(this.#broker, this.#tier, this.#queue);
-      this.#created = held.created;
-      if (suspected || this.#created !== before) this.#onGone();
-      else this.#onChecked(held);
+      const storedRange = await ensureJobsStream(this.#broker, this.#tier, this.#queue);
+      this.#createdAt = storedRange.createdAt;
+      if (wasSuspected || this.#createdAt !== createdBefore) this.#onTicketsLost();
+      else this.#onChecked(storedRange);
     } catch (error) {
-      this.#isSuspected ||= suspected;
+      this.#isLossSuspected ||= wasSuspected;
       throw error;
     }
   }

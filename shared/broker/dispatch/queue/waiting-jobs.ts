@@ -1,30 +1,31 @@
 import type { Job } from '../job.ts';
 
+/** The part of a job that is needed to count it. */
 type CountedJob = { readonly request: Pick<Job['request'], 'sender'> };
 
 /**
- * Counts the jobs that wait in the lanes of a tier. A key may add a job while it takes fewer places than are free, so that a key that
- * fills the queue leaves room for the others.
+ * Counts the jobs that wait in the lanes of a tier. A key may add a job while its waiting jobs are fewer than the free places, so that no
+ * key can fill the queue alone. For example, with 100 places one key gets at most 50.
  */
 export class WaitingJobs {
-  #all = 0;
+  #total = 0;
   /** The number of waiting jobs by key, without keys that have none. */
-  readonly #ofKeys = new Map<string, number>();
+  readonly #byKey = new Map<string, number>();
 
   /**
-   * Whether a key has no room for one more job.
-   * @param max the places of the whole tier
+   * Whether the key of a job may not add one more job.
+   * @param max the number of places of the whole tier
    */
-  areFull({ request }: CountedJob, max: number): boolean {
-    return (this.#ofKeys.get(request.sender.key) ?? 0) >= max - this.#all;
+  hasNoRoom({ request }: CountedJob, max: number): boolean {
+    return (this.#byKey.get(request.sender.key) ?? 0) >= max - this.#total;
   }
 
-  /** Counts a job that has come (1) or does not wait any more (-1). */
+  /** Counts a job that has begun to wait (1) or does not wait any more (-1). */
   count({ request }: CountedJob, change: 1 | -1): void {
     const { key } = request.sender;
-    this.#all += change;
-    const ofKey = (this.#ofKeys.get(key) ?? 0) + change;
-    if (ofKey > 0) this.#ofKeys.set(key, ofKey);
-    else this.#ofKeys.delete(key);
+    this.#total += change;
+    const waitingOfKey = (this.#byKey.get(key) ?? 0) + change;
+    if (waitingOfKey > 0) this.#byKey.set(key, waitingOfKey);
+    else this.#byKey.delete(key);
   }
 }

@@ -2,18 +2,19 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { announceAgain } from '../../contract/heartbeats.ts';
 import { formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 
-const everyMs = 1_000;
+/** Minimum milliseconds between two requests to a worker. */
+const minIntervalMs = 1_000;
 
-/** Milliseconds over which requests to many workers are spread, because half of the cluster may have become known at once. */
+/** Maximum milliseconds of the random pause before a request, because half of the cluster may need requests at once. */
 const spreadMs = 250;
 
-/** Maximum workers with a request under way; other workers get a request after a later heartbeat. */
-const maxAsked = 10_000;
+/** Maximum workers with a request under way. Other workers get a request after a later heartbeat. */
+const maxPending = 10_000;
 
-/** Requests the announcements that this dispatcher has missed from their workers, at most once a second from each. */
+/** Requests announcements that this dispatcher has missed, at most once a second from each worker. */
 export class AnnouncementRequests {
   readonly #broker: Broker;
-  /** Timers of requests that will be sent, or were sent lately, by worker id. */
+  /** The timers of requests that will be sent, or were just sent, by worker id. */
   readonly #pending = new Map<string, NodeJS.Timeout>();
 
   constructor(broker: Broker) {
@@ -21,18 +22,18 @@ export class AnnouncementRequests {
   }
 
   /**
-   * Requests a worker's announcement.
-   * @param isWanted returns whether the announcement is still missing when the request is sent, because another dispatcher may have
-   * requested it meanwhile
+   * Requests a worker's announcement after a short random pause.
+   * @param isWanted called after the pause; returns whether the announcement is still missing. Another dispatcher may have requested it
+   * meanwhile
    */
-  ask(worker: WorkerAddress, isWanted: () => boolean): void {
+  request(worker: WorkerAddress, isWanted: () => boolean): void {
     const id = formatWorkerId(worker);
-    if (this.#pending.has(id) || this.#pending.size >= maxAsked) return;
+    if (this.#pending.has(id) || this.#pending.size >= maxPending) return;
     const send = (): void => {
       if (isWanted()) this.#broker.publish(this.#broker.subjects.retransmit(worker), announceAgain);
       this.#pending.set(
         id,
-        setTimeout(() => this.#pending.delete(id), everyMs),
+        setTimeout(() => this.#pending.delete(id), minIntervalMs),
       );
     };
     this.#pending.set(id, setTimeout(send, Math.random() * spreadMs));

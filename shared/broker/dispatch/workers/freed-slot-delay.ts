@@ -2,25 +2,26 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { encodeAnnounceRequest } from '../../contract/heartbeats.ts';
 import type { LiveWorkers } from './live-workers.ts';
 
-/** Milliseconds between two messages to the workers. */
+/** Milliseconds between two messages with the delay. */
 const repeatMs = 5_000;
 
-/** Milliseconds after which a dispatcher that publishes no stats counts as gone. */
+/** Milliseconds without stats of a dispatcher after which it counts as gone. */
 const goneAfterMs = 3_300;
 
 const maxDispatchers = 1_000;
 
 /**
- * Maximum messages a second, from all workers to all dispatchers, for heartbeats of workers with a freed slot. These are as many as fifty
- * dispatchers and 2,000 workers exchange anyway.
+ * Maximum deliveries a second of heartbeats about freed slots, from all workers to all dispatchers together. The regular heartbeats of
+ * 2,000 workers to fifty dispatchers are as many.
  */
-const freedDeliveries = 100_000;
+const maxDeliveries = 100_000;
 
-const maxSoonMs = 1_000;
+/** Maximum milliseconds of the delay. */
+const maxDelayMs = 1_000;
 
 /**
- * Sends workers the delay after which they report a freed slot. It grows with dispatchers × workers, because every dispatcher receives each
- * report. Of all dispatchers, only the one whose id sorts first sends it.
+ * Sends all workers the delay after which they report a freed slot. The delay grows with dispatchers × workers, because every dispatcher
+ * receives each report. Of all dispatchers, only the one whose name sorts first sends the delay.
  */
 export class FreedSlotDelay {
   readonly #broker: Broker;
@@ -37,6 +38,7 @@ export class FreedSlotDelay {
     this.#timer = setInterval(() => this.#publish(), everyMs);
   }
 
+  /** Records that stats of a dispatcher have come. */
   onStats(from: string): void {
     if (!this.#dispatchers.has(from) && this.#dispatchers.size >= maxDispatchers) return;
     this.#dispatchers.set(from, performance.now());
@@ -50,9 +52,9 @@ export class FreedSlotDelay {
     const oldest = performance.now() - goneAfterMs;
     for (const [id, at] of this.#dispatchers) if (at < oldest) this.#dispatchers.delete(id);
     const ids = [...this.#dispatchers.keys()];
-    // Without its own stats, this dispatcher may have missed those of others.
+    // If this dispatcher has not received its own stats, it may have missed those of others.
     if (!ids.includes(this.#ingress) || ids.some((id) => id < this.#ingress)) return;
-    const soonMs = Math.min(maxSoonMs, Math.round((this.#workers.size * ids.length * 1_000) / freedDeliveries));
+    const soonMs = Math.min(maxDelayMs, Math.round((this.#workers.size * ids.length * 1_000) / maxDeliveries));
     this.#broker.publish(this.#broker.subjects.announceRequest, encodeAnnounceRequest({ kind: 'delay', soonMs }));
   }
 }

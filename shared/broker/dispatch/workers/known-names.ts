@@ -1,30 +1,32 @@
 import type { Tier } from '#shared/core/tier.ts';
 
+/** Remembers names of models or tools with the tiers that use them. */
 export class KnownNames {
-  readonly #tiers = new Map<string, ReadonlySet<Tier>>();
+  readonly #tiersByName = new Map<string, ReadonlySet<Tier>>();
   readonly #maxNames: number;
 
-  /** @param maxNames maximum number of names; beyond it the oldest is dropped */
+  /** @param maxNames the maximum number of names; beyond it, the oldest name is dropped */
   constructor(maxNames = 1_000) {
     this.#maxNames = maxNames;
   }
 
   has(name: string): boolean {
-    return this.#tiers.has(name);
+    return this.#tiersByName.has(name);
   }
 
+  /** Returns the tiers of a name; undefined if the name is not known. */
   tiersOf(name: string): ReadonlySet<Tier> | undefined {
-    return this.#tiers.get(name);
+    return this.#tiersByName.get(name);
   }
 
-  /** Adds a name, or moves it to the newest place. */
+  /** Adds a tier to a name, and makes the name the newest one. */
   add(name: string, tier: Tier): void {
-    const tiers = new Set(this.#tiers.get(name)).add(tier);
-    this.#tiers.delete(name);
-    this.#tiers.set(name, tiers);
-    for (const oldest of this.#tiers.keys()) {
-      if (this.#tiers.size <= this.#maxNames) break;
-      this.#tiers.delete(oldest);
+    const tiers = new Set(this.#tiersByName.get(name)).add(tier);
+    this.#tiersByName.delete(name);
+    this.#tiersByName.set(name, tiers);
+    for (const oldest of this.#tiersByName.keys()) {
+      if (this.#tiersByName.size <= this.#maxNames) break;
+      this.#tiersByName.delete(oldest);
     }
   }
 }

@@ -4,71 +4,75 @@ import type { WorkerAddress } from '../../contract/worker-address.ts';
 import type { ProofOfLife } from './proof-of-life.ts';
 import type { WorkerHealth } from './worker-health.ts';
 
+/** A worker that sends heartbeats. Times are milliseconds of `performance.now()`. */
 export interface LiveWorker {
-  /** Its name in the whole cluster, see `formatWorkerId`. */
+  /** The worker's name in the whole cluster, see `formatWorkerId`. */
   id: string;
-  /** The worker's number for affinity, see `rendezvousPoint`. */
+  /** The worker's number for affinity, see `computeRendezvousPoint`. */
   affinityPoint: number;
-  /** Its address, which the broker has checked, so that no worker can act for another one. */
+  /** The worker's address. The broker has checked it, so no worker can act for another one. */
   address: WorkerAddress;
   announcement: Announcement;
   pool: LivePool;
-  /** The announcement's bytes. An identical announcement need not be parsed. */
-  raw: Buffer;
-  /** Slots in use when it was announced; `announcement.busy` is as of the last heartbeat. */
+  /** The announcement as it came. An announcement with the same bytes need not be parsed. */
+  announcementBytes: Buffer;
+  /** Slots in use according to the announcement as it came. `announcement.busy` changes with each heartbeat. */
   announcedBusy: number;
   /**
-   * When this dispatcher first saw the worker, or saw it again after a loss; the start of the dispatcher for workers that were there
-   * before.
+   * When this dispatcher first saw the worker, or saw it again after a loss. For a worker that was there before the dispatcher, that is
+   * shortly after the dispatcher's start.
    */
   joinedAt: number;
-  /** When its last heartbeat came, or its silence was reset. */
+  /** When the last heartbeat came, or `SilenceCheck` reset the silence of all workers. */
   lastHeartbeatAt: number;
   proofOfLife: ProofOfLife;
-  /** When the last frame of a job came from it. A worker that sends frames is alive. */
+  /** When the last frame came from the worker. A worker that sends frames is alive. */
   lastFrameAt: number;
-  /** Jobs that this dispatcher has granted or offered to the worker and that have not ended. */
-  held: number;
-  /** Its jobs of other dispatchers, as of its last heartbeat. */
+  /** The number of jobs that this dispatcher has granted or offered to the worker, and that have not ended. */
+  ownJobs: number;
+  /** The number of the worker's jobs of other dispatchers, according to its last heartbeat. */
   otherJobs: number;
   /**
-   * Whether it gets no offers until its next heartbeat, because it has refused an offer since the last heartbeat, or the next heartbeat is
-   * late.
+   * Whether the worker gets no offers until its next heartbeat, because it has refused an offer since the last heartbeat, or its heartbeat
+   * is late.
    */
-  hasRefused: boolean;
-  /** The record of its jobs' outcomes: the models with which it is ejected, and its times to the first token. */
+  getsNoOffers: boolean;
+  /** What this dispatcher knows from the outcomes of the worker's jobs: its ejections, and its times to the first token. */
   health: WorkerHealth;
 }
 
 /** A group of interchangeable workers: the unit from which a request's lanes are chosen. */
 export interface LivePool {
-  /** Identifies the pool in this process, see `LivePools.keyFor`. */
+  /** Identifies the pool in this process, see `LivePools.computeKey`. */
   key: string;
   tier: Tier;
-  /** The token of its lanes. Another pool whose workers claim the same token has the same lanes. */
+  /**
+   * The announced token of the pool in the subjects of its lanes. If workers of another pool announce the same token, both share the lanes.
+   */
   pool: string;
-  /** The version of the contract that is spoken with its workers; undefined if they and this dispatcher share none. */
+  /** The version of the contract that this dispatcher speaks with the workers; undefined if they share no version. */
   contract: number | undefined;
   formats: readonly string[];
   models: readonly ModelInfo[];
   tools: readonly ToolInfo[];
   workers: Set<LiveWorker>;
-  /** Tickets of this dispatcher that wait in the pool's lanes. */
+  /** The number of tickets of this dispatcher that wait in the pool's lanes. */
   waiting: number;
 }
 
+/** A pool that can serve a job now, and the model that would serve it. */
 export interface Placement {
   pool: LivePool;
   model: string;
-  /** Milliseconds that a job waits for this tier before it may go to the next one, even if that one is free. */
+  /** Milliseconds for which a job waits for this tier before it may go to the next tier, even if that tier is free. */
   maxWaitMs?: number | undefined;
-  /** Placements of one request with the same group are equally good. */
+  /** Of the placements of one request, those with the same group are equally good. */
   group?: number | undefined;
-  /** The name of the rule that chose it; undefined if the request alone did. */
+  /** The name of the rule that chose the placement; undefined if no rule did. */
   rule?: string | undefined;
 }
 
-/** How a worker was lost: it sent `goodbye`, another process has replaced it, or no heartbeats came. */
+/** How a worker was lost: it has sent `goodbye`, another process has replaced it, or no heartbeats came. */
 export type Loss = 'left' | 'replaced' | 'silent';
 
 export const lossTexts: Record<Loss, string> = {
@@ -80,25 +84,26 @@ export const lossTexts: Record<Loss, string> = {
 export const noWorkers: ReadonlySet<string> = new Set();
 
 /**
- * Counts the free slots of a pool minus this dispatcher's waiting tickets. Leaves out workers that are ejected with the model, or with
- * any model if none is named. Negative if requests wait.
+ * Returns the number of a pool's free slots minus the number of this dispatcher's waiting tickets, so it is negative if more tickets wait.
+ * Does not count the slots of workers that are ejected with the model; without a model, of workers that are ejected with any model.
  */
 export function countFreeSlots(pool: LivePool, model?: string): number {
   let free = -pool.waiting;
-  for (const { announcement, held, otherJobs: others, health } of pool.workers) {
-    if (announcement.accepting && !health.isEjected(model)) free += Math.max(0, announcement.slots - others - held);
+  for (const { announcement, ownJobs, otherJobs, health } of pool.workers) {
+    if (announcement.accepting && !health.isEjected(model))
+      free += Math.max(0, announcement.slots - otherJobs - ownJobs);
   }
   return free;
 }
 
-/** Counts the jobs that a worker announces as running, minus those of this dispatcher. */
-export function countOtherJobs({ announcement, held }: LiveWorker): number {
-  return Math.max(0, announcement.busy - held);
+/** Returns the number of a worker's jobs of other dispatchers: the busy slots that it reports, minus this dispatcher's jobs. */
+export function countOtherJobs({ announcement, ownJobs }: LiveWorker): number {
+  return Math.max(0, announcement.busy - ownJobs);
 }
 
 /**
- * Whether the choice for a model leaves a worker out. That is so if it is ejected, no probe is due, and its pool has another worker that
- * takes jobs. An ejected worker is better than none.
+ * Whether a worker gets no job with a model: it is ejected, no probe is due, and its pool has another worker that takes such jobs. If there
+ * is no other worker, an ejected one is better than none.
  */
 export function isLeftOut({ health, pool }: LiveWorker, model: string, now = performance.now()): boolean {
   if (health.mayTake(model, now)) return false;
@@ -106,11 +111,13 @@ export function isLeftOut({ health, pool }: LiveWorker, model: string, now = per
   return false;
 }
 
-export function serves({ models, tools }: Pick<LivePool, 'models' | 'tools'>, name: string): boolean {
+/** Whether a pool has a model or tool with this name. */
+export function servesName({ models, tools }: Pick<LivePool, 'models' | 'tools'>, name: string): boolean {
   return models.some(({ id }) => id === name) || tools.some((tool) => tool.name === name);
 }
 
-export function isServing(pool: Pick<LivePool, 'workers'>, avoid: ReadonlySet<string>): boolean {
+/** Whether a pool has a worker that takes jobs and is not among those to avoid. */
+export function hasWorkerBesides(pool: Pick<LivePool, 'workers'>, avoid: ReadonlySet<string>): boolean {
   for (const { id, announcement } of pool.workers) if (announcement.accepting && !avoid.has(id)) return true;
   return false;
 }

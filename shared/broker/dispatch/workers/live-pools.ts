@@ -1,15 +1,15 @@
 import { hasToolName, type Announcement } from '../../contract/announcement.ts';
 import { computePoolDigest } from '../../contract/pool-token.ts';
-import { agreedVersion, type ContractRange } from '../../contract/contract-range.ts';
-import { openOwner } from '../../contract/worker-address.ts';
+import { findCommonVersion, type ContractRange } from '../../contract/contract-range.ts';
+import { openCredentialName } from '../../contract/worker-address.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { KnownNames } from './known-names.ts';
 import type { LivePool, LiveWorker } from './live-pool.ts';
 
-/** Milliseconds after its loss during which a pool may come back, for example after a restart. */
-const lostForMs = 60_000;
+/** Milliseconds for which a lost pool is kept, because it may come back, for example after a restart. */
+const keepLostMs = 60_000;
 
-/** Maximum announcement bytes of the lost pools of one owner. Beyond it, the owner's oldest lost pools are dropped. */
+/** Maximum announcement bytes of the lost pools of one credential. Beyond it, the credential's oldest lost pools are dropped. */
 const maxLostBytes = 2 * 1024 * 1024;
 /** Minimum bytes as which each announcement counts. */
 const minLostBytes = 4 * 1024;
@@ -17,16 +17,16 @@ const minLostBytes = 4 * 1024;
 interface LostPool {
   pool: LivePool;
   at: number;
-  /** The owner of its last worker. */
-  owner: string;
-  /** Bytes of that worker's announcement. */
+  /** The name of the credential of the pool's last worker. */
+  credentialName: string;
+  /** Bytes of the last worker's announcement. */
   bytes: number;
 }
 
-/** The pools that live workers form, and the names that lost pools have served. Times are milliseconds of `performance.now()`. */
+/** The pools that live workers form, and the lost pools with the names that they served. Times are milliseconds of `performance.now()`. */
 export class LivePools {
   readonly #contract: ContractRange;
-  /** The pools by the key that `keyFor` computes from what they serve. */
+  /** The pools by the key that `computeKey` computes from what they serve. */
   readonly #pools = new Map<string, LivePool>();
   /** The lost pools by key, oldest first. */
   readonly #lost = new Map<string, LostPool>();
@@ -43,10 +43,10 @@ export class LivePools {
     return this.#pools.values();
   }
 
-  /** Returns the pools whose last worker left within the last minute; it may come back. */
-  lost(now: number): LivePool[] {
+  /** Returns the pools whose last worker was lost within the last minute, and may come back. */
+  findLost(now: number): LivePool[] {
     for (const [key, { at }] of this.#lost) {
-      if (now - at <= lostForMs) break;
+      if (now - at <= keepLostMs) break;
       this.#lost.delete(key);
     }
     return Array.from(this.#lost.values(), ({ pool }) => pool);
@@ -74,25 +74,29 @@ export class LivePools {
   }
 
   /**
-   * Computes the key of the pool of a worker with this announcement. The announced pool token is only a claim. A worker that claims the
-   * token of others but serves something else gets a pool of its own.
+   * Computes the key of the pool to which a worker with this announcement belongs. The announced pool token alone proves nothing: a worker
+   * that announces the token of others, but serves something else, gets a pool of its own.
    */
-  keyFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): string {
+  computeKey({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): string {
     return computePoolDigest({ tier, kind: pool, formats, models, tools, contract: { oldest, newest } });
   }
 
-  /** Returns the pool of a key, and creates it as the announcement says if there is none. */
-  getPool(key: string, { tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
-    let live = this.#pools.get(key);
-    if (!live) {
-      const contract = agreedVersion(this.#contract, { oldest, newest });
-      live = { key, tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
-      this.#pools.set(key, live);
+  /** Returns the pool with a key. If there is none, creates it from the announcement. */
+  getOrCreatePool(
+    key: string,
+    { tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement,
+  ): LivePool {
+    let livePool = this.#pools.get(key);
+    if (!livePool) {
+      const contract = findCommonVersion(this.#contract, { oldest, newest });
+      livePool = { key, tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
+      this.#pools.set(key, livePool);
       this.#lost.delete(key);
     }
-    return live;
+    return livePool;
   }
 
+  /** Removes a worker from its pool. A pool without workers is lost. */
   removeWorker(worker: LiveWorker): void {
     const { pool } = worker;
     pool.workers.delete(worker);
@@ -100,11 +104,11 @@ export class LivePools {
     const { key } = pool;
     this.#pools.delete(key);
     const now = performance.now();
-    // Drops expired entries here, because `lost` may never be called.
-    this.lost(now);
-    const { owner } = worker.address;
-    this.#lost.set(key, { pool, at: now, owner, bytes: worker.raw.length });
-    if (owner !== openOwner) this.#forgetOldestOf(owner);
+    // Drops expired entries, because nobody else may call `findLost`.
+    this.findLost(now);
+    const { credentialName } = worker.address;
+    this.#lost.set(key, { pool, at: now, credentialName, bytes: worker.announcementBytes.length });
+    if (credentialName !== openCredentialName) this.#dropOldestLost(credentialName);
     for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
     for (const { name, givenName = name } of pool.tools) {
       this.#lostTools.add(name, pool.tier);
@@ -112,13 +116,13 @@ export class LivePools {
     }
   }
 
-  /** Drops the oldest lost pools of an owner with too many, so that workers that come, change and go cannot fill the memory. */
-  #forgetOldestOf(owner: string): void {
-    let left = maxLostBytes;
+  /** Drops the oldest lost pools of a credential that has too many, so that workers that come, change and go cannot fill the memory. */
+  #dropOldestLost(credentialName: string): void {
+    let leftBytes = maxLostBytes;
     for (const [key, lost] of [...this.#lost].toReversed()) {
-      if (lost.owner !== owner) continue;
-      left -= Math.max(minLostBytes, lost.bytes);
-      if (left < 0) this.#lost.delete(key);
+      if (lost.credentialName !== credentialName) continue;
+      leftBytes -= Math.max(minLostBytes, lost.bytes);
+      if (leftBytes < 0) this.#lost.delete(key);
     }
   }
 }

@@ -13,25 +13,25 @@ import {
 import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementReader } from './announcement-reader.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
-import { countOtherJobs, lossTexts, serves, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
+import { countOtherJobs, lossTexts, servesName, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
-import { logJoined } from './log-joined.ts';
-import { CredentialModelRules, type CredentialEntries } from './model-claims.ts';
-import { OwnerUsage, type WorkerShare } from './owner-shares.ts';
+import { CredentialModelRules, type CredentialEntries } from './credential-model-rules.ts';
+import { CredentialUsage, type WorkerShare } from './credential-usage.ts';
 import { ProofOfLife } from './proof-of-life.ts';
-import { rendezvousPoint } from './rendezvous.ts';
+import { computeRendezvousPoint } from './rendezvous.ts';
 import { SilenceCheck } from './silence-check.ts';
-import { ToolClaims } from './tool-claims.ts';
+import { CredentialToolRules } from './credential-tool-rules.ts';
 import { WorkerHealth } from './worker-health.ts';
 
-/** Maximum workers; further ones on the broker are ignored, with a log line. */
+/** Maximum workers. Further workers on the broker are ignored, with a log line. */
 const maxWorkers = 10_000;
 
+/** Milliseconds in which workers announce themselves on request, and a margin. */
 const announceWaitMs = maxAnnounceMs + 50;
 
 /**
  * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker is blocked, no
- * worker counts as lost, because its silence then proves nothing.
+ * worker counts as lost, because the silence of a worker then proves nothing.
  */
 export class LiveWorkers {
   readonly #broker: Broker;
@@ -41,14 +41,14 @@ export class LiveWorkers {
   readonly #workers = new Map<string, LiveWorker>();
   /** The workers by the subject of their heartbeats. */
   readonly #bySubject = new Map<string, LiveWorker>();
-  readonly #shares = new OwnerUsage(process.constrainedMemory());
-  readonly #claims = { models: new CredentialModelRules(), tools: new ToolClaims() };
+  readonly #usage = new CredentialUsage(process.constrainedMemory());
+  readonly #rules = { models: new CredentialModelRules(), tools: new CredentialToolRules() };
   readonly #pools: LivePools;
   readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #requests: AnnouncementRequests;
   readonly #reader: AnnouncementReader;
-  readonly #silence: SilenceCheck;
+  readonly #silenceCheck: SilenceCheck;
   readonly #stopListening: () => void;
 
   /** @param contract the versions of the contract that this dispatcher speaks */
@@ -58,11 +58,11 @@ export class LiveWorkers {
     this.#contract = contract;
     this.#pools = new LivePools(contract);
     this.#requests = new AnnouncementRequests(broker);
-    this.#reader = new AnnouncementReader(broker.subjects, log, this.#claims);
+    this.#reader = new AnnouncementReader(broker.subjects, log, this.#rules);
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
     );
-    this.#silence = new SilenceCheck(broker, log, this.#workers, (silent) => this.#remove(silent, 'silent'));
+    this.#silenceCheck = new SilenceCheck(broker, log, this.#workers, (silent) => this.#remove(silent, 'silent'));
     this.#stopListening = () => {
       heartbeats.unsubscribe();
       this.#requests.close();
@@ -70,23 +70,23 @@ export class LiveWorkers {
   }
 
   /**
-   * Requests every worker's announcement, so that a new dispatcher need not wait for their heartbeats. Resolves after the time that
-   * workers need to answer; never rejects.
+   * Requests the announcements of all workers, so that a new dispatcher need not wait for heartbeats. Resolves after the time in which
+   * workers answer; never rejects.
    */
   requestAnnouncements(): Promise<void> {
     this.#broker.publish(this.#broker.subjects.announceRequest, encodeAnnounceRequest({ kind: 'again' }));
     return sleep(announceWaitMs);
   }
 
-  /** Sets the models that workers may serve, by their credential, and parses all announcements again. */
-  setCredentialModels(granted: CredentialEntries): void {
-    this.#claims.models.setRules(granted);
-    this.#claims.tools.grant(granted);
+  /** Sets the models and tools that workers may serve, by their credential, and parses all announcements again. */
+  setCredentialModels(entries: CredentialEntries): void {
+    this.#rules.models.setEntries(entries);
+    this.#rules.tools.setEntries(entries);
     for (const worker of this.#workers.values()) this.#readAgain(worker);
   }
 
   close(): void {
-    this.#silence.close();
+    this.#silenceCheck.close();
     this.#stopListening();
   }
 
@@ -94,6 +94,7 @@ export class LiveWorkers {
     return this.#workers.get(id);
   }
 
+  /** Returns the worker at an address; undefined if it is not known. */
   at(address: WorkerAddress): LiveWorker | undefined {
     const worker = this.#workers.get(formatWorkerId(address));
     return worker?.address.tier === address.tier ? worker : undefined;
@@ -113,7 +114,7 @@ export class LiveWorkers {
   }
 
   lostPools(now = performance.now()): LivePool[] {
-    return this.#pools.lost(now);
+    return this.#pools.findLost(now);
   }
 
   isKnownModel(id: string): boolean {
@@ -129,23 +130,23 @@ export class LiveWorkers {
   }
 
   /**
-   * Calls the listener for each worker that is lost or has left, before its jobs are taken from it. If many are lost at once, all of
-   * them are removed before the first call.
+   * Calls the listener for each worker that is lost or has left. If many workers are lost at once, all of them are removed before the first
+   * call.
    */
   onLost(listener: (worker: LiveWorker, loss: Loss) => void): void {
     this.#lostListeners.add(listener);
   }
 
-  /** Calls the listener when a pool, or what it accepts, has changed, because waiting requests may then go to another pool. */
+  /** Calls the listener when a worker has come, left, or moved to another pool, or when its slots or whether it takes jobs have changed. */
   onChange(listener: () => void): void {
     this.#changeListeners.add(listener);
   }
 
   #onHeartbeat(payload: Uint8Array, subject: string): void {
-    const beat = decodeShortHeartbeat(payload);
-    const beating = beat && this.#bySubject.get(subject);
-    // Nearly all heartbeats end here: thousands each second in a large cluster.
-    if (beating && beating.announcement.digest === beat.digest) return this.#isAlive(beating, beat.busy);
+    const heartbeat = decodeShortHeartbeat(payload);
+    const sender = heartbeat && this.#bySubject.get(subject);
+    // Nearly all heartbeats are handled here: thousands each second in a large cluster.
+    if (sender && sender.announcement.digest === heartbeat.digest) return this.#recordHeartbeat(sender, heartbeat.busy);
     const address = parseWorkerAddress(subject);
     if (!address) return;
     const id = formatWorkerId(address);
@@ -154,12 +155,14 @@ export class LiveWorkers {
       if (known?.address.tier === address.tier) this.#remove([known], 'left');
       return;
     }
-    const ofKnown = known?.address.tier === address.tier ? known : undefined;
-    if (beat) return this.#onUnknownBeat(beat, address, ofKnown);
-    if (ofKnown?.raw.equals(payload)) return this.#isAlive(ofKnown, ofKnown.announcedBusy);
+    const knownSender = known?.address.tier === address.tier ? known : undefined;
+    if (heartbeat) return this.#onUnknownDigest(heartbeat, address, knownSender);
+    if (knownSender?.announcementBytes.equals(payload))
+      return this.#recordHeartbeat(knownSender, knownSender.announcedBusy);
     const announcement = this.#reader.read(payload, address);
     if (announcement === undefined) return;
-    if (announcement === 'late') return ofKnown && this.#isAlive(ofKnown, ofKnown.announcement.busy);
+    if (announcement === 'late')
+      return knownSender && this.#recordHeartbeat(knownSender, knownSender.announcement.busy);
     if (known && announcement.startedAt < known.announcement.startedAt) {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;
@@ -169,80 +172,85 @@ export class LiveWorkers {
   }
 
   /** Parses a worker's announcement again because the models that it may serve have changed. This is not a sign of life. */
-  #readAgain({ raw, address, announcement: { busy } }: LiveWorker): void {
-    const announcement = this.#reader.readAgain(raw, address);
-    if (announcement) this.#record(address, { ...announcement, busy }, raw);
+  #readAgain({ announcementBytes, address, announcement: { busy } }: LiveWorker): void {
+    const announcement = this.#reader.readAgain(announcementBytes, address);
+    if (announcement) this.#record(address, { ...announcement, busy }, announcementBytes);
   }
 
-  /** Handles a short heartbeat whose announcement has not arrived. A known worker whose announcement has changed is alive as well. */
-  #onUnknownBeat({ digest }: ShortHeartbeat, address: WorkerAddress, known: LiveWorker | undefined): void {
-    if (known) this.#isAlive(known, known.announcement.busy);
-    this.#requests.ask(address, () => this.at(address)?.announcement.digest !== digest);
+  /** Handles a short heartbeat with the digest of an announcement that has not arrived. The heartbeat is a sign of life all the same. */
+  #onUnknownDigest({ digest }: ShortHeartbeat, address: WorkerAddress, known: LiveWorker | undefined): void {
+    if (known) this.#recordHeartbeat(known, known.announcement.busy);
+    this.#requests.request(address, () => this.at(address)?.announcement.digest !== digest);
   }
 
-  #isAlive(worker: LiveWorker, busy: number): void {
+  #recordHeartbeat(worker: LiveWorker, busy: number): void {
     worker.announcement.busy = busy;
     worker.lastHeartbeatAt = performance.now();
     worker.proofOfLife.onHeartbeat(worker.lastHeartbeatAt);
     worker.otherJobs = countOtherJobs(worker);
-    worker.hasRefused = false;
+    worker.getsNoOffers = false;
   }
 
-  #record(address: WorkerAddress, read: Announcement, raw: Buffer): void {
+  #record(address: WorkerAddress, parsed: Announcement, announcementBytes: Buffer): void {
     const id = formatWorkerId(address);
     const known = this.#workers.get(id);
-    const key = this.#pools.keyFor(read);
+    const key = this.#pools.computeKey(parsed);
     const isFull = !known && this.#workers.size >= maxWorkers;
-    const share = { pool: key, models: read.models.length, bytes: raw.length };
-    if (isFull || !this.#shares.change(address.owner, known && shareOf(known), share)) {
+    const share = { pool: key, models: parsed.models.length, bytes: announcementBytes.length };
+    if (isFull || !this.#usage.change(address.credentialName, known && shareOf(known), share)) {
       const why = isFull
         ? 'too many workers, one is ignored'
         : 'a credential has too many workers, pools or models, one worker is ignored';
       return this.#log.error({ worker: id }, why);
     }
-    const pool = this.#pools.getPool(key, read);
-    // Replicas announce the same models and tools, which are stored once.
-    const announcement = { ...read, models: pool.models, tools: pool.tools };
-    // The console shows such a worker, and it gets no jobs.
+    const pool = this.#pools.getOrCreatePool(key, parsed);
+    // The workers of a pool announce the same models and tools, which are stored once.
+    const announcement = { ...parsed, models: pool.models, tools: pool.tools };
+    // Without a common version of the contract, the worker gets no jobs, and only the console shows it.
     if (pool.contract === undefined) announcement.accepting = false;
     const worker: LiveWorker = known ?? {
       id,
-      affinityPoint: rendezvousPoint(id),
+      affinityPoint: computeRendezvousPoint(id),
       address,
       announcement,
       pool,
-      raw,
+      announcementBytes,
       announcedBusy: 0,
       joinedAt: performance.now(),
       lastHeartbeatAt: 0,
       proofOfLife: new ProofOfLife(),
       lastFrameAt: 0,
-      held: 0,
+      ownJobs: 0,
       otherJobs: 0,
-      hasRefused: false,
+      getsNoOffers: false,
       health: new WorkerHealth(),
     };
-    const changed =
+    const hasChanged =
       !known ||
       known.pool !== pool ||
       known.announcement.accepting !== announcement.accepting ||
       known.announcement.slots !== announcement.slots;
     if (worker.pool !== pool) {
       this.#pools.removeWorker(worker);
-      worker.health.keepOnly((model) => serves(pool, model));
+      worker.health.keepOnly((model) => servesName(pool, model));
     }
-    const hasCome = !known || known.raw !== raw;
-    Object.assign(worker, { announcement, pool, raw, ...(hasCome && { announcedBusy: announcement.busy }) });
-    if (hasCome) this.#isAlive(worker, announcement.busy);
+    const isNewlyAnnounced = !known || known.announcementBytes !== announcementBytes;
+    Object.assign(worker, {
+      announcement,
+      pool,
+      announcementBytes,
+      ...(isNewlyAnnounced && { announcedBusy: announcement.busy }),
+    });
+    if (isNewlyAnnounced) this.#recordHeartbeat(worker, announcement.busy);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
     this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);
     if (!known) logJoined(this.#log, worker, this.#contract);
-    if (changed) for (const listener of this.#changeListeners) listener();
+    if (hasChanged) for (const listener of this.#changeListeners) listener();
     const { models, tools } = announcement;
-    for (const other of this.#claims.models.recordServed(address, models, this.#workers.values()))
+    for (const other of this.#rules.models.recordModels(address, models, this.#workers.values()))
       this.#readAgain(other);
-    for (const other of this.#claims.tools.served(address, tools, this.#workers.values())) this.#readAgain(other);
+    for (const other of this.#rules.tools.recordNames(address, tools, this.#workers.values())) this.#readAgain(other);
   }
 
   #remove(workers: readonly LiveWorker[], loss: Loss): void {
@@ -250,15 +258,27 @@ export class LiveWorkers {
     for (const worker of workers) {
       this.#workers.delete(worker.id);
       this.#bySubject.delete(this.#broker.subjects.heartbeat(worker.address));
-      this.#shares.change(worker.address.owner, shareOf(worker), undefined);
+      this.#usage.change(worker.address.credentialName, shareOf(worker), undefined);
       this.#pools.removeWorker(worker);
-      this.#log.info({ worker: worker.id, held: worker.held }, lossTexts[loss]);
+      this.#log.info({ worker: worker.id, held: worker.ownJobs }, lossTexts[loss]);
     }
     for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, loss);
     for (const listener of this.#changeListeners) listener();
   }
 }
 
-function shareOf({ pool, raw }: LiveWorker): WorkerShare {
-  return { pool: pool.key, models: pool.models.length, bytes: raw.length };
+function shareOf({ pool, announcementBytes }: LiveWorker): WorkerShare {
+  return { pool: pool.key, models: pool.models.length, bytes: announcementBytes.length };
+}
+
+/**
+ * Logs that a worker has joined, and logs an error if it gets no jobs because of its release.
+ * @param own the versions of the contract that this dispatcher speaks
+ */
+function logJoined(log: Logger, { id: worker, announcement, pool }: LiveWorker, own: ContractRange): void {
+  const { tier, models, tools, slots, v: newest, oldest = newest, version } = announcement;
+  log.info({ worker, tier, pool: pool.pool, models: models.length, tools: tools.length, slots }, 'worker joined');
+  if (pool.contract !== undefined) return;
+  const contract = { own, worker: { oldest, newest } };
+  log.error({ worker, version, contract }, 'worker gets no jobs: its release and this one are too far apart');
 }

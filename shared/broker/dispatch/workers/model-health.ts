@@ -5,10 +5,10 @@ import { OutcomeAverage } from './outcome-average.ts';
 const firstProbeMs = 1_000;
 const maxProbeMs = 30_000;
 
-/** Milliseconds after a recovery during which a new ejection continues the old one's backoff. */
+/** Milliseconds after a recovery during which a new ejection continues the backoff of the last one. */
 const relapseMs = 60_000;
 
-/** The reason of an ejection: the code of the errors with which it stands out among its peers, or `slow`. */
+/** The reason of an ejection: the code of the errors with which the worker stands out among its peers, or `slow`. */
 export type EjectionReason = ErrorCode | 'slow';
 
 /**
@@ -18,20 +18,22 @@ export type EjectionReason = ErrorCode | 'slow';
 export interface Ejection {
   model: string;
   reason: EjectionReason;
-  /** Whether this dispatcher ejected it by itself, rather than because of another dispatcher's list. */
+  /** Whether this dispatcher has ejected the worker by itself, rather than because of another dispatcher's list. */
   isOwn: boolean;
+  /** When the worker was ejected. */
   at: number;
-  /** When the next probe is due: one job that shows whether the worker serves again. */
+  /** When the next probe is due: a job that shows whether the worker serves again. */
   probeAt: number;
-  probe: string | undefined;
+  /** The grant of the probe that is running. */
+  probeGrant: string | undefined;
 }
 
-/** A dispatcher's record of a worker from the outcomes of its jobs with one model, and its ejection. */
+/** What a dispatcher knows from the outcomes of a worker's jobs with one model: averages, and the ejection. */
 export class ModelHealth {
   readonly model: string;
   readonly outcomes = new OutcomeAverage();
   #ejection: Ejection | undefined;
-  /** Ejections and failed probes without a lasting recovery. */
+  /** The number of ejections and failed probes since the last lasting recovery. */
   #relapses = 0;
   #recoveredAt = Number.NEGATIVE_INFINITY;
 
@@ -47,19 +49,20 @@ export class ModelHealth {
   /** Whether the worker may get a job now, because it is not ejected, or a probe is due. */
   mayTake(now: number): boolean {
     const ejection = this.#ejection;
-    return !ejection || (ejection.probe === undefined && now >= ejection.probeAt);
+    return !ejection || (ejection.probeGrant === undefined && now >= ejection.probeAt);
   }
 
   /**
    * Ejects the worker, which gets no more jobs with this model until a probe is due.
-   * @param isOwn whether this dispatcher ejects it by itself, rather than because of another dispatcher's list
+   * @param isOwn whether this dispatcher ejects the worker by itself, rather than because of another dispatcher's list
    */
   eject(reason: EjectionReason, now: number, isOwn: boolean): void {
     if (now - this.#recoveredAt > relapseMs) this.#relapses = 0;
     const { model } = this;
-    this.#ejection = { model, reason, isOwn, at: now, probeAt: now + this.#backoffMs(), probe: undefined };
+    this.#ejection = { model, reason, isOwn, at: now, probeAt: now + this.#backoffMs(), probeGrant: undefined };
   }
 
+  /** Ends the ejection. */
   recover(now: number): void {
     this.#ejection = undefined;
     this.#recoveredAt = now;
@@ -72,27 +75,27 @@ export class ModelHealth {
   }
 
   /**
-   * Delays the next probe after a failed one.
-   * @returns false if the grant is not the probe's
+   * Records that the job of a grant has failed. If it was the probe, delays the next probe.
+   * @returns whether it was the probe
    */
   recordProbeFailure(grant: string, now: number): boolean {
-    if (!this.#ejection || this.#ejection.probe !== grant) return false;
+    if (!this.#ejection || this.#ejection.probeGrant !== grant) return false;
     this.#ejection.probeAt = now + this.#backoffMs();
-    this.#ejection.probe = undefined;
+    this.#ejection.probeGrant = undefined;
     return true;
   }
 
   /** Records that the worker gets a job. If it is ejected, the job is the probe. */
   recordJob(grant: string): void {
-    if (this.#ejection) this.#ejection.probe ??= grant;
+    if (this.#ejection) this.#ejection.probeGrant ??= grant;
   }
 
   /** Records that the worker does not have a job any more. A probe that ends without an outcome, because its client left, is repeated. */
   recordJobEnd(grant: string): void {
-    if (this.#ejection?.probe === grant) this.#ejection.probe = undefined;
+    if (this.#ejection?.probeGrant === grant) this.#ejection.probeGrant = undefined;
   }
 
-  /** The backoff is partly random, so that many dispatchers do not probe at the same moment. */
+  /** Returns the milliseconds until the next probe. They are partly random, so that many dispatchers do not probe at the same moment. */
   #backoffMs(): number {
     const ms = Math.min(maxProbeMs, firstProbeMs * 2 ** this.#relapses);
     this.#relapses = Math.min(this.#relapses + 1, 10);

@@ -1,13 +1,16 @@
+/** Milliseconds in which the weight of an outcome halves. */
 const halfLifeMs = 10_000;
 
-const rowMs = 30_000;
+/** Maximum milliseconds between two faults of one row. */
+const maxRowGapMs = 30_000;
 
-/** The kinds of faults of a job: the worker fails, or it refuses the request. Each kind is compared with the same kind of its peers. */
+/** The kinds of faults of a job: the worker fails, or it refuses the request. */
 export type Fault = 'failure' | 'refusal';
 
 interface FaultCount {
   weight: number;
-  row: number;
+  /** The number of faults since the last good job. */
+  inRow: number;
   countedAt: number;
   comparedAt: number;
   /** The result of the last comparison: whether the worker has faults that its peers do not have. */
@@ -15,8 +18,8 @@ interface FaultCount {
 }
 
 /**
- * Averages of the recent jobs of one worker with one model. They are a few numbers, whose weight halves every ten seconds. Times are
- * milliseconds of `performance.now()`.
+ * Averages of the recent jobs of one worker with one model. The weight of a job halves every ten seconds. Times are milliseconds of
+ * `performance.now()`.
  */
 export class OutcomeAverage {
   #good = 0;
@@ -36,7 +39,7 @@ export class OutcomeAverage {
     this.#decay(now);
     const fault = this.#faults[kind];
     fault.weight += 1;
-    fault.row = (now - fault.countedAt < rowMs ? fault.row : 0) + 1;
+    fault.inRow = (now - fault.countedAt < maxRowGapMs ? fault.inRow : 0) + 1;
     fault.countedAt = now;
   }
 
@@ -48,8 +51,8 @@ export class OutcomeAverage {
   }
 
   /**
-   * Whether the worker stands out among its peers with faults of this kind. Calls `compare` if its last result is at least `ms`
-   * milliseconds old; otherwise returns that result.
+   * Whether the worker stands out among its peers with faults of this kind. Calls `compare` to find out, but returns its last result while
+   * that is less than `ms` milliseconds old.
    */
   standsOut(kind: Fault, now: number, ms: number, compare: () => boolean): boolean {
     const fault = this.#faults[kind];
@@ -60,23 +63,27 @@ export class OutcomeAverage {
     return fault.standsOut;
   }
 
-  /** Whether its refusals stood out when they were last compared, and it has served nothing since. */
+  /** Whether the worker's refusals stood out when they were last compared, and the worker has served no job since. */
   get refusesAlone(): boolean {
     return this.#faults.refusal.standsOut;
   }
 
-  /** Whether its first tokens were last compared with its peers' at least `ms` milliseconds ago. If so, records a new comparison. */
-  isDue(now: number, ms: number): boolean {
+  /**
+   * Records a comparison of the worker's first tokens with those of its peers, unless the last comparison is less than `ms` milliseconds
+   * old.
+   * @returns whether the comparison must be made
+   */
+  startFirstTokenComparison(now: number, ms: number): boolean {
     if (now - this.#firstTokensComparedAt < ms) return false;
     this.#firstTokensComparedAt = now;
     return true;
   }
 
-  /** Removes a refusal that turned out to be justified. */
+  /** Removes a refusal from the faults, because the request turned out to be bad. */
   takeBackRefusal(): void {
     const { refusal } = this.#faults;
     refusal.weight = Math.max(0, refusal.weight - 1);
-    refusal.row = Math.max(0, refusal.row - 1);
+    refusal.inRow = Math.max(0, refusal.inRow - 1);
   }
 
   /** Clears all faults after the worker has shown that it serves again. */
@@ -84,30 +91,31 @@ export class OutcomeAverage {
     for (const fault of Object.values(this.#faults)) Object.assign(fault, { weight: 0, row: 0, standsOut: false });
   }
 
-  /** Drops the times to the first token, so that old slow ones do not count against a worker that has recovered. */
+  /** Drops the times to the first token, so that old slow times do not count against a worker that has recovered. */
   clearFirstTokens(): void {
     this.#firstTokens = 0;
     this.#firstTokenMs = 0;
   }
 
+  /** Returns the number of faults of a kind since the last good job. */
   faultsInRow(kind: Fault): number {
-    return this.#faults[kind].row;
+    return this.#faults[kind].inRow;
   }
 
   /** Returns the number of recent jobs, each with its present weight. */
-  weight(now: number): number {
+  computeWeight(now: number): number {
     this.#decay(now);
     return this.#good + this.#faults.failure.weight + this.#faults.refusal.weight;
   }
 
   /** Returns the share of recent jobs with this fault, 0 to 1; 0 without jobs. */
-  share(kind: Fault, now: number): number {
-    const weight = this.weight(now);
+  computeShare(kind: Fault, now: number): number {
+    const weight = this.computeWeight(now);
     return weight === 0 ? 0 : this.#faults[kind].weight / weight;
   }
 
   /** Returns the number of recent first tokens, each with its present weight. */
-  firstTokens(now: number): number {
+  countFirstTokens(now: number): number {
     this.#decay(now);
     return this.#firstTokens;
   }
@@ -128,5 +136,5 @@ export class OutcomeAverage {
 }
 
 function noFaults(): FaultCount {
-  return { weight: 0, row: 0, countedAt: 0, comparedAt: 0, standsOut: false };
+  return { weight: 0, inRow: 0, countedAt: 0, comparedAt: 0, standsOut: false };
 }

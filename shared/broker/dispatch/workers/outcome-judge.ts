@@ -7,12 +7,13 @@ import type { LiveWorker } from './live-pool.ts';
 import type { EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
 
-/** Milliseconds for which the result of a comparison with the peers is reused, because each comparison goes through the whole pool. */
-const comparedMs = { faults: 100, firstTokens: 1_000 };
+/** Milliseconds for which the result of a comparison with the peers is used again, because each comparison goes through the whole pool. */
+const comparisonValidMs = { faults: 100, firstTokens: 1_000 };
 
+/** Minimum milliseconds of a wait for the first piece that counts as a failure, and between two such failures of one job. */
 const lateMs = 2_000;
 
-/** Classifies what an error shows about the worker that reports it: a failure, a refusal of the request, or nothing. */
+/** Returns what an error says about the worker that reports it: it failed, it refused the request, or nothing (`none`). */
 export function classifyFault(code: ErrorCode): Fault | 'none' {
   // A lost connection is not the worker's fault, and a worker that stops is not faulty.
   if (code === 'worker_lost' || code === 'shutting_down') return 'none';
@@ -22,40 +23,42 @@ export function classifyFault(code: ErrorCode): Fault | 'none' {
 }
 
 /**
- * Finds workers that are faulty with a model by comparing the outcomes of their jobs with those of the other workers of their pool, and
- * ejects them. It ejects at most half of a pool's workers that take jobs. A probe that is served ends an ejection. Refusals alone eject no
- * worker, because one client's bad requests may all have gone to the same worker. Another worker must serve a refused request first. See
+ * Finds workers that are faulty with a model, by comparing the outcomes of their jobs with those of the other workers of their pool, and
+ * ejects them. At most half of a pool's workers that take jobs are ejected. A probe that is served ends an ejection. Refusals alone eject
+ * no worker, because one client's bad requests may all have gone to the same worker: another worker must have served a refused request. See
  * docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
   readonly #log: Logger;
-  /** The refused attempt of each waiting or running job whose worker stands out with its refusals, with the error. */
-  readonly #refused = new WeakMap<Job, { attempt: Attempt; code: ErrorCode }>();
+  /** The jobs that a worker has refused that stands out with its refusals, with the refused attempt and the code of its error. */
+  readonly #refusals = new WeakMap<Job, { attempt: Attempt; code: ErrorCode }>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  firstToken(job: Job, { worker, placement, claimedAt }: Attempt, now: number): void {
-    this.#disprove(job, worker, now);
+  /** Records that the first piece of a streamed answer has come. */
+  recordFirstToken(job: Job, { worker, placement, givenAt }: Attempt, now: number): void {
+    this.#onServedElsewhere(job, worker, now);
     const { model } = placement;
     const { outcomes, ejection } = worker.health.getOrCreate(model);
-    outcomes.countFirstToken(now - claimedAt, now);
+    outcomes.countFirstToken(now - givenAt, now);
     if (ejection || !hasFirstTokens(outcomes, now)) return;
-    if (!outcomes.isDue(now, comparedMs.firstTokens)) return;
+    if (!outcomes.startFirstTokenComparison(now, comparisonValidMs.firstTokens)) return;
     if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
   }
 
+  /** Records that a worker has served a job. */
   recordServed(job: Job, attempt: Attempt, now: number): void {
-    const { worker, placement, claimedAt, grant, isLate } = attempt;
-    this.#disprove(job, worker, now);
+    const { worker, placement, givenAt, grant, isLate } = attempt;
+    this.#onServedElsewhere(job, worker, now);
     const { model } = placement;
     const health = worker.health.getOrCreate(model);
     const { outcomes, ejection } = health;
-    // A late job has already counted as a failure, and does not end a row of failures.
+    // A late job has counted as a failure already, and does not end a row of failures.
     if (!isLate) outcomes.countGood(now);
-    // A job that the worker got before the ejection shows nothing new.
-    if (!ejection || claimedAt < ejection.at) return;
+    // A job that the worker got before its ejection does not show that it serves again.
+    if (!ejection || givenAt < ejection.at) return;
     if (ejection.reason === 'slow') {
       const { firstTokenMs } = job;
       // The end of a whole answer does not show when the answer began.
@@ -70,32 +73,33 @@ export class OutcomeJudge {
 
   /**
    * Counts an attempt that has failed with this error.
-   * @returns whether another worker may serve the job. After a failure, it may. After a refusal, it may only if this worker stands out with
-   * refusals among its peers, and only once, because a request that two workers refuse is itself bad
+   * @returns whether another worker may serve the job. After a refusal, that is so only if this worker stands out among its peers with its
+   * refusals, and only once, because a request that two workers refuse is itself bad. After any other error, it is so if the error is
+   * movable
    */
-  failed(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
-    const blame = classifyFault(code);
-    if (blame === 'failure') this.#countFailure(attempt, code, now);
-    return blame === 'refusal' ? this.#isRefusedAlone(job, attempt, code, now) : movable;
+  recordFailure(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
+    const fault = classifyFault(code);
+    if (fault === 'failure') this.#countFailure(attempt, code, now);
+    return fault === 'refusal' ? this.#isRefusedAlone(job, attempt, code, now) : movable;
   }
 
   /**
-   * Checks an attempt that waits for the first piece of a streamed answer. A wait far longer than those of the worker's peers counts as
-   * a failure. One such job may just be large. If the worker's last outcome was a failure, too, the wait counts again every two seconds,
-   * so that a worker that hangs with two jobs is detected without a third.
-   * @returns whether the worker is ejected, so that the job should move to another one
+   * Checks an attempt that waits for the first piece of a streamed answer. A wait that is far longer than the peers' waits counts as a
+   * failure. One such job may just be large. If the worker has failed twice in a row, the wait counts again every two seconds, so that a
+   * worker that hangs with two jobs is detected without a third.
+   * @returns whether the worker is ejected, so that the job should move to another worker
    */
   checkLate(attempt: Attempt, now: number): boolean {
-    const { worker, placement, claimedAt } = attempt;
+    const { worker, placement, givenAt } = attempt;
     const { model } = placement;
-    if (now - claimedAt < lateMs) return false;
+    if (now - givenAt < lateMs) return false;
     if (!attempt.isLate) {
-      if (!attempt.isComparisonDue(now, comparedMs.firstTokens) || !isSlow(worker, model, now - claimedAt, now))
+      if (!attempt.startComparison(now, comparisonValidMs.firstTokens) || !isSlow(worker, model, now - givenAt, now))
         return false;
       attempt.isLate = true;
       this.#countFailure(attempt, 'slow', now);
     } else if (
-      attempt.isComparisonDue(now, lateMs) &&
+      attempt.startComparison(now, lateMs) &&
       (worker.health.find(model)?.outcomes.faultsInRow('failure') ?? 0) > 1
     )
       this.#countFailure(attempt, 'slow', now);
@@ -105,46 +109,48 @@ export class OutcomeJudge {
   #countFailure(attempt: Attempt, reason: EjectionReason, now: number): void {
     const { worker, placement } = attempt;
     const { model } = placement;
-    if (!this.#standsOut(attempt, 'failure', now) || worker.health.isEjected(model)) return;
+    if (!this.#countFault(attempt, 'failure', now) || worker.health.isEjected(model)) return;
     this.#eject(worker, model, reason, now);
   }
 
   #isRefusedAlone(job: Job, attempt: Attempt, code: ErrorCode, now: number): boolean {
-    const first = this.#refused.get(job)?.attempt;
+    const first = this.#refusals.get(job)?.attempt;
     if (first) {
       const health = first.worker.health.find(first.placement.model);
       health?.outcomes.takeBackRefusal();
       health?.probeSoon(now);
       return false;
     }
-    if (!this.#standsOut(attempt, 'refusal', now)) return false;
-    this.#refused.set(job, { attempt, code });
+    if (!this.#countFault(attempt, 'refusal', now)) return false;
+    this.#refusals.set(job, { attempt, code });
     return true;
   }
 
-  /** Handles a job that a worker serves after another worker refused it. The other worker is ejected if it stands out with its refusals. */
-  #disprove(job: Job, server: LiveWorker, now: number): void {
-    const refused = this.#refused.get(job);
-    if (!refused) return;
-    this.#refused.delete(job);
-    const { worker, placement } = refused.attempt;
+  /**
+   * Handles that a worker serves a job. If another worker has refused the job, and stands out with its refusals, ejects that other worker.
+   */
+  #onServedElsewhere(job: Job, server: LiveWorker, now: number): void {
+    const refusal = this.#refusals.get(job);
+    if (!refusal) return;
+    this.#refusals.delete(job);
+    const { worker, placement } = refusal.attempt;
     const health = worker.health.find(placement.model);
     if (worker === server || health?.ejection || !health?.outcomes.refusesAlone) return;
-    this.#eject(worker, placement.model, refused.code, now);
+    this.#eject(worker, placement.model, refusal.code, now);
   }
 
   /**
    * Counts a fault of the attempt's worker.
-   * @returns whether the worker is ejected with the model, or stands out among its peers
+   * @returns whether the worker is ejected with the model already, or stands out among its peers
    */
-  #standsOut({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
+  #countFault({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
     const { model } = placement;
     const health = worker.health.getOrCreate(model);
     const { outcomes } = health;
     outcomes.countFault(fault, now);
     if (health.recordProbeFailure(grant, now) || health.ejection) return true;
     if (!needsComparison(outcomes, fault, now)) return false;
-    return outcomes.standsOut(fault, now, comparedMs.faults, () => standsOut(worker, model, fault, now));
+    return outcomes.standsOut(fault, now, comparisonValidMs.faults, () => standsOut(worker, model, fault, now));
   }
 
   #eject(worker: LiveWorker, model: string, reason: EjectionReason, now: number): void {
@@ -156,7 +162,7 @@ export class OutcomeJudge {
   }
 }
 
-/** Whether at most half of the pool's workers that take jobs would be ejected with the model, this worker included. */
+/** Whether a worker may be ejected with a model: at most half of its pool's workers that take jobs would then be ejected. */
 export function mayEject({ pool }: LiveWorker, model: string): boolean {
   let taking = 0;
   let ejected = 1;

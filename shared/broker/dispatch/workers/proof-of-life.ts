@@ -1,13 +1,14 @@
-/** Minimum milliseconds between two heartbeats for the second to prove that the worker was alive at the first. */
-const apartMs = 500;
+/** Minimum milliseconds between two heartbeats so that the second proves that the worker was alive when the first came. */
+const minIntervalMs = 500;
 
 /**
- * Computes when a worker was certainly alive. A single heartbeat does not prove it, because a server that was blocked delivers a dead
- * worker's earlier messages all at once. Two heartbeats with enough time between them prove it.
+ * Finds out until when a worker was certainly alive. A single heartbeat proves nothing, because a server that was blocked delivers the
+ * earlier messages of a dead worker all at once. Two heartbeats with enough time between them prove that the worker was alive when the
+ * first came.
  */
 export class ProofOfLife {
   #provenAt = Number.NEGATIVE_INFINITY;
-  #markedAt = Number.NEGATIVE_INFINITY;
+  #lastCountedAt = Number.NEGATIVE_INFINITY;
 
   /** The last time at which the worker was certainly alive, in milliseconds of `performance.now()`; up to two heartbeats behind. */
   get provenAt(): number {
@@ -15,8 +16,8 @@ export class ProofOfLife {
   }
 
   onHeartbeat(now: number): void {
-    if (now - this.#markedAt < apartMs) return;
-    this.#provenAt = this.#markedAt;
-    this.#markedAt = now;
+    if (now - this.#lastCountedAt < minIntervalMs) return;
+    this.#provenAt = this.#lastCountedAt;
+    this.#lastCountedAt = now;
   }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Computes a worker's number of 32 bits for `rendezvousScore`, the same on every dispatcher. */
-export function rendezvousPoint(workerId: string): number {
+export function computeRendezvousPoint(workerId: string): number {
   return hash('sha256', workerId, 'buffer').readUInt32LE();
 }
 
@@ -11,7 +11,7 @@ export function rendezvousPoint(workerId: string): number {
  * move.
  * @param affinity the conversation, a number of 32 bits
  */
-export function rendezvousScore(affinity: number, point: number, weight: number): number {
+export function computeRendezvousScore(affinity: number, point: number, weight: number): number {
   // The finalizer of MurmurHash3: each bit of the input changes each bit of the result with a probability of one half.
   let bits = affinity ^ point;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

@@ -1,6 +1,6 @@
 import { isErrorCode } from '#shared/core/errors.ts';
 import { maxEjected, type EjectedWorker } from '../../contract/ingress-stats.ts';
-import { serves } from './live-pool.ts';
+import { servesName } from './live-pool.ts';
 import type { LiveWorkers } from './live-workers.ts';
 import { mayEject } from './outcome-judge.ts';
 
@@ -10,22 +10,23 @@ const silentMs = 10_000;
 const maxDispatchers = 1_000;
 
 /**
- * Shares ejections between dispatchers through their stats, so that each need not detect a faulty worker by itself. A new entry in
- * another dispatcher's list ejects the worker here too, within the cap; a removed entry makes a probe due at once.
+ * Shares ejections between dispatchers through their stats, so that not every dispatcher must detect a faulty worker by itself. A new entry
+ * in another dispatcher's list ejects the worker here too, if `mayEject` allows it. An entry that is gone makes a probe due at once.
  */
 export class SharedEjections {
   readonly #workers: LiveWorkers;
-  readonly #listed = new Map<string, { entries: ReadonlyMap<string, EjectedWorker>; at: number }>();
+  /** The last list of each other dispatcher, and when it came. The keys of the entries name worker and model. */
+  readonly #lists = new Map<string, { entries: ReadonlyMap<string, EjectedWorker>; at: number }>();
 
   constructor(workers: LiveWorkers) {
     this.#workers = workers;
   }
 
   /**
-   * Lists the workers that this dispatcher has ejected by itself. It leaves out workers that it has ejected because of other lists, because
+   * Lists the workers that this dispatcher has ejected by itself. Those that it has ejected because of another list are not in it, because
    * two dispatchers would otherwise copy them from each other again and again.
    */
-  own(): EjectedWorker[] {
+  listOwn(): EjectedWorker[] {
     const ejected: EjectedWorker[] = [];
     for (const { id, health } of this.#workers.workers()) {
       for (const { model, reason, isOwn } of health.ejections()) {
@@ -39,19 +40,19 @@ export class SharedEjections {
   /** Handles another dispatcher's list, which comes once a second. */
   onList(ingress: string, ejected: readonly EjectedWorker[]): void {
     const now = performance.now();
-    for (const [name, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(name);
-    const before = this.#listed.get(ingress)?.entries;
-    if (!before && (ejected.length === 0 || this.#listed.size >= maxDispatchers)) return;
+    for (const [name, { at }] of this.#lists) if (now - at > silentMs) this.#lists.delete(name);
+    const before = this.#lists.get(ingress)?.entries;
+    if (!before && (ejected.length === 0 || this.#lists.size >= maxDispatchers)) return;
     const entries = new Map(ejected.map((entry) => [`${entry.worker} ${entry.model}`, entry]));
     for (const [key, { worker: id, model, reason }] of entries) {
       const worker = before?.has(key) ? undefined : this.#workers.get(id);
-      if (!worker || !serves(worker.pool, model)) continue;
+      if (!worker || !servesName(worker.pool, model)) continue;
       if (worker.health.isEjected(model) || !mayEject(worker, model)) continue;
       worker.health.eject(model, reason === 'slow' || isErrorCode(reason) ? reason : 'upstream_failed', now, false);
     }
     for (const [key, { worker, model }] of before ?? [])
       if (!entries.has(key)) this.#workers.get(worker)?.health.find(model)?.probeSoon(now);
-    if (entries.size === 0) this.#listed.delete(ingress);
-    else this.#listed.set(ingress, { entries, at: now });
+    if (entries.size === 0) this.#lists.delete(ingress);
+    else this.#lists.set(ingress, { entries, at: now });
   }
 }

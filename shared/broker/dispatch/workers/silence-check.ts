@@ -2,21 +2,21 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { LiveWorker } from './live-pool.ts';
 
-/** Milliseconds without a heartbeat after which a worker counts as lost, which is three missed heartbeats and a margin. */
+/** Milliseconds without a heartbeat after which a worker counts as lost: three missed heartbeats and a margin. */
 const lostAfterMs = 3_300;
 
 /** Milliseconds without a heartbeat after which a worker gets no offers until the next heartbeat, because it may be dead. */
 const lateAfterMs = 1_500;
 
-/** Milliseconds after which a broker that has not answered a ping must itself have been blocked. */
-const promptMs = 500;
+/** Maximum milliseconds in which the broker answers a ping unless it was blocked. */
+const maxPromptMs = 500;
 
 const checkEveryMs = 250;
 
 /**
- * Finds workers that have been silent for too long. If this process was blocked (stopped, starved), it has missed heartbeats, so it first
- * resets the silence of all workers. Before a silent worker counts as lost, the broker must answer, which shows that the broker is not
- * blocked.
+ * Finds workers that have been silent for too long. If this process was blocked (stopped or starved), it has not read heartbeats, and
+ * counts the silence of all workers from then on. Before a silent worker counts as lost, the broker must answer promptly, which shows that
+ * the broker was not blocked.
  */
 export class SilenceCheck {
   readonly #broker: Broker;
@@ -27,7 +27,7 @@ export class SilenceCheck {
   #lastCheck = performance.now();
   #isAsking = false;
 
-  /** @param onSilent called with the workers that count as lost, perhaps none */
+  /** @param onSilent called with the workers that count as lost; the list may be empty */
   constructor(
     broker: Broker,
     log: Logger,
@@ -39,7 +39,7 @@ export class SilenceCheck {
     this.#workers = workers;
     this.#onSilent = onSilent;
     const timer = setInterval(() => this.#check(), checkEveryMs);
-    const stopReconnect = broker.onReconnect(() => this.#restart());
+    const stopReconnect = broker.onReconnect(() => this.#restartSilence());
     this.#stop = () => {
       clearInterval(timer);
       stopReconnect();
@@ -52,19 +52,19 @@ export class SilenceCheck {
 
   #check(): void {
     const now = performance.now();
-    const stoodStill = now - this.#lastCheck > 1_000;
+    const wasBlocked = now - this.#lastCheck > 1_000;
     this.#lastCheck = now;
     if (!this.#broker.connected) return;
-    if (stoodStill) this.#restart();
+    if (wasBlocked) this.#restartSilence();
     for (const worker of this.#workers.values())
-      if (worker.lastHeartbeatAt < now - lateAfterMs) worker.hasRefused = true;
-    if (this.#isAsking || this.#silent(now).length === 0) return;
+      if (worker.lastHeartbeatAt < now - lateAfterMs) worker.getsNoOffers = true;
+    if (this.#isAsking || this.#findSilent(now).length === 0) return;
     this.#isAsking = true;
     this.#broker
       .flush()
       .then(() => {
-        if (performance.now() - now > promptMs) this.#restart();
-        else this.#onSilent(this.#silent(performance.now()));
+        if (performance.now() - now > maxPromptMs) this.#restartSilence();
+        else this.#onSilent(this.#findSilent(performance.now()));
       })
       .catch((error: unknown) => this.#log.debug({ err: error }, 'the broker cannot be asked whether workers are lost'))
       .finally(() => {
@@ -72,17 +72,17 @@ export class SilenceCheck {
       });
   }
 
-  #silent(now: number): LiveWorker[] {
+  #findSilent(now: number): LiveWorker[] {
     return [...this.#workers.values()].filter(
       ({ lastHeartbeatAt, lastFrameAt }) => Math.max(lastHeartbeatAt, lastFrameAt) < now - lostAfterMs,
     );
   }
 
   /**
-   * Resets the silence of all workers. Announcements are not requested, because each worker's next heartbeat shows whether its announcement
-   * has changed.
+   * Counts the silence of all workers from now on. Announcements are not requested, because the next heartbeat of each worker shows whether
+   * its announcement has changed.
    */
-  #restart(): void {
+  #restartSilence(): void {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;
   }

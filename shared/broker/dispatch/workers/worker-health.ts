@@ -1,6 +1,6 @@
 import { ModelHealth, type Ejection, type EjectionReason } from './model-health.ts';
 
-/** Maximum models with outcomes for one worker; beyond it the first-added one is dropped. */
+/** Maximum models of one worker whose outcomes are kept. Beyond it, the model that was added first is dropped. */
 const maxModels = 100;
 
 /** An ejection, and when it ended. Times are milliseconds of `performance.now()`. */
@@ -9,7 +9,7 @@ export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'at'> 
   endedAt: number | undefined;
 }
 
-/** A dispatcher's record of a worker from the outcomes of its jobs, and the models or tools with which it is ejected. */
+/** What a dispatcher knows from the outcomes of a worker's jobs, by model or tool: averages, and ejections. */
 export class WorkerHealth {
   readonly #models = new Map<string, ModelHealth>();
   readonly #ejected = new Set<ModelHealth>();
@@ -25,7 +25,7 @@ export class WorkerHealth {
     for (const { ejection } of this.#ejected) if (ejection) yield ejection;
   }
 
-  /** Whether it is ejected with a model, or with any model if none is named. */
+  /** Whether the worker is ejected with a model; without `model`, whether it is ejected with any model. */
   isEjected(model?: string): boolean {
     if (this.#ejected.size === 0) return false;
     return model === undefined || this.#models.get(model)?.ejection !== undefined;
@@ -36,11 +36,12 @@ export class WorkerHealth {
     return this.#ejected.size === 0 || (this.#models.get(model)?.mayTake(now) ?? true);
   }
 
+  /** Returns the health with a model; undefined if there are no outcomes. */
   find(model: string): ModelHealth | undefined {
     return this.#models.get(model);
   }
 
-  /** Returns the outcomes with a model, and creates them if there are none. */
+  /** Returns the health with a model, and creates it if there are no outcomes. */
   getOrCreate(model: string): ModelHealth {
     let health = this.#models.get(model);
     if (health) return health;
@@ -56,7 +57,7 @@ export class WorkerHealth {
 
   /**
    * Ejects the worker, which gets no more jobs with a model until a probe is due.
-   * @param isOwn whether this dispatcher ejects it by itself, rather than because of another dispatcher's list
+   * @param isOwn whether this dispatcher ejects the worker by itself, rather than because of another dispatcher's list
    */
   eject(model: string, reason: EjectionReason, now: number, isOwn = true): void {
     const health = this.getOrCreate(model);
@@ -65,25 +66,26 @@ export class WorkerHealth {
     this.#lastEjection = { model, reason, at: now, endedAt: undefined };
   }
 
+  /** Ends the ejection with a model. */
   recover(model: string, now: number): void {
     const health = this.#models.get(model);
     if (!health) return;
     health.recover(now);
     this.#ejected.delete(health);
-    this.#endLast(model, now);
+    this.#endLastEjection(model, now);
   }
 
-  /** Drops models that it does not serve any more, with their ejections, which no job would end. */
+  /** Drops the models that the worker does not serve any more, with their ejections, because no probe would end these. */
   keepOnly(isServed: (model: string) => boolean): void {
     for (const [model, health] of this.#models) {
       if (isServed(model)) continue;
       this.#models.delete(model);
       this.#ejected.delete(health);
-      this.#endLast(model, performance.now());
+      this.#endLastEjection(model, performance.now());
     }
   }
 
-  #endLast(model: string, now: number): void {
+  #endLastEjection(model: string, now: number): void {
     const last = this.#lastEjection;
     if (last?.model === model) last.endedAt ??= now;
   }

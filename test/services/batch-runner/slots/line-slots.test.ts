@@ -15,11 +15,11 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
   const dispatcher = {
     dispatch: () => {
       const { promise: finished, resolve } = Promise.withResolvers<unknown>();
-      worker.held += 1;
+      worker.ownJobs += 1;
       claimedAt += 1;
       const job = { isOver: false, attempt: { placement: { pool }, claimedAt }, finished } as unknown as Job;
       over.set(job, () => {
-        worker.held -= 1;
+        worker.ownJobs -= 1;
         resolve(undefined);
       });
       return job;

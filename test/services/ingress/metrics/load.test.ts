@@ -3,7 +3,7 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { computeLoad } from '#services/ingress/metrics/load.ts';
 
 function worker(tier: string, slots: number, others: number, draining = false): LiveWorker {
-  return { announcement: { tier, slots, draining }, held: 1, otherJobs: others } as unknown as LiveWorker;
+  return { announcement: { tier, slots, draining }, ownJobs: 1, otherJobs: others } as unknown as LiveWorker;
 }
 
 describe("the cluster's load", () => {

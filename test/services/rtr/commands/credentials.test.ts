@@ -75,8 +75,8 @@ describe('rtr credentials', () => {
   it('worker creates one more, from the same authority, for the given time', async () => {
     const { issue, folder } = startWithAuthority();
     await issue('joes-box', 90 * 86_400_000);
-    const { owner, role, expiresAt = 0 } = parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8'));
-    expect({ owner, role }).toEqual({ owner: 'joes-box', role: 'gpu' });
+    const { name, role, expiresAt = 0 } = parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8'));
+    expect({ name, role }).toEqual({ name: 'joes-box', role: 'gpu' });
     expect(expiresAt - Date.now()).toBeGreaterThan(89 * 86_400_000);
     await expect(issue('joes-box')).rejects.toThrow('there is a credential named joes-box');
     for (const name of ['joe.box', 'a b', '*', 'open', '']) await expect(issue(name)).rejects.toThrow('has up to 64');
@@ -87,7 +87,7 @@ describe('rtr credentials', () => {
     writeFileSync(join(folder, 'joes-box.creds'), 'mine');
     await expect(issue('joes-box')).rejects.toThrow('joes-box.creds exists already: name another path with --out');
     await issue('joes-box', undefined, true);
-    expect(parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8')).owner).toBe('joes-box');
+    expect(parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8')).name).toBe('joes-box');
   });
 
   it('list shows every credential that was created, including those created concurrently', async () => {

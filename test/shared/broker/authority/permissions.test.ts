@@ -53,7 +53,7 @@ const nobody: Attempt[] = [
 /** What workers of a tier must not be able to do. */
 function notForWorker(tier: Tier, owner: string): Attempt[] {
   const own = subjects.stream(tier);
-  const someone = { tier, owner: 'somebody', worker: 'w1' } as const;
+  const someone = { tier, credentialName: 'somebody', worker: 'w1' } as const;
   const foreign = tiers.find((other) => other !== tier) ?? tier;
   return [
     sub('receive the claims of other workers of its tier', subjects.allClaims('in')),
@@ -72,24 +72,24 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     sub("read the broker's answers to tickets", 'rtr.stored.>'),
     sub('receive requests for lanes', subjects.allLanes),
     pub('claim for another owner', subjects.claim('in', someone)),
-    pub('claim as another tier', subjects.claim('in', { tier: foreign, owner, worker: 'w1' })),
+    pub('claim as another tier', subjects.claim('in', { tier: foreign, credentialName: owner, worker: 'w1' })),
     pub('heartbeat for another owner', subjects.heartbeat(someone)),
-    pub('heartbeat as another tier', subjects.heartbeat({ tier: foreign, owner, worker: 'w1' })),
+    pub('heartbeat as another tier', subjects.heartbeat({ tier: foreign, credentialName: owner, worker: 'w1' })),
     pub("ask for another's lanes", subjects.lanes(someone)),
     pub("cancel another's job", subjects.cancel(someone)),
-    pub("cancel a replica's job", subjects.cancel({ tier, owner, worker: 'w2' })),
+    pub("cancel a replica's job", subjects.cancel({ tier, credentialName: owner, worker: 'w2' })),
     pub('drain another', subjects.drain(someone)),
     pub('ask another for frames', subjects.retransmit(someone)),
     pub("answer at another's inbox", `${subjects.inbox(someone)}.x.claim.1`),
     pub('publish a ticket', subjects.jobs({ tier, pool: 'p', class: 'high' })),
-    pub('say that a ticket was refused', subjects.stored('secret', 'job', 0)),
+    pub('say that a ticket was refused', subjects.ticketAnswer('secret', 'job', 0)),
     ...saidChanges,
     pub('count for an ingress', subjects.ingressStats('in')),
     pub('call the roll', subjects.announceRequest),
     pub('make its queue', `$JS.API.STREAM.CREATE.${own}`),
     pub('change its queue', `$JS.API.STREAM.UPDATE.${own}`),
     pub('pull for another owner', subjects.pull('in', someone)),
-    pub('pull as another tier', subjects.pull('in', { tier: foreign, owner, worker: 'w1' })),
+    pub('pull as another tier', subjects.pull('in', { tier: foreign, credentialName: owner, worker: 'w1' })),
     pub('ack for another owner', subjects.ack('in', someone)),
     pub('store a part of an object', subjects.objectPart('o', 0)),
     pub('read a part of an object', `$JS.API.DIRECT.GET.${subjects.objectStream}.${subjects.objectPart('o', 0)}`),
@@ -118,15 +118,15 @@ const notForDispatchers: Attempt[] = [
   sub('read objects as they are stored', subjects.allObjects),
   ...tiers.map((tier) => sub(`read tickets of ${tier} as they are published`, subjects.jobsOf(tier))),
   sub("read a worker's inbox", 'rtr.inbox.gpu.gpu.>'),
-  pub('heartbeat for a worker', subjects.heartbeat({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
-  pub('claim for a worker', subjects.claim('in', { tier: 'gpu', owner: 'gpu', worker: 'w1' })),
+  pub('heartbeat for a worker', subjects.heartbeat({ tier: 'gpu', credentialName: 'gpu', worker: 'w1' })),
+  pub('claim for a worker', subjects.claim('in', { tier: 'gpu', credentialName: 'gpu', worker: 'w1' })),
   pub('reply for a worker', `${subjects.reply('in', 'grant')}.d.0`),
 ];
 
 /** What a batch runner must not be able to do, in addition. */
 const notForRunner: Attempt[] = [
   sub("read the ingress's inbox", 'rtr.inbox.ingress.ingress.>'),
-  pub('drain a worker', subjects.drain({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
+  pub('drain a worker', subjects.drain({ tier: 'gpu', credentialName: 'gpu', worker: 'w1' })),
   ...saidChanges,
 ];
 
@@ -164,7 +164,7 @@ it.each(forbidden)('a process with the role %s is refused whatever is not its ow
 
 /** What workers of a tier need to do. */
 function neededByWorker(tier: Tier): Attempt[] {
-  const own = { tier, owner: tier, worker: 'w1' };
+  const own = { tier, credentialName: tier, worker: 'w1' };
   return [
     pub('pull', subjects.pull('in', own)),
     pub('ack', subjects.ack('in', own)),
@@ -183,7 +183,7 @@ function neededByWorker(tier: Tier): Attempt[] {
 
 /** What a dispatcher needs to do. */
 function neededByDispatcher(role: 'ingress' | 'runner'): Attempt[] {
-  const worker = { tier: 'gpu', owner: 'joe', worker: 'w1' } as const;
+  const worker = { tier: 'gpu', credentialName: 'joe', worker: 'w1' } as const;
   const commands = [pub('drain', subjects.drain(worker)), ...saidChanges];
   return [
     ...(role === 'ingress' ? commands : []),
@@ -215,7 +215,7 @@ function neededByDispatcher(role: 'ingress' | 'runner'): Attempt[] {
     sub('receive claims', subjects.allClaims('in')),
     sub('receive requests for lanes', subjects.allLanes),
     sub('read replies', subjects.allReplies('in')),
-    sub("read the broker's answers to tickets", subjects.allStored('secret')),
+    sub("read the broker's answers to tickets", subjects.allTicketAnswers('secret')),
     ...toldChanges,
     sub("receive others' ingress stats", subjects.allIngressStats),
     sub('be answered by JetStream', `rtr.inbox.${role}.${role}.x.*`),

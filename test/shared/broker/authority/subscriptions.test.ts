@@ -12,7 +12,7 @@ import { until } from '../../../helpers/until.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
 const subjects = createSubjects('rtr');
-const inbox = subjects.inbox({ tier: 'gpu', owner: 'gpu', worker: 'w1' });
+const inbox = subjects.inbox({ tier: 'gpu', credentialName: 'gpu', worker: 'w1' });
 
 const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 

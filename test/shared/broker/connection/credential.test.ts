@@ -8,11 +8,11 @@ import { createSubjects } from '#shared/broker/contract/subjects.ts';
 const certificate = '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----';
 
 describe('a credential', () => {
-  it('contains its owner, cluster, expiry and CA', async () => {
+  it('contains its name, cluster, expiry and CA', async () => {
     const authority = await createAuthority('mine', `${certificate}\n${certificate}`);
     const { text, issued } = await issueCredential(authority, { role: 'cloud', name: 'joes-box', validMs: 60_000 });
     const { seed, jwt, expiresAt = 0, ...facts } = parseCredential(text.replaceAll('\n', '\r\n'));
-    expect(facts).toEqual({ role: 'cloud', owner: 'joes-box', prefix: 'mine', ca: expect.any(String) });
+    expect(facts).toEqual({ role: 'cloud', name: 'joes-box', prefix: 'mine', ca: expect.any(String) });
     expect(facts.ca?.match(/BEGIN/g)).toHaveLength(2);
     expect(Math.abs(expiresAt - (issued.expiresAt ?? 0))).toBeLessThan(1_000);
     expect(Buffer.from(seed).toString()).toMatch(/^SU/);

@@ -4,7 +4,7 @@ import { decodeAnnouncement, encodeAnnouncement } from '#shared/broker/contract/
 import { derivePoolToken } from '#shared/broker/contract/pool-token.ts';
 import { decodeAck, encodeAck } from '#shared/broker/contract/ack.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
-import { agreedVersion, includesVersion } from '#shared/broker/contract/contract-range.ts';
+import { findCommonVersion, includesVersion } from '#shared/broker/contract/contract-range.ts';
 import { decodeEnd, decodeError, dispatcherCodes, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { operations } from '#shared/core/operation.ts';
@@ -215,11 +215,11 @@ describe('messages of the broker contract', () => {
     expect(decodeClaim(Buffer.from(encodeClaim({ ...claim, job: 'j'.repeat(65), ticket: '' })))).toBeUndefined();
     expect(decodeAck(Buffer.from(encodeAck({ ticket: claim.ticket, as: 'done' })))).toBeUndefined();
     const subjects = createSubjects('rtr');
-    const worker = { tier: 'gpu', owner: 'joe', worker: 'w' } as const;
+    const worker = { tier: 'gpu', credentialName: 'joe', worker: 'w' } as const;
     const inbox = `${subjects.inbox(worker)}.`;
     expect(isOwnInbox(subjects, worker, inbox.padEnd(512, 'x'))).toBe(true);
     expect(isOwnInbox(subjects, worker, inbox.padEnd(513, 'x'))).toBe(false);
-    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(64)}`)?.owner).toBe('joe');
+    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(64)}`)?.credentialName).toBe('joe');
     expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(65)}`)).toBeUndefined();
   });
 
@@ -237,8 +237,8 @@ it.each([
   [range(1, 3), range(1, 2), 2],
   [range(1, 1), range(2, 3), undefined],
 ])('two sides of the broker contract, %j and %j, speak version %j', (one, other, version) => {
-  expect(agreedVersion(one, other)).toBe(version);
-  expect(agreedVersion(other, one)).toBe(version);
+  expect(findCommonVersion(one, other)).toBe(version);
+  expect(findCommonVersion(other, one)).toBe(version);
   if (version !== undefined) expect(includesVersion(one, version) && includesVersion(other, version)).toBe(true);
 });
 

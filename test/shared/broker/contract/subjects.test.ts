@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   consumerName,
   createSubjects,
-  parseGrant,
+  parseGrantToken,
   subjectWithoutNumber,
   parseFrameAddress,
 } from '#shared/broker/contract/subjects.ts';
@@ -46,16 +46,16 @@ describe('subjects', () => {
   });
 
   it('give the grant of a reply subject, whatever the prefix', () => {
-    expect(parseGrant(subjects.reply('in', 'secret'))).toBe('secret');
-    expect(parseGrant('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
+    expect(parseGrantToken(subjects.reply('in', 'secret'))).toBe('secret');
+    expect(parseGrantToken('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
   });
 
   it("contain their worker's tier, owner and name", () => {
-    const address = { tier: 'cloud', owner: 'joes-box', worker: 'cloud-1' } as const;
+    const address = { tier: 'cloud', credentialName: 'joes-box', worker: 'cloud-1' } as const;
     for (const subject of [subjects.heartbeat(address), subjects.claim('in', address), subjects.lanes(address)])
       expect(parseWorkerAddress(subject)).toEqual(address);
     expect(parseWorkerAddress('rtr.heartbeat.quantum.open.w')).toBeUndefined();
     expect(formatWorkerId(address)).toBe('joes-box.cloud-1');
-    expect(formatWorkerId({ ...address, owner: 'open' })).toBe('cloud-1');
+    expect(formatWorkerId({ ...address, credentialName: 'open' })).toBe('cloud-1');
   });
 });

@@ -9,9 +9,13 @@ import { until } from '../../../helpers/until.ts';
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
 
 /** Returns the worker that serves a request of a conversation now. One that the first offer did not reach, as at a standstill, is repeated. */
-async function workerFor({ send }: TestIngress, affinity: number, place?: JobRequest['place']): Promise<string> {
+async function workerFor(
+  { send }: TestIngress,
+  affinity: number,
+  place?: JobRequest['findPlacements'],
+): Promise<string> {
   for (;;) {
-    const { job, finished } = send({ affinity, ...(place && { place }) });
+    const { job, finished } = send({ affinity, ...(place && { findPlacements: place }) });
     const { attempt, timeline } = await finished;
     if (attempt?.placement.pool !== attempt?.worker.pool) throw new Error('its placement is in another pool');
     if (attempt && timeline.length === 1 && job.tickets.count === 0) return attempt.worker.id;
@@ -22,7 +26,7 @@ async function workerFor({ send }: TestIngress, affinity: number, place?: JobReq
 async function workersFor(
   ingress: TestIngress,
   affinities: readonly number[],
-  place?: JobRequest['place'],
+  place?: JobRequest['findPlacements'],
 ): Promise<string[]> {
   const served: string[] = [];
   for (const affinity of affinities) served.push(await workerFor(ingress, affinity, place));
@@ -54,10 +58,10 @@ describe.concurrent('a conversation', () => {
   it("fills half of its worker's slots, then the load is shared among all workers", async ({ start, expect }) => {
     const { ingress, addWaiting } = await start();
     const made = await addWaiting({}, {}, {});
-    const held = (): number[] => made.map(({ id }) => ingress.workers.get(id)?.held ?? 0).toSorted((a, b) => b - a);
+    const held = (): number[] => made.map(({ id }) => ingress.workers.get(id)?.ownJobs ?? 0).toSorted((a, b) => b - a);
     const send = async (jobs: number): Promise<void> => {
       const sent = Array.from({ length: jobs }, () => ingress.send({ ...hang, affinity: 7 }));
-      await until(() => sent.every(({ job }) => job.attempt?.hasBegun));
+      await until(() => sent.every(({ job }) => job.attempt?.hasSentFrame));
     };
     await send(4);
     expect(held()).toEqual([4, 0, 0]);

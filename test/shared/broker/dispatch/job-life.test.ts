@@ -46,7 +46,7 @@ describe.each([
     });
     const body = randomBytes(size);
     const place = () => placementsIn(ingress.workers, ({ workers }) => [...workers].some((worker) => worker.id === id));
-    expect((await ingress.send({ body, place }).finished).state).toBe('done');
+    expect((await ingress.send({ body, findPlacements: place }).finished).state).toBe('done');
     expect(body.equals(await received.promise)).toBe(true);
   });
 });

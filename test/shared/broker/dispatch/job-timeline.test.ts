@@ -43,7 +43,7 @@ describe.concurrent('the attempts of a job', () => {
     await addWorker({ id: 'a' });
     const report = await ingress.send({}).finished;
     const timeline = new JobTimeline();
-    for (let count = 0; count < 20; count += 1) timeline.ended(report.attempt as never, 0, String(count));
+    for (let count = 0; count < 20; count += 1) timeline.recordEnd(report.attempt as never, 0, String(count));
     expect(timeline.read().timeline.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '19']);
     const many = Array.from({ length: 30 }, (_, index) => ({ ...timeline.read().timeline[0], end: String(index) }));
     const { timeline: kept = [] } = recordOf({ ...report, timeline: many as never });

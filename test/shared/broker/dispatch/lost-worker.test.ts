@@ -61,7 +61,7 @@ describe.concurrent('a worker', () => {
 function operatorOf({ broker, workers }: TestIngress) {
   return {
     command: (worker: string, payload: string) =>
-      broker.publish(broker.subjects.drain({ tier: 'gpu', owner: 'open', worker }), payload),
+      broker.publish(broker.subjects.drain({ tier: 'gpu', credentialName: 'open', worker }), payload),
     isDraining: (id: string) => workers.get(id)?.announcement.draining === true,
   };
 }

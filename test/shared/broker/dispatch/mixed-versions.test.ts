@@ -31,7 +31,7 @@ describe('a cluster that is being upgraded', () => {
       expect(new Set(pools.map(({ contract }) => contract))).toEqual(new Set(each === ingress ? [1] : [1, 2]));
       for (const pool of pools) {
         const text = made([...pool.workers][0]).id;
-        const { finished } = each.send({ steps, place: () => [{ pool, model: 'demo' }] });
+        const { finished } = each.send({ steps, findPlacements: () => [{ pool, model: 'demo' }] });
         expect(await finished).toMatchObject({ state: 'done', attempts: 1, text });
       }
     }

@@ -19,7 +19,7 @@ const ticketsAt = async (ingress: TestIngress) => (await (await openTicketStream
 
 /** Waits until the server has noticed that a worker's connection has ended. */
 async function isGoneAtServer({ broker }: TestIngress, worker: string): Promise<void> {
-  const subject = broker.subjects.cancel({ tier: 'gpu', owner: 'open', worker });
+  const subject = broker.subjects.cancel({ tier: 'gpu', credentialName: 'open', worker });
   await until(async () => {
     const answer: unknown = await broker.nc.request(subject, '', { timeout: 100 }).catch((error: unknown) => error);
     return answer instanceof RequestError && answer.isNoResponders();
@@ -69,7 +69,7 @@ describe.concurrent('a job that is offered', () => {
     await until(() => second.job.state === 'queued');
     expect(second.job.tickets.count).toBe(1);
     expect(second.job.attempts).toBe(0);
-    expect(other.workers.get('one')?.held).toBe(0);
+    expect(other.workers.get('one')?.ownJobs).toBe(0);
     for (const { cancel } of first) cancel();
     expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
   });
@@ -116,7 +116,7 @@ describe.concurrent('a job that is offered', () => {
     await until(() => busy.workers.size === 8);
     await untilOffersAreTaken(busy);
     const running = Array.from({ length: 32 }, () => busy.send(hang));
-    await until(() => running.every(({ job }) => job.attempt?.hasBegun));
+    await until(() => running.every(({ job }) => job.attempt?.hasSentFrame));
     const waiting = ingress.send(whoami);
     await until(() => waiting.job.tickets.isAdmitted && waiting.job.state === 'queued');
     let others = 0;
@@ -184,7 +184,7 @@ describe.concurrent('a job that is offered', () => {
     const most: number[] = [];
     for (let round = 0; round < 10; round += 1) {
       const jobs = edges.map((edge) => edge.send(hang));
-      await until(() => jobs.every(({ job }) => job.attempt?.hasBegun));
+      await until(() => jobs.every(({ job }) => job.attempt?.hasSentFrame));
       most.push(Math.max(...workers.map(({ worker }) => worker.busy)));
       for (const { cancel } of jobs) cancel();
       await until(() => workers.every(({ worker }) => worker.busy === 0));

@@ -29,7 +29,7 @@ describe('answers that are not streamed', () => {
     const [large, small] = [startJob(), startJob()];
     for (let part = 0; part < 8; part += 1) expect(answers.keep(large, Buffer.alloc(mebibyte))).toBeUndefined();
     expect(answers.keep(small, Buffer.alloc(2 * mebibyte))).toBe(large);
-    large.attempt?.partial?.release();
+    large.attempt?.partialAnswer?.release();
     expect(answers.keep(small, Buffer.alloc(mebibyte))).toBeUndefined();
   });
 
@@ -44,6 +44,6 @@ describe('answers that are not streamed', () => {
       collect();
       return process.memoryUsage().arrayBuffers - before < 20 * mebibyte;
     });
-    expect(job.attempt?.partial?.whole(Buffer.from('.')).toString()).toBe(`${'x'.repeat(100)}.`);
+    expect(job.attempt?.partialAnswer?.join(Buffer.from('.')).toString()).toBe(`${'x'.repeat(100)}.`);
   });
 });

@@ -33,7 +33,7 @@ describe.concurrent('a request that kills its worker', () => {
     const steps: Step[] = [{ only: 'three', whoami: true }, ...deadly];
     const three = ingress.workers.get('three')?.pool;
     const place = () => placementsIn(ingress.workers, (pool) => pool !== three);
-    const sent = ingress.send({ steps, sender: alice, place });
+    const sent = ingress.send({ steps, sender: alice, findPlacements: place });
     expect((await sent.finished).error?.code).toBe('workers_died');
     await ingress.broker.flush();
     await second.broker.flush();
@@ -77,7 +77,7 @@ describe.concurrent('a request that kills its worker', () => {
     const watch = setInterval(() => {
       const quarantined = [...beside, poison].flatMap(({ job: { state, death, attempt } }) => {
         // A job that has waited for 0.4 seconds may share a worker.
-        const keepsAway = death && attempt && state === 'claimed' && attempt.claimedAt - death.at <= 400;
+        const keepsAway = death && attempt && state === 'claimed' && attempt.givenAt - death.at <= 400;
         return keepsAway ? attempt.worker.id : [];
       });
       together.push(quarantined.length - new Set(quarantined).size);

@@ -60,7 +60,7 @@ describe.concurrent('a sink that throws', () => {
     expect(failures.map((error) => error.code)).toEqual([code]);
     expect(requestIds).toEqual([sent.job.request.requestId]);
     expect(ingress.dispatcher.active).toBe(0);
-    expect(ingress.workers.get('one')?.held).toBe(0);
+    expect(ingress.workers.get('one')?.ownJobs).toBe(0);
     await until(() => worker.busy === 0);
     await totalTimeoutPasses();
     expect(failures).toHaveLength(1);
@@ -109,7 +109,7 @@ it.concurrent.for<keyof JobSink>(['begin', 'data', 'keepAlive', 'end'])(
     await until(() => worker.busy === 0);
     await totalTimeoutPasses();
     expect(failures).toEqual([]);
-    expect(ingress.workers.get('one')?.held).toBe(0);
+    expect(ingress.workers.get('one')?.ownJobs).toBe(0);
     await expectServing(ingress);
   },
 );
@@ -118,7 +118,7 @@ describe.concurrent('a request whose choice of lanes throws', () => {
   it('at first fails alone', async ({ start, expect }) => {
     const { ingress, addWorker } = await start({ ingress: settings });
     await addWorker({ id: 'one' });
-    const { finished } = ingress.send({ place: broken('place') });
+    const { finished } = ingress.send({ findPlacements: broken('place') });
     expect(await finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
     await expectServing(ingress);
   });
@@ -134,7 +134,7 @@ describe.concurrent('a request whose choice of lanes throws', () => {
       if (calls > 1) broken('place')();
       return pools.map((pool) => ({ pool, model: 'demo', maxWaitMs: 100 }));
     };
-    const sent = ingress.send({ place });
+    const sent = ingress.send({ findPlacements: place });
     expect(sent.job.state).toBe('queued');
     const changed = ingress.send({});
     // A new pool without a free slot: the lanes are chosen again, and no worker takes the job meanwhile.
@@ -166,7 +166,7 @@ it.for<[string, Error | undefined, string]>([
   expect((await sent.finished).state).toBe(state);
   await sleep(250);
   expect(endings).toBe(1);
-  expect(ingress.workers.get('one')?.held).toBe(0);
+  expect(ingress.workers.get('one')?.ownJobs).toBe(0);
   expect(worker.busy).toBe(0);
   await expectServing(ingress);
 });

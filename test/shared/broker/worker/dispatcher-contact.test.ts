@@ -16,10 +16,10 @@ describe('frames that were sent to an ingress', () => {
     const contact = new DispatcherContact('one');
     const sentAt = performance.now();
     vi.advanceTimersByTime(1_500);
-    expect(contact.confirmedBefore(performance.now())).toBeLessThan(sentAt);
+    expect(contact.findConfirmedTime(performance.now())).toBeLessThan(sentAt);
     echo(contact, 1, 10);
-    expect(contact.confirmedBefore(performance.now())).toBeGreaterThan(sentAt);
-    expect(contact.confirmedBefore(performance.now())).toBe(performance.now() - 1_000);
+    expect(contact.findConfirmedTime(performance.now())).toBeGreaterThan(sentAt);
+    expect(contact.findConfirmedTime(performance.now())).toBe(performance.now() - 1_000);
   });
 
   it('are not confirmed by the answer to an earlier echo, nor by any other message', () => {
@@ -31,7 +31,7 @@ describe('frames that were sent to an ingress', () => {
     contact.recordReceived(1);
     contact.recordReceived();
     vi.advanceTimersByTime(2_000);
-    expect(contact.confirmedBefore(performance.now())).toBeLessThan(sentAt);
+    expect(contact.findConfirmedTime(performance.now())).toBeLessThan(sentAt);
   });
 
   it.each<[string, (contact: DispatcherContact) => void]>([
@@ -50,17 +50,17 @@ describe('frames that were sent to an ingress', () => {
     vi.advanceTimersByTime(2_000);
     echo(contact, 3, 10);
     vi.advanceTimersByTime(1_500);
-    expect(contact.confirmedBefore(performance.now())).toBeLessThan(sentAt);
+    expect(contact.findConfirmedTime(performance.now())).toBeLessThan(sentAt);
     vi.advanceTimersByTime(2_000);
     echo(contact, 4, 10);
     expect(contact.isDoubtful(performance.now())).toBe(false);
-    expect(contact.confirmedBefore(performance.now())).toBeGreaterThan(sentAt);
+    expect(contact.findConfirmedTime(performance.now())).toBeGreaterThan(sentAt);
   });
 
   it('are confirmed eventually by an ingress that always answers late', () => {
     const contact = new DispatcherContact('one');
     const sentAt = performance.now();
     for (let number = 1; number <= 10; number += 1) echo(contact, number, 900);
-    expect(contact.confirmedBefore(performance.now())).toBeGreaterThan(sentAt);
+    expect(contact.findConfirmedTime(performance.now())).toBeGreaterThan(sentAt);
   });
 });

@@ -2,7 +2,7 @@ import { headers } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { decodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
-import { scanOrder } from '#shared/broker/worker/lane-pull.ts';
+import { computeScanOrder } from '#shared/broker/worker/lane-pull.ts';
 import { Puller } from '#shared/broker/worker/puller.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
@@ -12,7 +12,7 @@ import { silentLog } from '../../../helpers/silent-log.ts';
  */
 
 const subjects = createSubjects('test');
-const worker = { tier: 'gpu', owner: 'open', worker: 'w' } as const;
+const worker = { tier: 'gpu', credentialName: 'open', worker: 'w' } as const;
 const none = new Uint8Array();
 
 interface WaitingPull {
@@ -60,7 +60,7 @@ function start() {
     publishUnhurried: () => undefined,
     roundTripMs: () => state.ping.then(() => 1),
   };
-  const puller = new Puller({ broker, log: silentLog, worker, inbox: 'inbox.pull', free: () => 1 }, 'pool');
+  const puller = new Puller({ broker, log: silentLog, worker, inbox: 'inbox.pull', countFreeSlots: () => 1 }, 'pool');
   onTestFinished(() => puller.close());
   /** Sends one heartbeat of the server for each waiting pull. */
   const beat = (): void => {
@@ -76,7 +76,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('the scan order of the lanes', () => {
-  const firsts = Array.from({ length: 1_600 }, (_, scan) => scanOrder(scan + 1)[0]);
+  const firsts = Array.from({ length: 1_600 }, (_, scan) => computeScanOrder(scan + 1)[0]);
   const share = (name: string): number => firsts.filter((first) => first === name).length / firsts.length;
 
   it('puts high first, but normal in about one scan of five and low in one of sixteen', () => {
@@ -86,7 +86,8 @@ describe('the scan order of the lanes', () => {
   });
 
   it('always holds every class once', () => {
-    for (let scan = 1; scan <= 16; scan += 1) expect(scanOrder(scan).toSorted()).toEqual(['high', 'low', 'normal']);
+    for (let scan = 1; scan <= 16; scan += 1)
+      expect(computeScanOrder(scan).toSorted()).toEqual(['high', 'low', 'normal']);
   });
 });
 

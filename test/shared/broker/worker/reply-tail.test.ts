@@ -9,28 +9,28 @@ describe('the frames that are kept to be sent again', () => {
   it('are those without a confirmation', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, at - 1_000, false);
-    expect(tail.from(0)).toBeUndefined();
-    expect(tail.from(1)).toBeUndefined();
-    expect(tail.from(2)?.map(({ payload }) => payload.toString())).toEqual(['1000', '1500', '2000']);
-    expect(tail.from(4)).toHaveLength(1);
-    expect(tail.from(5)).toEqual([]);
+    expect(tail.readFrom(0)).toBeUndefined();
+    expect(tail.readFrom(1)).toBeUndefined();
+    expect(tail.readFrom(2)?.map(({ payload }) => payload.toString())).toEqual(['1000', '1500', '2000']);
+    expect(tail.readFrom(4)).toHaveLength(1);
+    expect(tail.readFrom(5)).toEqual([]);
   });
 
   it('are dropped without a new frame, too', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, never, true);
     tail.dropBefore(1_100);
-    expect(tail.from(2)).toBeUndefined();
-    expect(tail.from(3)?.map(({ payload }) => payload.toString())).toEqual(['1500', '2000']);
+    expect(tail.readFrom(2)).toBeUndefined();
+    expect(tail.readFrom(3)?.map(({ payload }) => payload.toString())).toEqual(['1500', '2000']);
     tail.dropBefore(3_000);
     expect(tail.bytes).toBe(0);
-    expect(tail.from(5)).toEqual([]);
+    expect(tail.readFrom(5)).toEqual([]);
   });
 
   it('are all frames while their ingress is out of reach', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, never, true);
-    expect(tail.from(0)).toHaveLength(21);
+    expect(tail.readFrom(0)).toHaveLength(21);
   });
 
   it('release their memory if they are dropped for age, for room, or all together', () => {
@@ -52,12 +52,12 @@ describe('the frames that are kept to be sent again', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let frame = 0; frame < 10; frame += 1) tail.add('d', Buffer.alloc(400 * 1024), 0, never, false);
     expect(tail.bytes).toBeLessThanOrEqual(mebibyte);
-    expect(tail.from(8)).toHaveLength(2);
-    expect(tail.from(7)).toBeUndefined();
+    expect(tail.readFrom(8)).toHaveLength(2);
+    expect(tail.readFrom(7)).toBeUndefined();
     tail.add('e', Buffer.alloc(2 * mebibyte), 0, never, false);
     expect(tail.bytes).toBe(0);
-    expect(tail.from(10)).toBeUndefined();
-    expect(tail.from(11)).toEqual([]);
+    expect(tail.readFrom(10)).toBeUndefined();
+    expect(tail.readFrom(11)).toEqual([]);
   });
 
   it('of all answers together are limited by the memory, which reports no room before frames must be dropped', async () => {
@@ -69,13 +69,13 @@ describe('the frames that are kept to be sent again', () => {
     other.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
     let hasRoom = false;
     const room = memory.room()?.then(() => (hasRoom = true));
-    expect(one.from(0)).toHaveLength(2);
-    expect(other.from(0)).toHaveLength(3);
+    expect(one.readFrom(0)).toHaveLength(2);
+    expect(other.readFrom(0)).toHaveLength(3);
     // A writer that cannot wait loses its own oldest frames.
     other.add('d', Buffer.alloc(1.5 * mebibyte), 0, never, true);
     expect(memory.bytes).toBeLessThanOrEqual(4 * mebibyte);
-    expect(one.from(0)).toHaveLength(2);
-    expect(other.from(0)).toBeUndefined();
+    expect(one.readFrom(0)).toHaveLength(2);
+    expect(other.readFrom(0)).toBeUndefined();
     expect(hasRoom).toBe(false);
     other.dropAll();
     await room;

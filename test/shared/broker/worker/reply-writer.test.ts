@@ -97,7 +97,7 @@ describe('frame numbers outside the subject', () => {
       writer.write(piece);
       await until(() => frames.length > at);
     }
-    writer.probe();
+    writer.sendKeepAlive();
     writer.end(end);
     await broker.flush();
     expect(frames).toEqual(['d._ a 0', 'd._ b 1', 'd._ c 2', 'k.3  test.alive', `e.3 ${JSON.stringify(end)}\n`]);
@@ -182,7 +182,7 @@ describe('headers of the upstream', () => {
     await broker.flush();
     const given = { 'anthropic-ratelimit-unified-status': 'allowed' };
     writer.head(given);
-    writer.probe();
+    writer.sendKeepAlive();
     await broker.flush();
     writer.write('a'.repeat(512 * 1024));
     await until(() => carried.length === 2);

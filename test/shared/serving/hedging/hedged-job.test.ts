@@ -33,7 +33,7 @@ async function addTwo({ ingress, addWorker }: Parties, { budget = 1, lateMs = 50
       class: 'normal',
       sender: { owner: 'owner', key: 'key' },
       affinity: 7,
-      place: () => [placement],
+      findPlacements: () => [placement],
       tiers: () => ['gpu'],
     };
     const data = (bytes: Uint8Array): void => void (got.text += Buffer.from(bytes).toString());

@@ -35,12 +35,12 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
   const dispatch = (request: JobRequest, body: Buffer, sink: JobSink): Job => {
     const [from = 0, to = 0] = JSON.parse(body.toString()) as number[];
     const { promise: finished, resolve } = Promise.withResolvers<JobReport>();
-    const free = [...pool.workers].find(({ held }) => held < 2);
-    if (free) free.held += 1;
+    const free = [...pool.workers].find(({ ownJobs: held }) => held < 2);
+    if (free) free.ownJobs += 1;
     let isOver = false;
     const over = (state: JobReport['state'], fields: Partial<JobReport>): void => {
       isOver = true;
-      if (free) free.held -= 1;
+      if (free) free.ownJobs -= 1;
       const times = { queuedAt: 1, claimedAt: 2 + from, firstByteAt: 3, endedAt: 4 };
       const attempt = { placement: { pool, model: 'm' } } as unknown as JobReport['attempt'];
       const none = { moves: [], continuations: [], timeline: [], answerBytes: 0, end: undefined, error: undefined };
@@ -49,7 +49,7 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
     const part: Part = {
       from,
       to,
-      models: request.place(noWorkers).map(({ model }) => model),
+      models: request.findPlacements(noWorkers).map(({ model }) => model),
       isCancelled: false,
       serve: () => {
         sink.end(Buffer.from(JSON.stringify([from, to])));
@@ -73,7 +73,7 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
     part: (_, from, to) => Buffer.from(JSON.stringify([from, to])),
     join: (answers, { promptTokens }) => Buffer.from(`${answers.map(String).join('')} ${promptTokens}`),
   };
-  const request = { place: () => placements } as unknown as JobRequest;
+  const request = { findPlacements: () => placements } as unknown as JobRequest;
   const sink = modelSink({
     begin: () => void events.push('begin'),
     data: () => void events.push('data'),

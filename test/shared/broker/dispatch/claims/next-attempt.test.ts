@@ -66,7 +66,7 @@ it.for([
   await addWorker();
   const rule = 'models.coder.purposes.auxiliary';
   const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', rule }));
-  const { state, attempt } = await ingress.send({ place }).finished;
+  const { state, attempt } = await ingress.send({ findPlacements: place }).finished;
   expect([state, attempt?.placement.rule]).toEqual(['done', rule]);
 });
 

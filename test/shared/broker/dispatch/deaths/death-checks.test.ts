@@ -172,7 +172,7 @@ async function addThree({ ingress, addWaiting }: Parties) {
   const isWanted = ({ workers }: LivePool) => [...workers].some(({ id }) => wanted === undefined || id === wanted);
   const place = (avoid: ReadonlySet<string>) => placementsIn(ingress.workers, isWanted, avoid);
   return {
-    send: (steps: Step[]): TestJob => ingress.send({ steps, place }),
+    send: (steps: Step[]): TestJob => ingress.send({ steps, findPlacements: place }),
     only: (id: string | undefined) => void (wanted = id),
     freeze: (id: string) => made.find((each) => each.id === id)?.freeze(),
     freezeAll: () => made.map(({ freeze }) => freeze()),

@@ -5,16 +5,16 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 const worker = {};
 const [dead, alsoDead] = [{ id: 'dead' }, { id: 'also dead' }] as LiveWorker[];
 
-/** A job whose first worker died at 0, after it had the job for so long; another one was given it at `claimedAt`. */
-function suspect(afterMs: number, claimedAt?: number, died = dead): QuarantinedJob {
-  const attempt = claimedAt === undefined ? undefined : { worker, claimedAt };
+/** A job whose first worker died at 0, after it had the job for so long; another one was given it at `givenAt`. */
+function suspect(afterMs: number, givenAt?: number, died = dead): QuarantinedJob {
+  const attempt = givenAt === undefined ? undefined : { worker, givenAt };
   const state = attempt ? 'claimed' : 'queued';
   return { state, death: died && { worker: died, at: 0, afterMs }, attempt };
 }
 
 it('a quarantined job may share a worker with another one that has run longer than its first worker lived with it', () => {
   const quarantine = new Quarantine();
-  quarantine.gave(worker, suspect(50, -200), -200);
+  quarantine.recordGiven(worker, suspect(50, -200), -200);
   const other = suspect(50);
   expect(quarantine.mayTake(worker, other, 300)).toBe(false);
   expect(quarantine.mayTake(worker, other, 400)).toBe(true);
@@ -23,7 +23,7 @@ it('a quarantined job may share a worker with another one that has run longer th
 
 it('a quarantined job waits for a worker of its own for half a second at most', () => {
   const quarantine = new Quarantine();
-  quarantine.gave(worker, suspect(60_000, 100), 100);
+  quarantine.recordGiven(worker, suspect(60_000, 100), 100);
   const other = suspect(60_000);
   expect(quarantine.mayTake(worker, other, 400)).toBe(false);
   expect(quarantine.mayTake(worker, other, 600)).toBe(true);
@@ -31,15 +31,15 @@ it('a quarantined job waits for a worker of its own for half a second at most', 
 
 it('a quarantined job may share a worker with one of another death, but not with one of its own', () => {
   const quarantine = new Quarantine();
-  quarantine.gave(worker, suspect(60_000, 100), 100);
+  quarantine.recordGiven(worker, suspect(60_000, 100), 100);
   const another = suspect(60_000, 200, alsoDead);
   expect(quarantine.mayTake(worker, another, 200)).toBe(true);
-  quarantine.gave(worker, another, 200);
+  quarantine.recordGiven(worker, another, 200);
   expect(quarantine.mayTake(worker, suspect(60_000), 300)).toBe(false);
 });
 
 it('a job without a death may go to any worker', () => {
   const quarantine = new Quarantine();
-  quarantine.gave(worker, suspect(60_000, 100), 100);
+  quarantine.recordGiven(worker, suspect(60_000, 100), 100);
   expect(quarantine.mayTake(worker, { state: 'queued', death: undefined, attempt: undefined }, 200)).toBe(true);
 });

@@ -125,7 +125,7 @@ it('a queue of one key keeps every slot busy', async ({ start }) => {
 function turns(order: WeightedOrder<string>, count: number): string {
   return Array.from({ length: count }, () => {
     const [[name] = ['']] = order;
-    order.count(name);
+    order.countClaim(name);
     return name;
   }).join('');
 }
@@ -133,10 +133,10 @@ function turns(order: WeightedOrder<string>, count: number): string {
 it('each has as many turns as its weight, then goes behind the others', () => {
   const order = new WeightedOrder<string>();
   for (const [name, weight] of Object.entries({ a: 3, b: 1, c: 2 })) order.add(name, name, weight);
-  expect(order.weights).toBe(6);
+  expect(order.totalWeight).toBe(6);
   expect(turns(order, 13)).toBe('aaabccaaabcca');
   order.delete('a');
-  expect(order.weights).toBe(3);
+  expect(order.totalWeight).toBe(3);
   expect(turns(order, 6)).toBe('bccbcc');
 });
 
@@ -144,8 +144,8 @@ it('a changed weight counts from the next turn on', () => {
   const order = new WeightedOrder<string>();
   order.add('a', 'a', 50);
   order.add('b', 'b', 1);
-  order.reweigh('a', 2);
-  expect(order.weights).toBe(3);
+  order.setWeight('a', 2);
+  expect(order.totalWeight).toBe(3);
   expect(turns(order, 7)).toBe('aabaaba');
 });
 

@@ -17,7 +17,7 @@ it('a job waits in a few of many full pools, spread over all, and takes a free s
   await until(() => [...ingress.workers.pools()].every((pool) => countFreeSlots(pool) === 0));
   // Equally good placements, as the registry gives them.
   const place = () => Array.from(ingress.workers.pools(), (pool) => ({ pool, model: 'demo', group: 0 }));
-  const waiting = Array.from({ length: 12 }, () => ingress.send({ steps: [{ whoami: true }], place }));
+  const waiting = Array.from({ length: 12 }, () => ingress.send({ steps: [{ whoami: true }], findPlacements: place }));
   expect(waiting.map(({ job }) => job.tickets.placed.size)).toEqual(Array.from({ length: 12 }, () => 8));
   const used = new Set(waiting.flatMap(({ job }) => [...job.tickets.placed.keys()]));
   expect(used.size).toBe(pools);

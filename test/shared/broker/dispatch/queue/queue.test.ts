@@ -77,7 +77,7 @@ describe.concurrent('the queue', () => {
     const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
     await addWorker({ accepting: false });
     const place = anywhere(ingress);
-    const send = (key: string) => ingress.send({ place, sender: { owner: key, key } });
+    const send = (key: string) => ingress.send({ findPlacements: place, sender: { owner: key, key } });
     const loud = Array.from({ length: 20 }, () => send('loud'));
     expect(loud.filter(({ job }) => job.state === 'queued')).toHaveLength(10);
     const quiet = Array.from({ length: 6 }, () => send('quiet'));
@@ -91,11 +91,11 @@ describe.concurrent('the queue', () => {
     const { worker } = await addWorker({ slots: 1, accepting: false });
     const place = anywhere(ingress);
     for (let round = 0; round < 6; round += 1) {
-      const jobs = Array.from({ length: 8 }, () => ingress.send({ place }));
+      const jobs = Array.from({ length: 8 }, () => ingress.send({ findPlacements: place }));
       await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
       for (const { cancel } of jobs) cancel();
     }
-    const jobs = Array.from({ length: 8 }, () => ingress.send({ place, steps: [{ write: 'x' }] }));
+    const jobs = Array.from({ length: 8 }, () => ingress.send({ findPlacements: place, steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
     worker.update({ accepting: true });
     for (const { finished } of jobs) expect((await finished).state).toBe('done');
@@ -143,7 +143,7 @@ describe.concurrent('the queue', () => {
     const place = () => pools.map((pool) => ({ pool, model: 'demo' }));
     // Its announcement still reports a free slot.
     busy.worker.drain(0).catch(() => undefined);
-    const report = await ingress.send({ place }).finished;
+    const report = await ingress.send({ findPlacements: place }).finished;
     expect(report.attempt?.worker.announcement.worker).toBe('free');
   });
 
@@ -187,7 +187,7 @@ describe.concurrent('a claim', () => {
     worker: string,
     { inboxOf = worker, process, v = 1 }: ClaimFacts = {},
   ): Promise<string> {
-    const address = (name: string) => ({ tier: 'gpu', owner: 'open', worker: name }) as const;
+    const address = (name: string) => ({ tier: 'gpu', credentialName: 'open', worker: name }) as const;
     const inbox = broker.subjects.inbox(address(inboxOf));
     const { offersAt = '' } = workers.at(address(inboxOf))?.announcement ?? {};
     const announced = offersAt.slice(inbox.length + 1).split('.')[0] || 'any';

@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
-import { openOwner } from '#shared/broker/contract/worker-address.ts';
+import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { LivePools } from '#shared/broker/dispatch/workers/live-pools.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 
 /** Lets a worker of an owner announce one new pool after the other. */
 function change(pools: LivePools, owner: string, times: number, bytes: number): void {
-  const address = { tier: 'gpu', owner, worker: 'w' } as const;
+  const address = { tier: 'gpu', credentialName: owner, worker: 'w' } as const;
   for (let at = 0; at < times; at += 1) {
     const announcement = announcementOf({ pool: `${owner}-${at}` });
-    const pool = pools.getPool(pools.keyFor(announcement), announcement);
-    pools.removeWorker({ address, pool, raw: Buffer.alloc(bytes) } as unknown as LiveWorker);
+    const pool = pools.getOrCreatePool(pools.computeKey(announcement), announcement);
+    pools.removeWorker({ address, pool, announcementBytes: Buffer.alloc(bytes) } as unknown as LiveWorker);
   }
 }
 
 const lostOf = (pools: LivePools, owner: string): string[] =>
-  pools.lost(performance.now()).flatMap(({ pool }) => (pool.startsWith(`${owner}-`) ? [pool] : []));
+  pools.findLost(performance.now()).flatMap(({ pool }) => (pool.startsWith(`${owner}-`) ? [pool] : []));
 
 it('remembers the newest lost pools of an owner, and those of all others', () => {
   const pools = new LivePools(ownContract);
@@ -26,6 +26,6 @@ it('remembers the newest lost pools of an owner, and those of all others', () =>
   change(pools, 'joe', 2_000, 100);
   expect(lostOf(pools, 'joe')).toHaveLength(512);
   expect(lostOf(pools, 'ann')).toEqual(['ann-0', 'ann-1']);
-  change(pools, openOwner, 2_000, 100);
-  expect(lostOf(pools, openOwner)).toHaveLength(2_000);
+  change(pools, openCredentialName, 2_000, 100);
+  expect(lostOf(pools, openCredentialName)).toHaveLength(2_000);
 });

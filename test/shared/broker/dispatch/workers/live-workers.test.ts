@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { encodeShortHeartbeat } from '#shared/broker/contract/heartbeats.ts';
-import { openOwner } from '#shared/broker/contract/worker-address.ts';
+import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { OwnerUsage } from '#shared/broker/dispatch/workers/owner-shares.ts';
+import { CredentialUsage } from '#shared/broker/dispatch/workers/credential-usage.ts';
 import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
 import { announce, announcementOf } from '../../../../helpers/broker/announcement.ts';
 import { placementsIn } from '../../../../helpers/broker/broker-parties.ts';
@@ -72,7 +72,7 @@ describe('the workers in the table of an ingress', () => {
     const { workers } = ingress;
     const { id, worker } = await addWorker({ id: 'honest' });
     const token = workers.get(id)?.announcement.pool ?? '';
-    const impostor = { tier: 'gpu', owner: 'mallory', worker: 'w' } as const;
+    const impostor = { tier: 'gpu', credentialName: 'mallory', worker: 'w' } as const;
     const impersonate = async (): Promise<void> => {
       announce(ingress, impostor, { pool: token, formats: [], slots: 64 });
       await until(() => workers.get('mallory.w') !== undefined);
@@ -89,14 +89,14 @@ describe('the workers in the table of an ingress', () => {
     expect(pool?.formats).not.toEqual([]);
     expect(Array.from(pool?.workers ?? [], (each) => each.id)).toEqual(['honest']);
     expect(Array.from(workers.get('mallory.w')?.pool.models ?? [])).toEqual([]);
-    const job = ingress.send({ place: (avoid) => placementsIn(workers, (each) => each === pool, avoid) });
+    const job = ingress.send({ findPlacements: (avoid) => placementsIn(workers, (each) => each === pool, avoid) });
     expect(await job.finished).toMatchObject({ state: 'done' });
   });
 
   it('appear late if their owner announces too much, and other owners are not affected', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { broker, workers } = ingress;
-    const far = { tier: 'gpu', owner: 'joe', worker: 'w' } as const;
+    const far = { tier: 'gpu', credentialName: 'joe', worker: 'w' } as const;
     const models = Array.from({ length: 1_500 }, (_, at) => ({ id: `vendor/model-${at}`, capabilities: [] }));
     const change = (number: number): void =>
       announce(ingress, far, { models, version: `${number}`, digest: `${number}` });
@@ -116,7 +116,7 @@ describe('the workers in the table of an ingress', () => {
   });
 });
 
-const someone = { tier: 'gpu', owner: 'open' } as const;
+const someone = { tier: 'gpu', credentialName: 'open' } as const;
 
 const mib = 1024 * 1024;
 
@@ -124,7 +124,7 @@ describe('the limit of an owner', () => {
   const some = { pool: 'p', models: 10, bytes: 100 };
 
   it('is a thousand workers, until one of them is gone', () => {
-    const shares = new OwnerUsage(0);
+    const shares = new CredentialUsage(0);
     for (let count = 0; count < 1_000; count += 1) expect(shares.change('joe', undefined, some)).toBe(true);
     expect(shares.change('joe', undefined, some)).toBe(false);
     expect(shares.change('joe', some, some)).toBe(true);
@@ -134,7 +134,7 @@ describe('the limit of an owner', () => {
   });
 
   it('is five thousand models of different pools: replicas have the same', () => {
-    const shares = new OwnerUsage(0);
+    const shares = new CredentialUsage(0);
     const [one, other] = ['one', 'other'].map((pool) => ({ pool, models: 2_500, bytes: 100 }));
     for (let count = 0; count < 100; count += 1) shares.change('joe', undefined, one);
     expect(shares.change('joe', undefined, other)).toBe(true);
@@ -145,14 +145,14 @@ describe('the limit of an owner', () => {
   });
 
   it('is a hundred pools', () => {
-    const shares = new OwnerUsage(0);
+    const shares = new CredentialUsage(0);
     for (let pool = 0; pool < 100; pool += 1) shares.change('joe', undefined, { ...some, pool: `${pool}` });
     expect(shares.change('joe', undefined, { ...some, pool: '100' })).toBe(false);
     expect(shares.change('joe', undefined, { ...some, pool: '99' })).toBe(true);
   });
 
   it('is an eighth of the memory: announcements take eight times their bytes once they are read', () => {
-    const shares = new OwnerUsage(512 * mib);
+    const shares = new CredentialUsage(512 * mib);
     const add = (pool: number) => shares.change('joe', undefined, { pool: `${pool}`, models: 1, bytes: mib });
     for (let pool = 0; pool < 7; pool += 1) expect(add(pool)).toBe(true);
     // What a replica announces is read already.
@@ -160,9 +160,10 @@ describe('the limit of an owner', () => {
   });
 
   it('does not apply to workers without a credential', () => {
-    const shares = new OwnerUsage(512 * mib);
-    for (let count = 0; count < 2_000; count += 1) shares.change(openOwner, undefined, { ...some, bytes: mib });
-    expect(shares.change(openOwner, undefined, { pool: 'large', models: 9_000, bytes: mib })).toBe(true);
+    const shares = new CredentialUsage(512 * mib);
+    for (let count = 0; count < 2_000; count += 1)
+      shares.change(openCredentialName, undefined, { ...some, bytes: mib });
+    expect(shares.change(openCredentialName, undefined, { pool: 'large', models: 9_000, bytes: mib })).toBe(true);
   });
 });
 
@@ -183,9 +184,9 @@ describe.concurrent('a worker without heartbeats', () => {
   it('gets no offers while its heartbeat is late', async ({ ingress, addWorker, expect }) => {
     const worker = await addWorker();
     const live = made(ingress.workers.get(worker.id));
-    expect(live.hasRefused).toBe(false);
+    expect(live.getsNoOffers).toBe(false);
     dropHeartbeats(worker);
-    await until(() => live.hasRefused);
+    await until(() => live.getsNoOffers);
   });
 
   it('is removed with all other silent ones, before the first one loses its jobs', async ({ ingress, expect }) => {

@@ -62,7 +62,8 @@ describe.concurrent('a worker', () => {
     const ingress = await addFourWorkers(await start());
     const workers = [...ingress.workers.workers()];
     const good = measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 1_500 });
-    const weighs = ({ health }: LiveWorker) => (health.find('demo')?.outcomes.weight(performance.now()) ?? 0) > 2;
+    const weighs = ({ health }: LiveWorker) =>
+      (health.find('demo')?.outcomes.computeWeight(performance.now()) ?? 0) > 2;
     await until(() => workers.every(weighs));
     const attempts: number[] = [];
     for (let at = 0; at < 20; at += 1) {
@@ -103,7 +104,7 @@ async function addThree({ ingress, addWaiting }: Parties): Promise<{ send: Send;
   const sick = made(ingress.workers.get('sick'));
   const send: Send = async ({ model, ...request }) => {
     const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model }));
-    return (await ingress.send({ ...request, place }).finished).text;
+    return (await ingress.send({ ...request, findPlacements: place }).finished).text;
   };
   return { send, sick };
 }

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { openOwner } from '#shared/broker/contract/worker-address.ts';
-import { CredentialModelRules } from '#shared/broker/dispatch/workers/model-claims.ts';
+import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
+import { CredentialModelRules } from '#shared/broker/dispatch/workers/credential-model-rules.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { announce } from '../../../../helpers/broker/announcement.ts';
 import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
@@ -8,14 +8,14 @@ import { livePool } from '../../../../helpers/broker/live-pool.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const of = (tier: Tier, owner: string) => ({ tier, owner, worker: 'w' });
+const of = (tier: Tier, owner: string) => ({ tier, credentialName: owner, worker: 'w' });
 
 describe('a credential', () => {
   it('of its tier serves any model, and so do workers without a credential', () => {
     const claims = new CredentialModelRules();
-    claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude' }], []);
+    claims.recordModels(of('cloud', 'cloud'), [{ id: 'claude' }], []);
     expect(claims.mayServe(of('cli', 'cli'), 'claude')).toBe(true);
-    expect(claims.mayServe(of('gpu', openOwner), 'claude')).toBe(true);
+    expect(claims.mayServe(of('gpu', openCredentialName), 'claude')).toBe(true);
   });
 
   it('with another name takes no model from another tier, and may serve all others', () => {
@@ -24,9 +24,9 @@ describe('a credential', () => {
       const models = [{ id: 'claude', capabilities: [] }];
       return { address, pool: livePool({ tier: address.tier, pool: 'p', models }, []) };
     });
-    expect(claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([workers[0]]);
-    expect(claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([]);
-    expect(claims.recordServed(of('gpu', 'joe'), [{ id: 'qwen' }], workers)).toEqual([]);
+    expect(claims.recordModels(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([workers[0]]);
+    expect(claims.recordModels(of('cloud', 'cloud'), [{ id: 'claude' }], workers)).toEqual([]);
+    expect(claims.recordModels(of('gpu', 'joe'), [{ id: 'qwen' }], workers)).toEqual([]);
     expect(claims.mayServe(of('gpu', 'joe'), 'claude')).toBe(false);
     expect(claims.mayServe(of('gpu', 'joe'), 'qwen')).toBe(true);
     expect(claims.mayServe(of('cloud', 'ann'), 'claude')).toBe(true);
@@ -35,15 +35,15 @@ describe('a credential', () => {
 
   it('with an entry in the registry serves the models of the entry, and no others', () => {
     const claims = new CredentialModelRules();
-    claims.recordServed(of('cloud', 'cloud'), [{ id: 'claude-opus' }], []);
-    claims.setRules({ laptops: { models: ['claude-*', 'cat'] }, gpu: { models: [] } });
+    claims.recordModels(of('cloud', 'cloud'), [{ id: 'claude-opus' }], []);
+    claims.setEntries({ laptops: { models: ['claude-*', 'cat'] }, gpu: { models: [] } });
     expect(claims.mayServe(of('cli', 'laptops'), 'claude-opus')).toBe(true);
     expect(claims.mayServe(of('cli', 'laptops'), 'cat')).toBe(true);
     expect(claims.mayServe(of('cli', 'laptops'), 'cats')).toBe(false);
     expect(claims.mayServe(of('gpu', 'gpu'), 'qwen')).toBe(false);
     expect(claims.mayServe(of('gpu', 'constructor'), 'qwen')).toBe(true);
     // Its models belong to its tier, too.
-    claims.recordServed(of('cli', 'laptops'), [{ id: 'cat' }], []);
+    claims.recordModels(of('cli', 'laptops'), [{ id: 'cat' }], []);
     expect(claims.mayServe(of('gpu', 'joe'), 'cat')).toBe(false);
   });
 });

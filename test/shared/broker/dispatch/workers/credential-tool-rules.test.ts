@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest';
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
-import { openOwner } from '#shared/broker/contract/worker-address.ts';
-import { ToolClaims } from '#shared/broker/dispatch/workers/tool-claims.ts';
+import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
+import { CredentialToolRules } from '#shared/broker/dispatch/workers/credential-tool-rules.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { announce } from '../../../../helpers/broker/announcement.ts';
 import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const of = (tier: Tier, owner: string) => ({ tier, owner, worker: 'w' });
+const of = (tier: Tier, owner: string) => ({ tier, credentialName: owner, worker: 'w' });
 
 const tool = (name: string, facts: Partial<ToolInfo> = {}): ToolInfo => ({
   name,
@@ -19,18 +19,18 @@ const tool = (name: string, facts: Partial<ToolInfo> = {}): ToolInfo => ({
 
 describe('a credential of the tools tier', () => {
   it('that is its own may announce any tool, and so may workers without one', () => {
-    const claims = new ToolClaims();
-    claims.served(of('tools', 'tools'), [tool('add')], []);
+    const claims = new CredentialToolRules();
+    claims.recordNames(of('tools', 'tools'), [tool('add')], []);
     expect(claims.mayServe(of('tools', 'tools'), tool('add'))).toBe(true);
-    expect(claims.mayServe(of('tools', openOwner), tool('add'))).toBe(true);
+    expect(claims.mayServe(of('tools', openCredentialName), tool('add'))).toBe(true);
   });
 
   it('of a name of its own takes no name from it, and no server, and may announce all others', () => {
-    const claims = new ToolClaims();
+    const claims = new CredentialToolRules();
     const ann = of('tools', 'ann');
     const served = [tool('search_it', { givenName: 'search.it', server: 'wiki' })];
     expect(claims.mayServe(ann, tool('search_it'))).toBe(true);
-    claims.served(of('tools', 'tools'), served, []);
+    claims.recordNames(of('tools', 'tools'), served, []);
     expect(claims.mayServe(ann, tool('search_it'))).toBe(false);
     expect(claims.mayServe(ann, tool('x', { givenName: 'search.it' }))).toBe(false);
     expect(claims.mayServe(ann, tool('wiki/*', { passes: [] }))).toBe(false);
@@ -40,10 +40,10 @@ describe('a credential of the tools tier', () => {
   });
 
   it('with an entry in the registry may announce what that names, and nothing else', () => {
-    const claims = new ToolClaims();
+    const claims = new CredentialToolRules();
     const ann = of('tools', 'ann');
-    claims.served(of('tools', 'tools'), [tool('wiki_read')], []);
-    claims.grant({ ann: { tools: ['wiki_*', 'wiki/*'] }, bob: { models: ['x'] } });
+    claims.recordNames(of('tools', 'tools'), [tool('wiki_read')], []);
+    claims.setEntries({ ann: { tools: ['wiki_*', 'wiki/*'] }, bob: { models: ['x'] } });
     expect(claims.mayServe(ann, tool('wiki_read', { server: 'wiki' }))).toBe(true);
     expect(claims.mayServe(ann, tool('wiki_read', { server: 'github' }))).toBe(false);
     expect(claims.mayServe(ann, tool('github/*', { passes: [] }))).toBe(false);
@@ -51,7 +51,7 @@ describe('a credential of the tools tier', () => {
     // An entry for models says nothing of tools.
     expect(claims.mayServe(of('tools', 'bob'), tool('add'))).toBe(true);
     // What it announces is its own, too.
-    claims.served(ann, [tool('wiki_write')], []);
+    claims.recordNames(ann, [tool('wiki_write')], []);
     expect(claims.mayServe(of('tools', 'bob'), tool('wiki_write'))).toBe(false);
   });
 });
@@ -67,7 +67,7 @@ describe('what workers announce', () => {
   };
 
   it('has tools on the tools tier only, and models on the others, with credentials or without', async ({ ingress }) => {
-    for (const owner of ['gpu', 'tools', openOwner]) announceTools(ingress, 'gpu', owner, ['add']);
+    for (const owner of ['gpu', 'tools', openCredentialName]) announceTools(ingress, 'gpu', owner, ['add']);
     await until(() => expect(namesOf(ingress, 'w')).toEqual(['demo']));
     expect(namesOf(ingress, 'gpu.w')).toEqual(['demo']);
     expect(namesOf(ingress, 'tools.w')).toEqual(['demo']);

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import type { JobState } from '#shared/broker/dispatch/job-state.ts';
-import { exceededTimeout, type TimedJob, type Timeouts } from '#shared/broker/dispatch/sweep/exceeded-timeout.ts';
+import {
+  findExceededTimeout,
+  type TimedJob,
+  type Timeouts,
+} from '#shared/broker/dispatch/sweep/find-exceeded-timeout.ts';
 
 const timeouts: Timeouts = {
   queueMs: 1_000,
@@ -35,10 +39,10 @@ function exceeded(state: JobState, now: number, given: Case = {}, expectedWaitMs
     attempt:
       state === 'queued'
         ? undefined
-        : { claimedAt: start, lastFrameAt: start + lastFrameAt, lastDataAt: start + lastDataAt },
+        : { givenAt: start, lastFrameAt: start + lastFrameAt, lastDataAt: start + lastDataAt },
   };
   const since = lostAt === undefined ? undefined : start + lostAt;
-  return exceededTimeout(job, timeouts, start + now, since, () => expectedWaitMs);
+  return findExceededTimeout(job, timeouts, start + now, since, () => expectedWaitMs);
 }
 
 const alive = { lastFrameAt: 1e6 };

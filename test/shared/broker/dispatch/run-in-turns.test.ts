@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runInSlices } from '#shared/broker/dispatch/run-in-slices.ts';
-import { WaitingJobReviewer } from '#shared/broker/dispatch/waiting-reviews.ts';
+import { runInTurns } from '#shared/broker/dispatch/run-in-turns.ts';
+import { WaitingJobReviewer } from '#shared/broker/dispatch/waiting-job-reviewer.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -16,7 +16,7 @@ describe('work in slices', () => {
     const timer = setInterval(() => (turns += 1), 1);
     const items = Array.from({ length: 60 }, (_, at) => at);
     const done: number[] = [];
-    const tookMs = await runInSlices(
+    const tookMs = await runInTurns(
       items,
       (item) => {
         work(1);
@@ -32,7 +32,7 @@ describe('work in slices', () => {
 
   it('stops when `isOver` returns true', async () => {
     const done: number[] = [];
-    await runInSlices(
+    await runInTurns(
       [1, 2, 3],
       (item) => done.push(item),
       () => done.length === 2,

@@ -3,53 +3,57 @@ import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { computeRetryAfter } from '../queue/drain-rate.ts';
 
-/** Maximum milliseconds of each kind of wait. */
+/** The maximum milliseconds of each kind of wait. */
 export interface Timeouts {
   /** The wait in the queue until a worker claims the job. */
   queueMs: number;
-  /** The wait in the queue while no live worker can serve the job (a worker may be starting). */
+  /** The wait in the queue while no live worker can serve the job. A worker may be starting. */
   noWorkerMs: number;
   /** The time from the claim or offer to the first piece of a streamed answer. */
   firstTokenMs: number;
+  /** The time without a further piece of a streamed answer. */
   idleMs: number;
+  /** The time from the arrival of the request to the end of the answer. */
   totalMs: number;
   /** The time without any frame, keep-alives included, after which the worker counts as lost. */
   silenceMs: number;
-  /** The time without a connection to the broker. */
+  /** The time without a connection to the broker, after which waiting and running jobs fail. */
   brokerMs: number;
 }
 
+/** The part of a job on which its timeouts depend. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
   readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'whyUnplaced'>;
-  readonly attempt: Pick<Attempt, 'claimedAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
+  readonly attempt: Pick<Attempt, 'givenAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
 };
 
 /**
- * Returns the timeout that a job has exceeded, as the client's error; `lost` if the job's worker fell silent; undefined if no timeout is
- * exceeded or the job has ended.
- * @param disconnectedSince when the connection to the broker was lost; undefined while it is up. During an outage silence proves nothing
- * about the worker, and the outage has a timeout of its own
- * @param expectedWaitMs returns the milliseconds until a waiting job would be claimed, if known
+ * Finds the timeout that a job has exceeded.
+ * @param disconnectedSince when the connection to the broker was lost; undefined while it is up. During an outage, the silence of a worker
+ * proves nothing, and the outage has a timeout of its own
+ * @param estimateWaitMs returns the expected milliseconds until a waiting job is claimed; undefined if unknown
+ * @returns the error that the client gets; `lost` if the job's worker has fallen silent; undefined if no timeout is exceeded or the job has
+ * ended
  */
-export function exceededTimeout<Timed extends TimedJob>(
+export function findExceededTimeout<Timed extends TimedJob>(
   job: Timed,
   timeouts: Timeouts,
   now: number,
   disconnectedSince: number | undefined,
-  expectedWaitMs: (job: Timed, now: number) => number | undefined,
+  estimateWaitMs: (job: Timed, now: number) => number | undefined,
 ): RouterError | 'lost' | undefined {
   if (job.isOver) return undefined;
   if (now - job.queuedAt > timeouts.totalMs) {
-    return new RouterError('total_timeout', `The request took longer than ${seconds(timeouts.totalMs)} in all.`);
+    return new RouterError('total_timeout', `The request took longer than ${formatSeconds(timeouts.totalMs)} in all.`);
   }
   return job.attempt
-    ? exceededInWork(job, job.attempt, timeouts, now, disconnectedSince)
-    : exceededInQueue(job, timeouts, now, disconnectedSince, expectedWaitMs);
+    ? findExceededAtWorker(job, job.attempt, timeouts, now, disconnectedSince)
+    : findExceededInQueue(job, timeouts, now, disconnectedSince, estimateWaitMs);
 }
 
-function exceededInWork(
+function findExceededAtWorker(
   { state, request }: TimedJob,
-  { claimedAt, lastFrameAt, lastDataAt }: NonNullable<TimedJob['attempt']>,
+  { givenAt, lastFrameAt, lastDataAt }: NonNullable<TimedJob['attempt']>,
   timeouts: Timeouts,
   now: number,
   disconnectedSince: number | undefined,
@@ -59,22 +63,22 @@ function exceededInWork(
   }
   if (now - lastFrameAt > timeouts.silenceMs) return 'lost';
   if (!request.stream) return undefined;
-  if (state === 'claimed' && now - claimedAt > timeouts.firstTokenMs) {
-    const message = `The model gave no first token within ${seconds(timeouts.firstTokenMs)}.`;
+  if (state === 'claimed' && now - givenAt > timeouts.firstTokenMs) {
+    const message = `The model gave no first token within ${formatSeconds(timeouts.firstTokenMs)}.`;
     return new RouterError('first_token_timeout', message);
   }
   if (state === 'streaming' && now - lastDataAt > timeouts.idleMs) {
-    return new RouterError('idle_timeout', `The model gave no further token within ${seconds(timeouts.idleMs)}.`);
+    return new RouterError('idle_timeout', `The model gave no further token within ${formatSeconds(timeouts.idleMs)}.`);
   }
   return undefined;
 }
 
-function exceededInQueue<Timed extends TimedJob>(
+function findExceededInQueue<Timed extends TimedJob>(
   job: Timed,
   { noWorkerMs, queueMs, brokerMs }: Timeouts,
   now: number,
   disconnectedSince: number | undefined,
-  expectedWaitMs: (job: Timed, now: number) => number | undefined,
+  estimateWaitMs: (job: Timed, now: number) => number | undefined,
 ): RouterError | undefined {
   const { waitingSince, noWorkerSince, request } = job;
   const { maxWaitMs = Number.POSITIVE_INFINITY } = request;
@@ -86,12 +90,12 @@ function exceededInQueue<Timed extends TimedJob>(
     return request.whyUnplaced?.() ?? new RouterError('no_worker_available', message, { retryAfter: 10 });
   }
   if (now - waitingSince > maxWaitMs) {
-    const message = `No worker was free within the ${seconds(maxWaitMs)} that the client waits.`;
-    return new RouterError('overloaded', message, { retryAfter: computeRetryAfter(expectedWaitMs(job, now)) });
+    const message = `No worker was free within the ${formatSeconds(maxWaitMs)} that the client waits.`;
+    return new RouterError('overloaded', message, { retryAfter: computeRetryAfter(estimateWaitMs(job, now)) });
   }
   if (now - waitingSince > queueMs) {
-    const retryAfter = computeRetryAfter(expectedWaitMs(job, now));
-    return new RouterError('queue_timeout', `No worker was free within ${seconds(queueMs)}.`, { retryAfter });
+    const retryAfter = computeRetryAfter(estimateWaitMs(job, now));
+    return new RouterError('queue_timeout', `No worker was free within ${formatSeconds(queueMs)}.`, { retryAfter });
   }
   return undefined;
 }
@@ -100,6 +104,6 @@ function brokerUnavailable(): RouterError {
   return new RouterError('broker_unavailable', 'The router cannot reach its message broker.', { retryAfter: 5 });
 }
 
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${ms / 1000} seconds`;
 }

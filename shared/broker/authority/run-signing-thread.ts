@@ -1,0 +1,30 @@
+import { runInThread } from '#shared/core/run-in-thread.ts';
+import type { Authority } from './authority.ts';
+import type { CredentialRequest, NewCredential } from './issue-credential.ts';
+
+/** The task of a signing thread: to issue the requested credential, or, without a request, to build the servers' configuration. */
+export interface SigningTask {
+  authority: Authority;
+  request?: CredentialRequest;
+}
+
+/**
+ * Runs `issueCredential` in a thread of its own, because its signatures take a tenth of a second. In this thread, that would delay the
+ * streams.
+ * @throws the error with which the thread failed
+ */
+export function issueCredentialInThread(authority: Authority, request: CredentialRequest): Promise<NewCredential> {
+  return runSigningThread<NewCredential>({ authority, request });
+}
+
+/**
+ * Runs `buildServerConfig` in a thread of its own.
+ * @throws the error with which the thread failed
+ */
+export function buildServerConfigInThread(authority: Authority): Promise<string> {
+  return runSigningThread<string>({ authority });
+}
+
+function runSigningThread<Signed>(task: SigningTask): Promise<Signed> {
+  return runInThread<Signed>(new URL('signing-thread.ts', import.meta.url), task);
+}

@@ -1,0 +1,86 @@
+import type { ToolInfo } from '../../contract/announcement.ts';
+import { contentName } from '../../contract/server-content.ts';
+import { openCredentialName, type WorkerAddress } from '../../contract/worker-address.ts';
+import { KnownNames } from './known-names.ts';
+import type { LiveWorker } from './live-pool.ts';
+import { findEntry, matchesAny, type CredentialEntries } from './credential-model-rules.ts';
+
+/** Maximum remembered names. */
+const maxNames = 10_000;
+
+type NamedTool = Pick<ToolInfo, 'name' | 'givenName' | 'server'>;
+
+/**
+ * Decides which tools, and which content of MCP servers, a worker may announce, by its credential. Only workers of the tools tier may
+ * announce any. If the credential has an entry with tools in the registry, the worker may announce the names in that entry. If the
+ * credential is the tier's own, which has the tier's name, the worker may announce any name. Call these two kinds of workers trusted. Any
+ * other worker with a credential may not announce a name that a trusted worker announces, or has announced since this process started.
+ * See docs/decisions/0042-models-of-credentials.md.
+ */
+export class CredentialToolRules {
+  #entries: CredentialEntries = {};
+  readonly #names = new KnownNames(maxNames);
+
+  /** Replaces the entries of all credentials. */
+  setEntries(entries: CredentialEntries): void {
+    this.#entries = entries;
+  }
+
+  /** Whether a worker may announce a tool. */
+  mayServe(address: WorkerAddress, tool: NamedTool): boolean {
+    const { tier, credentialName } = address;
+    if (tier !== 'tools') return false;
+    if (credentialName === openCredentialName) return true;
+    const patterns = findEntry(this.#entries, credentialName)?.tools;
+    if (patterns) return listNames(tool).every((name) => matchesAny(patterns, name));
+    return this.#isTrusted(address) || !listNames(tool).some((name) => this.#isReserved(name));
+  }
+
+  /**
+   * Records the names that a worker announces, if the worker is trusted.
+   * @returns the workers that may announce fewer tools from now on
+   */
+  recordNames<Other extends Pick<LiveWorker, 'address' | 'pool'>>(
+    address: WorkerAddress,
+    tools: readonly NamedTool[],
+    workers: Iterable<Other>,
+  ): Other[] {
+    if (!this.#isTrusted(address)) return [];
+    const names = tools.flatMap((tool) => [
+      ...listNames(tool),
+      ...(tool.server === undefined ? [] : [buildPrefix(tool.server)]),
+    ]);
+    const isNew = names.some((name) => !this.#names.has(name));
+    for (const name of names) this.#names.add(name, address.tier);
+    if (!isNew) return [];
+    return [...workers].filter((other) => other.pool.tools.some((tool) => !this.mayServe(other.address, tool)));
+  }
+
+  /**
+   * Whether a trusted worker has announced this name, or an MCP server whose prefix the name begins with. (The names of tools of MCP
+   * account links begin with such a prefix.)
+   */
+  #isReserved(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    for (let at = name.indexOf('_'); at !== -1; at = name.indexOf('_', at + 1))
+      if (this.#names.has(name.slice(0, at + 1))) return true;
+    return false;
+  }
+
+  #isTrusted({ tier, credentialName }: WorkerAddress): boolean {
+    return credentialName === tier || findEntry(this.#entries, credentialName)?.tools !== undefined;
+  }
+}
+
+/** Returns a tool's names, and the name of its MCP server's content. API keys use the latter to permit all tools of the server. */
+function listNames({ name, givenName = name, server }: NamedTool): string[] {
+  return [...new Set([name, givenName, ...(server === undefined ? [] : [contentName(server)])])];
+}
+
+/**
+ * Returns the prefix of the names of an MCP server's tools. Tools of MCP account links always have this prefix; other tools have it only if
+ * their names would not be unique.
+ */
+function buildPrefix(server: string): string {
+  return `${server.replaceAll(/[^\w-]/g, '-')}_`;
+}

@@ -1,0 +1,102 @@
+import { computeMemoryShare } from '#shared/core/memory-budget.ts';
+import { openCredentialName } from '../../contract/worker-address.ts';
+
+/** Maximum workers of a credential. */
+const maxWorkers = 1_000;
+
+/** Maximum pools of a credential's workers. Each pool has lanes, and every request looks at every pool. */
+const maxPools = 100;
+
+/** Maximum models of all pools of a credential together. `auto` and lists of models go through all models. */
+const maxModels = 5_000;
+
+/** A credential's announcements may use the memory limit of this process divided by this number. */
+const memoryParts = 8;
+/** Maximum bytes of a credential's announcements if the process has no memory limit, or a large one. */
+const maxBytes = 256 * 1024 * 1024;
+
+/**
+ * The memory of a parsed announcement as a multiple of its bytes. The parsed form is kept once for each pool, the bytes for each worker.
+ */
+const parsedFactor = 8;
+
+/** What one worker adds to the usage of its credential. */
+export interface WorkerShare {
+  /** The key of the worker's pool. */
+  pool: string;
+  /** Models of the pool. */
+  models: number;
+  /** Bytes of the worker's announcement. */
+  bytes: number;
+}
+
+interface Usage {
+  workers: number;
+  models: number;
+  bytes: number;
+  /** The credential's pools by key. `bytes` is the memory of the parsed announcement. */
+  pools: Map<string, { workers: number; models: number; bytes: number }>;
+}
+
+/**
+ * Counts the workers, pools, models and memory of each credential in this process, so that a stolen credential cannot crowd out all others.
+ * Workers without credentials are not counted; only the limit of all workers applies to them.
+ */
+export class CredentialUsage {
+  readonly #maxBytes: number;
+  readonly #usages = new Map<string, Usage>();
+
+  /** @param memoryBytes the memory limit of this process; 0 if it has none */
+  constructor(memoryBytes: number) {
+    this.#maxBytes = Math.min(maxBytes, computeMemoryShare(memoryParts, memoryBytes));
+  }
+
+  /**
+   * Counts a worker that comes, changes or goes.
+   * @param before the worker's share until now; undefined for a new worker
+   * @param after the worker's share from now on; undefined for a worker that was lost
+   * @returns false if the limits of the credential do not allow the change; nothing has changed then
+   */
+  change(credentialName: string, before: WorkerShare | undefined, after: WorkerShare | undefined): boolean {
+    if (credentialName === openCredentialName) return true;
+    const usage = this.#usages.get(credentialName) ?? { workers: 0, models: 0, bytes: 0, pools: new Map() };
+    if (before) removeShare(usage, before);
+    if (after) addShare(usage, after);
+    if (after && !this.#fits(usage)) {
+      removeShare(usage, after);
+      if (before) addShare(usage, before);
+      return false;
+    }
+    if (usage.workers > 0) this.#usages.set(credentialName, usage);
+    else this.#usages.delete(credentialName);
+    return true;
+  }
+
+  #fits({ workers, models, bytes, pools }: Usage): boolean {
+    return workers <= maxWorkers && pools.size <= maxPools && models <= maxModels && bytes <= this.#maxBytes;
+  }
+}
+
+function addShare(usage: Usage, { pool: key, models, bytes }: WorkerShare): void {
+  const pool = usage.pools.get(key) ?? { workers: 0, models, bytes: parsedFactor * bytes };
+  if (pool.workers === 0) {
+    usage.pools.set(key, pool);
+    usage.models += pool.models;
+    usage.bytes += pool.bytes;
+  }
+  pool.workers += 1;
+  usage.workers += 1;
+  usage.bytes += bytes;
+}
+
+function removeShare(usage: Usage, { pool: key, bytes }: WorkerShare): void {
+  const pool = usage.pools.get(key);
+  if (!pool) return;
+  pool.workers -= 1;
+  usage.workers -= 1;
+  usage.bytes -= bytes;
+  if (pool.workers > 0) return;
+  usage.pools.delete(key);
+  usage.models -= pool.models;
+  usage.bytes -= pool.bytes;
+}
