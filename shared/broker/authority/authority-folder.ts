@@ -102,7 +102,7 @@ function serializeAuthority(authority: Authority): string {
 }
 
 /** Returns the text that tells a person what to do after the revocation of a credential. */
-export function revocationNotice(folder: string, name: string): string {
+export function formatRevocationNotice(folder: string, name: string): string {
   const file = serverConfigFile(folder);
   return `${name} is revoked as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
 }

@@ -23,11 +23,11 @@ export function derivePermissions(role: Role, credentialName: string, prefix: st
   const subjects = createSubjects(prefix);
   switch (role) {
     case 'ingress':
-      return ingressPermissions(subjects, credentialName);
+      return listIngressPermissions(subjects, credentialName);
     case 'runner':
-      return runnerPermissions(subjects, credentialName);
+      return listRunnerPermissions(subjects, credentialName);
     default:
-      return workerPermissions(subjects, role, credentialName);
+      return listWorkerPermissions(subjects, role, credentialName);
   }
 }
 
@@ -36,7 +36,7 @@ export function derivePermissions(role: Role, credentialName: string, prefix: st
  * its credential, and never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six tokens. The server refuses inboxes of more
  * than nine tokens, because a subscription of two thousand tokens would cost it almost a mebibyte.
  */
-function workerPermissions(subjects: Subjects, tier: Tier, credentialName: string): Permissions {
+function listWorkerPermissions(subjects: Subjects, tier: Tier, credentialName: string): Permissions {
   const anyWorker = { tier, credentialName, worker: '*' };
   return {
     publish: [
@@ -61,15 +61,15 @@ function workerPermissions(subjects: Subjects, tier: Tier, credentialName: strin
 }
 
 /** An ingress has the permissions of a dispatcher. It also drains workers and publishes the changes that an administrator makes. */
-function ingressPermissions(subjects: Subjects, credentialName: string): Permissions {
-  const { publish, subscribe } = dispatcherPermissions(subjects, `ingress.${credentialName}`);
+function listIngressPermissions(subjects: Subjects, credentialName: string): Permissions {
+  const { publish, subscribe } = listDispatcherPermissions(subjects, `ingress.${credentialName}`);
   const changes = [subjects.keys, subjects.prices, subjects.registry];
   return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
 }
 
 /** A batch runner has the permissions of a dispatcher. It also gets notice of live requests that wait for a slot. */
-function runnerPermissions(subjects: Subjects, credentialName: string): Permissions {
-  const { publish, subscribe } = dispatcherPermissions(subjects, `runner.${credentialName}`);
+function listRunnerPermissions(subjects: Subjects, credentialName: string): Permissions {
+  const { publish, subscribe } = listDispatcherPermissions(subjects, `runner.${credentialName}`);
   const { liveJobs, allSlotsWanted } = subjects;
   return { publish: [...publish, allSlotsWanted], subscribe: [...subscribe, ...liveJobs, allSlotsWanted] };
 }
@@ -79,7 +79,7 @@ function runnerPermissions(subjects: Subjects, credentialName: string): Permissi
  * stores, reads and deletes objects.
  * @param inbox the tokens of its own inboxes, after the common prefix
  */
-function dispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
+function listDispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
   const anyWorker = ['cancel', 'retransmit'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
   return {
@@ -94,7 +94,7 @@ function dispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
         // Newer servers put domain and account first.
         `$JS.ACK.*.*.${stream}.>`,
       ]),
-      ...objectPermissions(subjects),
+      ...listObjectPermissions(subjects),
       `${subjects.prefix}.jobs.*.*.*`,
       `${subjects.inboxPrefix}*.*.*.>`,
       ...anyWorker,
@@ -118,7 +118,7 @@ function dispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
   };
 }
 
-function objectPermissions({ objectStream: stream, allObjects }: Subjects): string[] {
+function listObjectPermissions({ objectStream: stream, allObjects }: Subjects): string[] {
   return [
     `$JS.API.STREAM.INFO.${stream}`,
     `$JS.API.STREAM.CREATE.${stream}`,

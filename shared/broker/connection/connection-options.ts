@@ -51,8 +51,8 @@ export function buildConnectionOptions(
     options: {
       servers: urls.map((each) => (transport === 'tcp' ? `nats://${each.host}` : each.href)),
       name,
-      ...(transport === 'tcp' && tlsOptions(urls, trustedCa)),
-      ...(credential ? credentialOptions(credential) : userOptions(first)),
+      ...(transport === 'tcp' && buildTlsOptions(urls, trustedCa)),
+      ...(credential ? buildCredentialOptions(credential) : buildUserOptions(first)),
       reconnect: true,
       maxReconnectAttempts: -1,
       waitOnFirstConnect: false,
@@ -66,16 +66,16 @@ export function buildConnectionOptions(
   };
 }
 
-function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConnectionOptions, 'tls'> {
+function buildTlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConnectionOptions, 'tls'> {
   if (ca !== undefined) return { tls: { ca: [...rootCertificates, ca].join('\n') } };
   return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};
 }
 
-function credentialOptions({ jwt, seed, prefix, role, name }: Credential): Partial<NodeConnectionOptions> {
+function buildCredentialOptions({ jwt, seed, prefix, role, name }: Credential): Partial<NodeConnectionOptions> {
   return { authenticator: jwtAuthenticator(jwt, seed), inboxPrefix: `${prefix}.inbox.${role}.${name}` };
 }
 
-function userOptions({ username, password }: URL): Partial<NodeConnectionOptions> {
+function buildUserOptions({ username, password }: URL): Partial<NodeConnectionOptions> {
   if (username && password) return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   return username ? { token: decodeURIComponent(username) } : {};
 }

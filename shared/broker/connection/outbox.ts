@@ -63,14 +63,14 @@ export class Outbox {
   #publish(message: Message): void {
     const { subject, payload } = message;
     try {
-      this.#nc.publish(subject, payload, optionsOf(message));
+      this.#nc.publish(subject, payload, toPublishOptions(message));
     } catch (error) {
       this.#log.error({ err: error, subject }, 'a message could not be published');
     }
   }
 }
 
-function optionsOf({ reply, headers }: Message): PublishOptions | undefined {
+function toPublishOptions({ reply, headers }: Message): PublishOptions | undefined {
   if (headers) return reply === undefined ? { headers } : { reply, headers };
   return reply === undefined ? undefined : { reply };
 }

@@ -35,7 +35,7 @@ export class ReconnectBackoff {
     if (!server) return null;
     const now = performance.now();
     const lastTryAt = this.#tryTimes.get(server.listen);
-    const delay = lastTryAt === undefined ? 0 : Math.max(0, lastTryAt + this.#pauseMs() - now);
+    const delay = lastTryAt === undefined ? 0 : Math.max(0, lastTryAt + this.#computePauseMs() - now);
     // The times of servers that have left the cluster are dropped.
     this.#tryTimes = new Map(
       servers.flatMap(({ listen }) => {
@@ -47,7 +47,7 @@ export class ReconnectBackoff {
   }
 
   /** Returns the next pause. It is partly random, so that many workers do not connect at the same moment. */
-  #pauseMs(): number {
+  #computePauseMs(): number {
     return (this.#isRefused ? minRefusalPauseMs : minLossPauseMs) * (1 + Math.random());
   }
 }

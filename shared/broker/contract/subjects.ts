@@ -1,6 +1,6 @@
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { addressTokens, type WorkerAddress } from './worker-address.ts';
+import { formatAddress, type WorkerAddress } from './worker-address.ts';
 
 /**
  * Maximum characters of a subject that a worker names. A NATS server closes the connection of a publisher if the subjects of one message
@@ -87,16 +87,16 @@ export function createSubjects(prefix: string) {
      * A worker's request to make the lanes of its pool, because it cannot read them. The payload is the pool's name. One dispatcher makes
      * the lanes and answers at the worker's inbox with the dispatcher's own name.
      */
-    lanes: (worker: WorkerAddress) => `${prefix}.lanes.${addressTokens(worker)}`,
+    lanes: (worker: WorkerAddress) => `${prefix}.lanes.${formatAddress(worker)}`,
     allLanes: `${prefix}.lanes.*.*.*`,
     /** A `Pull` for tickets of a lane, to the dispatcher that answered `lanes`. The dispatcher passes the pull on to JetStream. */
-    pull: (ingress: string, worker: WorkerAddress) => `${prefix}.pull.${ingress}.${addressTokens(worker)}`,
+    pull: (ingress: string, worker: WorkerAddress) => `${prefix}.pull.${ingress}.${formatAddress(worker)}`,
     allPulls: (ingress: string) => `${prefix}.pull.${ingress}.*.*.*`,
     /** An `Ack` for a ticket that the worker does not claim, to the same dispatcher. The dispatcher passes the ack on to JetStream. */
-    ack: (ingress: string, worker: WorkerAddress) => `${prefix}.ack.${ingress}.${addressTokens(worker)}`,
+    ack: (ingress: string, worker: WorkerAddress) => `${prefix}.ack.${ingress}.${formatAddress(worker)}`,
     allAcks: (ingress: string) => `${prefix}.ack.${ingress}.*.*.*`,
     /** A `Claim`, to the dispatcher that a ticket names. The dispatcher answers at the worker's inbox with a `ClaimAnswer`. */
-    claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
+    claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${formatAddress(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
     /** The beginning of a frame's subject, before `.<kind>.<number>` or `.<kind>._` (see `subjectWithoutNumber`). The grant contains it. */
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
@@ -106,22 +106,22 @@ export function createSubjects(prefix: string) {
      * An `Announcement`, on change and on request; a short heartbeat (`ShortHeartbeat`) each second; at the end `goodbye`. Every dispatcher
      * subscribes.
      */
-    heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${addressTokens(worker)}`,
+    heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${formatAddress(worker)}`,
     allHeartbeats: `${prefix}.heartbeat.*.*.*`,
 
     // ---- dispatcher → worker
 
     /** Cancels a job. The payload is the reply subject of its grant. */
-    cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
+    cancel: (worker: WorkerAddress) => `${prefix}.cancel.${formatAddress(worker)}`,
     /**
      * Requests the frames from a number on, with the payload `<reply subject> <number>`, or the worker's announcement, with the payload
      * `announceAgain`.
      */
-    retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
+    retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${formatAddress(worker)}`,
     /** An operator's command, `drain` or `undrain`. A drained worker takes no new jobs. */
-    drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
+    drain: (worker: WorkerAddress) => `${prefix}.drain.${formatAddress(worker)}`,
     /** The beginning of all subjects at which a worker gets tickets, offers, and answers to pulls, claims and keep-alives. */
-    inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
+    inbox: (worker: WorkerAddress) => `${prefix}.inbox.${formatAddress(worker)}`,
     /** The beginning of all inboxes of all processes. */
     inboxPrefix: `${prefix}.inbox.`,
     /** An `AnnounceRequest` from a dispatcher to every worker. */

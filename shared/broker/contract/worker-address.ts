@@ -21,7 +21,7 @@ const tokenPattern = /^[\w-]{1,64}$/;
 
 const addressLength = 3;
 
-export function addressTokens({ tier, credentialName, worker }: WorkerAddress): string {
+export function formatAddress({ tier, credentialName, worker }: WorkerAddress): string {
   return `${tier}.${credentialName}.${worker}`;
 }
 

@@ -39,8 +39,8 @@ export interface JobEndingsDependencies {
 export class JobEndings {
   readonly #dependencies: JobEndingsDependencies;
 
-  constructor(parts: JobEndingsDependencies) {
-    this.#dependencies = parts;
+  constructor(dependencies: JobEndingsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Ends a job whose complete answer has been passed to the client. */
@@ -182,7 +182,7 @@ export class JobEndings {
    */
   onError(job: Job, error: RouterError, { unbegun, startedAt, cannotContinue }: ErrorFacts = {}): void {
     const { attempt } = job;
-    if (cannotContinue && job.continuation?.lossError) return this.#cannotContinue(job, error, cannotContinue);
+    if (cannotContinue && job.continuation?.lossError) return this.#failContinuation(job, error, cannotContinue);
     if (error.code === 'worker_lost') {
       const isFromAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
       return isFromAnother ? this.onWorkerDied(job, 'replaced') : this.onWorkerLost(job, error.message, unbegun);
@@ -199,7 +199,7 @@ export class JobEndings {
     this.fail(job, error);
   }
 
-  #cannotContinue(job: Job, { message }: RouterError, failure: ContinuationFailure): void {
+  #failContinuation(job: Job, { message }: RouterError, failure: ContinuationFailure): void {
     const { requestId } = job.request;
     const worker = job.attempt?.worker.id;
     this.#dependencies.log.warn(

@@ -32,7 +32,7 @@ export class JobTrace {
    * @returns the trace context for the worker
    */
   beginAttempt(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
-    this.#attempt = this.#begin(job);
+    this.#attempt = this.#beginSpan(job);
     const { tier, pool } = worker.pool;
     const to = isOffered ? 'offer' : 'jobs';
     const queueSpan = this.#attempt.child(`publish ${to}.${tier}`, 'producer', {
@@ -70,12 +70,12 @@ export class JobTrace {
 
   /** Ends the trace of the job. If the job still waited, adds a span for an attempt without a worker. */
   end(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
-    const attempt = this.#attempt ?? this.#begin(job);
+    const attempt = this.#attempt ?? this.#beginSpan(job);
     if (problem !== undefined) attempt.fail(problem);
     attempt.end();
   }
 
-  #begin({ attempts, waitingSince, attempt }: TracedJob): TraceSpan {
+  #beginSpan({ attempts, waitingSince, attempt }: TracedJob): TraceSpan {
     const { id: worker, announcement } = attempt?.worker ?? {};
     return this.#request.child('attempt', 'internal', {
       startedAt: waitingSince,

@@ -55,7 +55,7 @@ interface JobWithAttempt {
 /** The incomplete answers of all jobs of this process that are not streamed. Their total size is bounded. */
 export class PartialAnswers<Job extends JobWithAttempt> {
   readonly #maxBytes: number;
-  readonly #open = new Map<PartialAnswer, Job>();
+  readonly #jobsByAnswer = new Map<PartialAnswer, Job>();
   #bytes = 0;
 
   /** @param memoryBytes the memory limit of this process in bytes; 0 if there is none */
@@ -80,15 +80,15 @@ export class PartialAnswers<Job extends JobWithAttempt> {
   #createAnswer(job: Job): PartialAnswer {
     const answer = new PartialAnswer((bytes) => {
       this.#bytes += bytes;
-      if (bytes < 0) this.#open.delete(answer);
+      if (bytes < 0) this.#jobsByAnswer.delete(answer);
     });
-    this.#open.set(answer, job);
+    this.#jobsByAnswer.set(answer, job);
     return answer;
   }
 
   #findLargest(): Job | undefined {
     let largest: [PartialAnswer, Job] | undefined;
-    for (const entry of this.#open) if (!largest || entry[0].bytes > largest[0].bytes) largest = entry;
+    for (const entry of this.#jobsByAnswer) if (!largest || entry[0].bytes > largest[0].bytes) largest = entry;
     return largest?.[1];
   }
 }

@@ -33,9 +33,9 @@ export class ReplyReceiver {
   readonly #dependencies: ReplyReceiverDependencies;
   readonly #prefixLength: number;
 
-  constructor(parts: ReplyReceiverDependencies) {
-    this.#dependencies = parts;
-    this.#prefixLength = parts.broker.subjects.reply(parts.ingress, '').length;
+  constructor(dependencies: ReplyReceiverDependencies) {
+    this.#dependencies = dependencies;
+    this.#prefixLength = dependencies.broker.subjects.reply(dependencies.ingress, '').length;
   }
 
   onReply(message: Msg): void {
@@ -73,13 +73,13 @@ export class ReplyReceiver {
   #keepPart(job: Job, part: Uint8Array): void {
     const { partialAnswers, endings } = this.#dependencies;
     const jobToEnd = partialAnswers.keep(job, part);
-    if (jobToEnd) endings.abandon(jobToEnd, answerTooLarge());
+    if (jobToEnd) endings.abandon(jobToEnd, createTooLargeError());
   }
 
   #onEnd(job: Job, attempt: Attempt, payload: Uint8Array, now: number): void {
     const { endings, judge } = this.#dependencies;
     const decoded = decodeEnd(payload);
-    if (!decoded) return endings.abandon(job, unreadableEnd());
+    if (!decoded) return endings.abandon(job, createUnreadableEndError());
     attempt.answerBytes += decoded.lastBytes.length;
     if (job.state === 'claimed' && job.request.stream) judge.recordFirstToken(job, attempt, now);
     job.writeEnd(decoded.lastBytes, now);
@@ -101,10 +101,10 @@ export class ReplyReceiver {
   }
 }
 
-function answerTooLarge(): RouterError {
+function createTooLargeError(): RouterError {
   return new RouterError('upstream_failed', 'The answer is too large.');
 }
 
-function unreadableEnd(): RouterError {
+function createUnreadableEndError(): RouterError {
   return new RouterError('internal', 'The end of the answer cannot be read.');
 }

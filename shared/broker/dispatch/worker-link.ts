@@ -43,8 +43,8 @@ export class WorkerLink {
     if (waiting >= announcement.slots) return this.refuse(replyTo, 'later');
     this.#delayedRefusals.set(id, waiting + 1);
     setTimeout(() => {
-      const left = (this.#delayedRefusals.get(id) ?? 1) - 1;
-      if (left > 0) this.#delayedRefusals.set(id, left);
+      const remaining = (this.#delayedRefusals.get(id) ?? 1) - 1;
+      if (remaining > 0) this.#delayedRefusals.set(id, remaining);
       else this.#delayedRefusals.delete(id);
       this.refuse(replyTo, 'later');
     }, ejectedRefusalMs).unref();
@@ -78,7 +78,7 @@ export class WorkerLink {
   cancel({ attempt }: Job): void {
     if (!attempt) return;
     const { subjects } = this.#broker;
-    this.#broker.publish(subjects.cancel(attempt.worker.address), this.#replySubject(attempt.grant));
+    this.#broker.publish(subjects.cancel(attempt.worker.address), this.#getReplySubject(attempt.grant));
   }
 
   /**
@@ -87,7 +87,7 @@ export class WorkerLink {
    */
   requestFrames({ attempt }: Job, now: number): void {
     if (!attempt?.recordRetransmitRequest(now)) return;
-    const range = `${this.#replySubject(attempt.grant)} ${attempt.nextSeq}`;
+    const range = `${this.#getReplySubject(attempt.grant)} ${attempt.nextSeq}`;
     this.#broker.publish(this.#broker.subjects.retransmit(attempt.worker.address), range);
   }
 
@@ -98,7 +98,7 @@ export class WorkerLink {
   sendDeathCheck({ worker, grant }: { worker: LiveWorker; grant: string }): void {
     this.#broker.publish(
       this.#broker.subjects.retransmit(worker.address),
-      `${this.#replySubject(grant)} ${impossibleFrameNumber}`,
+      `${this.#getReplySubject(grant)} ${impossibleFrameNumber}`,
     );
   }
 
@@ -137,13 +137,13 @@ export class WorkerLink {
       connection,
       unread,
       trace,
-      reply: this.#replySubject(grant),
+      reply: this.#getReplySubject(grant),
       bodyBytes: payload.length,
       relayedBytes: payload.relayedBytes,
     };
   }
 
-  #replySubject(grant: string): string {
+  #getReplySubject(grant: string): string {
     return this.#broker.subjects.reply(this.#ingress, grant);
   }
 }

@@ -86,7 +86,7 @@ export class JetStreamObjects {
       for (const storing of pendingChunks) await storing;
       // A stream that was created again while the chunks were sent has lost the first ones.
       if ((await this.#retry(() => this.#stream.readCreationTime(), signal)) !== createdAt)
-        throw unavailable(new Error('the stream of objects was created again'));
+        throw createUnavailableError(new Error('the stream of objects was created again'));
       signal?.throwIfAborted();
       const measured = meter.result();
       const end: End = { bytes: measured.bytes, chunkBytes };
@@ -150,7 +150,7 @@ export class JetStreamObjects {
       if (!chunk) return;
       const start = position % size;
       const piece = chunk.subarray(start, Math.min(chunk.length, start + to - position));
-      if (piece.length === 0) throw unavailable(new Error(`a chunk of the object ${name} is too short`));
+      if (piece.length === 0) throw createUnavailableError(new Error(`a chunk of the object ${name} is too short`));
       yield piece;
       position += piece.length;
     }
@@ -158,7 +158,7 @@ export class JetStreamObjects {
 
   async #readChunk(name: string, index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
     const chunk = await this.#readPart(this.#broker.subjects.objectPart(name, index), signal);
-    if (!chunk) throw unavailable(new Error(`a chunk of the object ${name} is missing`));
+    if (!chunk) throw createUnavailableError(new Error(`a chunk of the object ${name} is missing`));
     return chunk;
   }
 
@@ -210,10 +210,11 @@ export class JetStreamObjects {
       try {
         if (this.#broker.connected) return await this.#failIfConnectionLost(call());
       } catch (error) {
-        if (isApiError(error, ...storageFullCodes)) throw storageFull(error);
+        if (isApiError(error, ...storageFullCodes)) throw createStorageFullError(error);
         failure = error;
       }
-      if (performance.now() - startedAt > this.#retryForMs || this.#broker.nc.isClosed()) throw unavailable(failure);
+      if (performance.now() - startedAt > this.#retryForMs || this.#broker.nc.isClosed())
+        throw createUnavailableError(failure);
       await sleep(retryPauseMs);
     }
   }
@@ -241,11 +242,11 @@ function assertName(name: string): void {
   if (!objectNamePattern.test(name)) throw new Error(`an object cannot be named ${JSON.stringify(name)}`);
 }
 
-function storageFull(cause: unknown): RouterError {
+function createStorageFullError(cause: unknown): RouterError {
   return new RouterError('storage_full', 'The storage for files is full.', { cause });
 }
 
-function unavailable(cause: unknown): RouterError {
+function createUnavailableError(cause: unknown): RouterError {
   return new RouterError('store_unavailable', 'The storage for files does not answer. Please try again soon.', {
     retryAfter: 2,
     cause,

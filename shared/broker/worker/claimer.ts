@@ -12,7 +12,7 @@ import type { DispatcherContacts } from './dispatcher-contacts.ts';
 const answerMs = 5_000;
 
 /** Maximum claims that are remembered after they were given up without an answer, because their grant may still come. */
-const maxUnanswered = 1_000;
+const maxGivenUp = 1_000;
 
 /**
  * The outcome of a claim. After `gone`, `taken` and `later`, which are answers of the dispatcher (see `ClaimAnswer`), the worker has
@@ -51,7 +51,7 @@ export interface ClaimerOptions {
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #pending = new Map<string, PendingClaim>();
-  readonly #givenUp = new LRUCache<string, string>({ max: maxUnanswered });
+  readonly #givenUp = new LRUCache<string, string>({ max: maxGivenUp });
   #claimCount = 0;
 
   constructor(options: ClaimerOptions) {

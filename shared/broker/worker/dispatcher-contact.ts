@@ -2,7 +2,7 @@
 const minKeptMs = 1_000;
 
 /** Milliseconds within which a dispatcher normally answers an echo request. If it takes longer, the frames sent since may be lost. */
-const maxPromptMs = 600;
+const maxAnswerMs = 600;
 
 /** Milliseconds after an outage within which a dispatcher finds out which frames it misses. */
 export const recoveryMs = 5_000;
@@ -61,7 +61,7 @@ export class DispatcherContact {
     if (isAnswered) this.#awaitingSince ??= this.#lastSentAt;
   }
 
-  /** Whether anything was sent since the last echo request, or an answer is due, and that request is at least `everyMs` old. */
+  /** Whether anything was sent since the last echo request, or an answer is due, and the last echo request is at least `everyMs` old. */
   isEchoDue(now: number, everyMs: number): boolean {
     return (
       (this.#awaitingSince !== undefined || this.#lastSentAt > this.#echoSentAt) && now - this.#echoSentAt >= everyMs
@@ -128,7 +128,7 @@ export class DispatcherContact {
 
   #isLate(now: number): boolean {
     return (
-      this.#absentSince !== undefined || (this.#awaitingSince !== undefined && now - this.#awaitingSince > maxPromptMs)
+      this.#absentSince !== undefined || (this.#awaitingSince !== undefined && now - this.#awaitingSince > maxAnswerMs)
     );
   }
 

@@ -43,7 +43,7 @@ export interface KeptFrame {
 export class FrameMemory {
   readonly #free: Block[] = [];
   readonly #maxBytes: number;
-  #current = newBlock();
+  #current = createBlock();
   #frames = 0;
   #bytes = 0;
   #whenRoomy: PromiseWithResolvers<void> | undefined;
@@ -108,11 +108,11 @@ export class FrameMemory {
   }
 
   #useNextBlock(): void {
-    this.#current = this.#free.pop() ?? newBlock();
+    this.#current = this.#free.pop() ?? createBlock();
   }
 }
 
-function newBlock(): Block {
+function createBlock(): Block {
   return { bytes: Buffer.allocUnsafeSlow(blockBytes), used: 0, frames: 0 };
 }
 

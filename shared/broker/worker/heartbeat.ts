@@ -22,7 +22,8 @@ const heartbeatMoments = 20;
 const defaultSoonMs = 50;
 
 /**
- * Announces a worker, when it is called and when a dispatcher requests it. Sends a short heartbeat each second, and `goodbye` at the end.
+ * Announces a worker when `announce` is called and when a dispatcher requests it. Sends a short heartbeat each second, and `goodbye` at the
+ * end.
  */
 export class Heartbeat {
   readonly #broker: Broker;
@@ -30,7 +31,7 @@ export class Heartbeat {
   readonly #countBusySlots: () => number;
   readonly #stopListening: () => void;
   /** Milliseconds after each full second at which this worker sends its heartbeat. */
-  readonly #moment = Math.floor(Math.random() * heartbeatMoments) * (heartbeatMs / heartbeatMoments);
+  readonly #momentMs = Math.floor(Math.random() * heartbeatMoments) * (heartbeatMs / heartbeatMoments);
   readonly #subject: string;
   #nextTimer: NodeJS.Timeout;
   #soonTimer: NodeJS.Timeout | undefined;
@@ -71,7 +72,7 @@ export class Heartbeat {
   }
 
   /** Sends a short heartbeat soon, because fewer slots are busy. */
-  sendSoon(): void {
+  sendShortSoon(): void {
     this.#soonTimer ??= setTimeout(() => this.#sendShort(), this.#soonMs);
   }
 
@@ -99,9 +100,9 @@ export class Heartbeat {
 
   /** Schedules the next heartbeat for this worker's moment of the second. It is sent within 1.25 seconds, even if the clock is changed. */
   #schedule(): NodeJS.Timeout {
-    const sinceMs = (Date.now() + heartbeatMs - this.#moment) % heartbeatMs;
-    const untilMs = heartbeatMs - sinceMs;
-    const delayMs = untilMs < heartbeatMs / 4 ? untilMs + heartbeatMs : untilMs;
+    const sinceMomentMs = (Date.now() + heartbeatMs - this.#momentMs) % heartbeatMs;
+    const untilMomentMs = heartbeatMs - sinceMomentMs;
+    const delayMs = untilMomentMs < heartbeatMs / 4 ? untilMomentMs + heartbeatMs : untilMomentMs;
     return setTimeout(() => {
       this.#nextTimer = this.#schedule();
       this.#sendShort();

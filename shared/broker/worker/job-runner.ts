@@ -121,18 +121,18 @@ export class JobRunner {
         writer.end(end);
         this.#finished.add(id, writer);
         recordEnd('done');
-        log.info({ ...logFields, ms: elapsedMs(startedAt), usage: end.usage }, 'job done');
+        log.info({ ...logFields, ms: computeElapsedMs(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
         if (controller.signal.aborted && controller.signal.reason === cancelReason) {
           writer.close();
           writer.dropAll();
           recordEnd('cancelled');
-          log.info({ ...logFields, ms: elapsedMs(startedAt) }, 'job cancelled');
+          log.info({ ...logFields, ms: computeElapsedMs(startedAt) }, 'job cancelled');
           return;
         }
         const routerError = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
         recordEnd('failed', routerError.code);
-        log.warn({ ...logFields, ms: elapsedMs(startedAt), code: routerError.code, err: error }, 'job failed');
+        log.warn({ ...logFields, ms: computeElapsedMs(startedAt), code: routerError.code, err: error }, 'job failed');
         writer.fail(routerError);
         this.#finished.add(id, writer);
       } finally {
@@ -242,6 +242,6 @@ function asRouterError(error: unknown): RouterError {
   return new RouterError('internal', 'The worker failed.', { cause: error });
 }
 
-function elapsedMs(since: number): number {
+function computeElapsedMs(since: number): number {
   return Math.round(performance.now() - since);
 }

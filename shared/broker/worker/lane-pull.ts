@@ -54,7 +54,7 @@ export class LanePull {
   #deadline = Number.POSITIVE_INFINITY;
   #isConfirmed = false;
   /**
-   * Since when the server has answered no pull; undefined while it answers. A lane that was made, but cannot be read, changes nothing here.
+   * Since when the server has answered no pull, even if a dispatcher has made the lane again meanwhile; undefined while the server answers.
    */
   #unreadableSince: number | undefined = performance.now();
 
@@ -88,7 +88,7 @@ export class LanePull {
    * Records that a pull is sent.
    * @param batch the maximum tickets that the pull may deliver
    */
-  begin(state: 'scanning' | 'waiting', number: number, batch: number): void {
+  recordPull(state: 'scanning' | 'waiting', number: number, batch: number): void {
     this.#state = state;
     this.#number = number;
     this.#isConfirmed = false;

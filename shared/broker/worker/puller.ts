@@ -215,7 +215,7 @@ export class Puller {
 
   #pull(pull: LanePull, state: 'scanning' | 'waiting', batch: number): void {
     this.#pulls += 1;
-    pull.begin(state, this.#pulls, batch);
+    pull.recordPull(state, this.#pulls, batch);
     const { pool, class: name } = pull.lane;
     const waitOptions = state === 'waiting' ? { expiresMs: pullExpiryMs, heartbeatMs: pullHeartbeatMs } : {};
     const request = encodePull({ pool, class: name, batch, ...waitOptions });

@@ -169,7 +169,7 @@ export class Worker {
   async close(): Promise<void> {
     this.#tickets.close();
     this.#heartbeat.stop();
-    for (const release of this.#cleanups) release();
+    for (const cleanUp of this.#cleanups) cleanUp();
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
@@ -254,7 +254,7 @@ export class Worker {
   #onSlotFreed(): void {
     if (this.busy === 0) this.#onIdle?.();
     // The worker was full until now. Dispatchers that do not know better would send requests to other tiers.
-    if (this.busy === this.#facts.slots - 1) this.#heartbeat.sendSoon();
+    if (this.busy === this.#facts.slots - 1) this.#heartbeat.sendShortSoon();
     this.#tickets.puller.pullIfFree();
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
-import { defaultContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
+import { computeDefaultContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
 import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { fileSettings } from '#shared/files/file-settings.ts';
@@ -141,6 +141,6 @@ export function dispatchSettings(config: ServingConfig, id: string): DispatchSet
     overflowMs: config.SPILL_MS,
     keepAliveMs: config.KEEP_ALIVE_MS,
     maxAttempts: config.MAX_ATTEMPTS,
-    continueBytes: config.CONTINUE_BYTES ?? defaultContinueBytes(process.constrainedMemory()),
+    continueBytes: config.CONTINUE_BYTES ?? computeDefaultContinueBytes(process.constrainedMemory()),
   };
 }

@@ -1,4 +1,4 @@
-import { changeAuthority, revocationNotice } from '#shared/broker/authority/authority-folder.ts';
+import { changeAuthority, formatRevocationNotice } from '#shared/broker/authority/authority-folder.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 
@@ -18,5 +18,5 @@ export async function revokeCredential({ from, name, print }: RevokeOptions): Pr
     const revoked = revokeCredentials(authority, (one) => one.name === name);
     if (revoked.length === 0) throw new ConfigError(`there is no credential named ${name} to revoke`);
   });
-  print(revocationNotice(from, name));
+  print(formatRevocationNotice(from, name));
 }

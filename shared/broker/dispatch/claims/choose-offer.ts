@@ -33,12 +33,13 @@ export function chooseOffer(
   const isFree = ({ pool, model }: Placement): boolean =>
     countFreeSlots(pool, model) + (hasWaited ? pool.waiting : 0) > 0;
   const comesFirst = ({ pool }: Placement): boolean => hasWaited || pool.waiting === 0;
-  const first = open.find(isFree);
-  if (!first || !comesFirst(first)) return undefined;
-  const equal = open.filter(
-    (each) => each === first || (first.group !== undefined && each.group === first.group && comesFirst(each)),
+  const firstFree = open.find(isFree);
+  if (!firstFree || !comesFirst(firstFree)) return undefined;
+  const equallyGood = open.filter(
+    (each) =>
+      each === firstFree || (firstFree.group !== undefined && each.group === firstFree.group && comesFirst(each)),
   );
-  const choice = chooseWorker(equal, job.request.affinity, job.workersToAvoid, mayTake);
+  const choice = chooseWorker(equallyGood, job.request.affinity, job.workersToAvoid, mayTake);
   const subject = choice?.worker.announcement.offersAt;
   const v = choice?.placement.pool.contract;
   return choice && subject !== undefined && v !== undefined ? { ...choice, subject, v } : undefined;

@@ -49,8 +49,8 @@ export interface JobPlacerDependencies {
 export class JobPlacer {
   readonly #dependencies: JobPlacerDependencies;
 
-  constructor(parts: JobPlacerDependencies) {
-    this.#dependencies = parts;
+  constructor(dependencies: JobPlacerDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Offers a job to a worker that is known to wait for one. If there is none, publishes tickets for it. */
@@ -85,8 +85,8 @@ export class JobPlacer {
   handOver(job: Job): void {
     const { broker, link, quarantine } = this.#dependencies;
     if (!broker.connected || !job.tickets.tryHandOver(performance.now())) return;
-    const to = chooseRecipient(job, (worker) => quarantine.mayTake(worker, job));
-    if (to) link.sendTicket(job, to);
+    const recipient = chooseRecipient(job, (worker) => quarantine.mayTake(worker, job));
+    if (recipient) link.sendTicket(job, recipient);
   }
 
   /** Sends a ticket straight to a worker instead of an offer, because a refused offer of a large body would cost more than it saves. */
@@ -148,7 +148,7 @@ export class JobPlacer {
    */
   #findClaimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
     const { broker, workers } = this.#dependencies;
-    const worker = workers.at(address);
+    const worker = workers.findByAddress(address);
     const { offersAt } = worker?.announcement ?? {};
     const isFromAnother = offersAt !== undefined && !belongToSameProcess(broker.subjects, address, offersAt, replyTo);
     return isFromAnother ? undefined : worker;

@@ -14,7 +14,7 @@ const answersShare = 1 / 4;
  * Computes the default of `CONTINUE_BYTES`.
  * @param memoryBytes the container's memory limit; 0 if it is not known
  */
-export function defaultContinueBytes(memoryBytes: number): number {
+export function computeDefaultContinueBytes(memoryBytes: number): number {
   return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));
 }
 

@@ -13,7 +13,7 @@ const averagedSeconds = 5;
 
 /** Milliseconds without a claim after which a lane gets more tickets if its pool has free slots. */
 const stuckMs = 250;
-/** Maximum tickets that such a lane gets at once. */
+/** Maximum tickets that a lane without claims gets at once. */
 const maxStuckTickets = 4;
 
 /** Milliseconds without a claim after which the jobs with tickets are offered, because workers may be unable to pull the tickets. */
@@ -63,7 +63,7 @@ export class FairLane<Job extends QueuedJob> {
   /** The owners that have had a claim, with their keys. The owner that is next in line comes first. */
   readonly #regulars = new WeightedOrder<OwnerPlaces<Job>>();
   /**
-   * Whether the last claim went to a newcomer. The next claim then goes to a regular, so that no owner gains by leaving and coming back.
+   * Whether the last claim went to a newcomer. The next claim then goes to a regular owner, so that no owner gains by leaving and coming back.
    */
   #wasNewcomer = false;
   /** The number of jobs with a ticket. */
@@ -73,9 +73,11 @@ export class FairLane<Job extends QueuedJob> {
   /** The number of tickets in the lane whose job does not wait in it any more, as far as this dispatcher knows. */
   #spareTickets = 0;
   readonly #drainRate = new DrainRate();
+  /** The number of recent claims, of which older ones count less, at the time `#lastClaimAt`. */
   #claims = 0;
   #lastClaimAt = performance.now();
   #waitingSince = this.#lastClaimAt;
+  /** When a job was last claimed, or `maintain` last published tickets. */
   #progressAt = performance.now();
 
   constructor({ publish, onLeave }: FairLaneOptions<Job>) {
@@ -98,9 +100,9 @@ export class FairLane<Job extends QueuedJob> {
     const keys = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
     const places = keys?.get(key);
     const ownJobs = places ? places.held.size + places.published : 1;
-    const turns = ownJobs * ((keys?.totalWeight ?? keyWeight) / keyWeight) * (weights / ownerWeight);
-    const ahead = Math.min(this.#held + this.#published, Math.ceil(turns));
-    return this.#drainRate.estimateWaitMs(ahead, now);
+    const expectedClaims = ownJobs * ((keys?.totalWeight ?? keyWeight) / keyWeight) * (weights / ownerWeight);
+    const jobsAhead = Math.min(this.#held + this.#published, Math.ceil(expectedClaims));
+    return this.#drainRate.estimateWaitMs(jobsAhead, now);
   }
 
   /**
@@ -174,7 +176,7 @@ export class FairLane<Job extends QueuedJob> {
     return chosen;
   }
 
-  /** Counts no tickets whose job has left any more, because the broker may have lost them. */
+  /** Forgets the tickets whose job has left the lane, because the broker may have lost these tickets. */
   clearSpareTickets(): void {
     this.#spareTickets = 0;
     this.#publishDueTickets();
@@ -220,7 +222,7 @@ export class FairLane<Job extends QueuedJob> {
     if (this.#held === 0) return undefined;
     const sender = claimed?.request.sender;
     let checkedJobs = 0;
-    for (const [ofOwner, keys] of this.#turns()) {
+    for (const [ofOwner, keys] of this.#iterateInTurn()) {
       for (const [ofKey, { held }] of keys) {
         if (ofOwner === sender?.owner && ofKey === sender.key) return claimed;
         const [first] = held;
@@ -248,7 +250,7 @@ export class FairLane<Job extends QueuedJob> {
 
   /** Publishes a ticket for the next job in line without a ticket. */
   #publishNextTicket(): void {
-    for (const [, keys] of this.#turns()) {
+    for (const [, keys] of this.#iterateInTurn()) {
       for (const [, places] of keys) if (this.#publishTicketOf(places)) return;
     }
   }
@@ -286,7 +288,7 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /** Iterates over the owners with their keys, next in line first. */
-  *#turns(): Generator<[string, OwnerPlaces<Job>]> {
+  *#iterateInTurn(): Generator<[string, OwnerPlaces<Job>]> {
     yield* this.#wasNewcomer ? this.#regulars : this.#newcomers;
     yield* this.#wasNewcomer ? this.#newcomers : this.#regulars;
   }

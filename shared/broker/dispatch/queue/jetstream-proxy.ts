@@ -21,10 +21,10 @@ const maxPullsWithHeartbeats = 200;
  */
 export class JetStreamProxy {
   readonly #broker: Broker;
-  readonly #workers: Pick<LiveWorkers, 'at'>;
+  readonly #workers: Pick<LiveWorkers, 'findByAddress'>;
   readonly #stop: () => void;
 
-  constructor(broker: Broker, ingress: string, workers: Pick<LiveWorkers, 'at'>) {
+  constructor(broker: Broker, ingress: string, workers: Pick<LiveWorkers, 'findByAddress'>) {
     this.#broker = broker;
     this.#workers = workers;
     const { subjects } = broker;
@@ -56,7 +56,8 @@ export class JetStreamProxy {
     const pull = decodePull(data);
     if (!worker || !pull || !isOwnInbox(subjects, worker, reply)) return;
     const { batch, expiresMs } = pull;
-    const hasHeartbeats = Math.random() * (this.#workers.at(worker)?.pool.workers.size ?? 1) < maxPullsWithHeartbeats;
+    const hasHeartbeats =
+      Math.random() * (this.#workers.findByAddress(worker)?.pool.workers.size ?? 1) < maxPullsWithHeartbeats;
     const heartbeatMs = hasHeartbeats ? pull.heartbeatMs : undefined;
     const heartbeat = heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) };
     const options =

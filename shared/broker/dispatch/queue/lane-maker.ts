@@ -78,7 +78,7 @@ export class LaneMaker {
    */
   #onRequest({ subject, data, reply = '' }: Msg): void {
     const address = parseWorkerAddress(subject);
-    const worker = address && this.#workers.at(address);
+    const worker = address && this.#workers.findByAddress(address);
     const pool = Buffer.from(data).toString();
     if (worker?.pool.pool !== pool || !isOwnInbox(this.#broker.subjects, address, reply)) return;
     const { tier } = worker.pool;

@@ -46,7 +46,7 @@ export class Queue {
   readonly #jobs: JobTable;
   readonly #onFull: (job: Job) => void;
   readonly #streams: TicketStreams;
-  readonly #lanes: LaneMaker;
+  readonly #laneMaker: LaneMaker;
   readonly #stopListening: () => void;
 
   constructor(
@@ -64,7 +64,11 @@ export class Queue {
       onTicketsLost: (tier) => this.#forEachQueued((job) => this.tickets.publishAgain(job, tier)),
       onChecked: (tier, held) => this.#forEachQueued((job) => this.tickets.publishLost(job, tier, held)),
     });
-    this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.checkNow(tier) });
+    this.#laneMaker = new LaneMaker(broker, workers, {
+      ingress,
+      log,
+      onFailure: (tier) => this.#streams.checkNow(tier),
+    });
     const answers = broker.subscribe(this.tickets.answerSubjects, (message) => this.#onAnswer(message));
     this.#stopListening = () => answers.unsubscribe();
   }
@@ -93,7 +97,7 @@ export class Queue {
 
   close(): void {
     this.#stopListening();
-    this.#lanes.close();
+    this.#laneMaker.close();
   }
 
   #onAnswer(message: Msg): void {

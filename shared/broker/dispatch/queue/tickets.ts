@@ -114,9 +114,9 @@ export class Tickets {
   overflow(job: Job): void {
     const { open, nextAt } = findOpenPlacements(job, rankPlacements(job));
     const { placed } = job.tickets;
-    const further = open.filter(({ pool }) => !placed.has(pool));
-    const free = further.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
-    const [next] = free || placed.size >= maxLanes ? [free] : chooseLeastBusy(further, 1);
+    const furtherPlacements = open.filter(({ pool }) => !placed.has(pool));
+    const free = furtherPlacements.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
+    const [next] = free || placed.size >= maxLanes ? [free] : chooseLeastBusy(furtherPlacements, 1);
     if (next) this.#addTicket(job, next, next === free);
     this.#planOverflow(job, open, nextAt);
   }

@@ -59,7 +59,7 @@ function findExceededAtWorker(
   disconnectedSince: number | undefined,
 ): RouterError | 'lost' | undefined {
   if (disconnectedSince !== undefined) {
-    return now - disconnectedSince > timeouts.brokerMs ? brokerUnavailable() : undefined;
+    return now - disconnectedSince > timeouts.brokerMs ? createBrokerError() : undefined;
   }
   if (now - lastFrameAt > timeouts.silenceMs) return 'lost';
   if (!request.stream) return undefined;
@@ -83,7 +83,7 @@ function findExceededInQueue<Timed extends TimedJob>(
   const { waitingSince, noWorkerSince, request } = job;
   const { maxWaitMs = Number.POSITIVE_INFINITY } = request;
   if (disconnectedSince !== undefined && now - Math.max(waitingSince, disconnectedSince) > brokerMs) {
-    return brokerUnavailable();
+    return createBrokerError();
   }
   if (disconnectedSince === undefined && noWorkerSince !== undefined && now - noWorkerSince > noWorkerMs) {
     const message = 'No worker that can serve this request is connected.';
@@ -100,7 +100,7 @@ function findExceededInQueue<Timed extends TimedJob>(
   return undefined;
 }
 
-function brokerUnavailable(): RouterError {
+function createBrokerError(): RouterError {
   return new RouterError('broker_unavailable', 'The router cannot reach its message broker.', { retryAfter: 5 });
 }
 

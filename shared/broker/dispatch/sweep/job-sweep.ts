@@ -20,7 +20,7 @@ const requestFrameAfterMs = 4_000;
 const maxOfferSilenceMs = 1_500;
 
 /** Maximum milliseconds in which the broker answers a ping unless it was blocked. */
-const maxPromptMs = 500;
+const maxAnswerMs = 500;
 
 /** Milliseconds between two sweeps from which on this process must have been blocked. */
 const stoodStillMs = 1_000;
@@ -106,7 +106,7 @@ export class JobSweep {
     this.#isReporting = false;
     const silent = [...this.#silentJobs];
     this.#silentJobs.clear();
-    if (answerMs === undefined || answerMs > maxPromptMs) return this.restartSilence();
+    if (answerMs === undefined || answerMs > maxAnswerMs) return this.restartSilence();
     const { broker, timeouts, runGuarded, estimateWaitMs, onLost } = this.#options;
     const now = performance.now();
     for (const job of silent) {

@@ -62,8 +62,8 @@ export class AnnouncementReader {
     const { leftOut } = announcement;
     if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');
     const { models, tools } = this.#rules;
-    const [allowedModels, refusedModels] = partition(announcement.models, ({ id }) => models.mayServe(address, id));
-    const [allowedTools, refusedTools] = partition(announcement.tools, (tool) => tools.mayServe(address, tool));
+    const [allowedModels, refusedModels] = splitBy(announcement.models, ({ id }) => models.mayServe(address, id));
+    const [allowedTools, refusedTools] = splitBy(announcement.tools, (tool) => tools.mayServe(address, tool));
     this.#reportRefused(
       worker,
       'models',
@@ -88,7 +88,7 @@ export class AnnouncementReader {
 }
 
 /** Splits a list into the elements that `accepts` returns true for, and the others. */
-function partition<Each>(all: readonly Each[], accepts: (each: Each) => boolean): [Each[], Each[]] {
+function splitBy<Each>(all: readonly Each[], accepts: (each: Each) => boolean): [Each[], Each[]] {
   const parts: [Each[], Each[]] = [[], []];
   for (const each of all) parts[accepts(each) ? 0 : 1].push(each);
   return parts;

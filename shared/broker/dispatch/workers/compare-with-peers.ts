@@ -39,7 +39,7 @@ export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: 
   const shares = collectFromPeers(worker, model, (peer) =>
     peer.computeWeight(now) >= 1 ? peer.computeShare(fault, now) : undefined,
   );
-  const peerShare = quantile(shares, 0.25);
+  const peerShare = computeQuantile(shares, 0.25);
   if (peerShare === undefined) return false;
   const faultsInRow = average.faultsInRow(fault);
   if (faultsInRow >= minFaultsInRow && Math.max(peerShare, minPeerShare) ** faultsInRow <= maxChance) return true;
@@ -59,7 +59,7 @@ export function isSlow(worker: LiveWorker, model: string, ms: number | undefined
   const times = collectFromPeers(worker, model, (peer) =>
     peer.countFirstTokens(now) >= 1 ? peer.firstTokenMs : undefined,
   );
-  const median = quantile(times, 0.5);
+  const median = computeQuantile(times, 0.5);
   return median !== undefined && ms >= median * slowThresholds.times && ms >= median + slowThresholds.ms;
 }
 
@@ -85,6 +85,6 @@ function collectFromPeers(
 }
 
 /** Returns a quantile of the values, rounded down to one of them; undefined if there are no values. Sorts the values in place. */
-function quantile(values: number[], part: number): number | undefined {
+function computeQuantile(values: number[], part: number): number | undefined {
   return values.sort((a, b) => a - b)[Math.floor((values.length - 1) * part)];
 }

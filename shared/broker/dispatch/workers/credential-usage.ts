@@ -62,7 +62,7 @@ export class CredentialUsage {
     const usage = this.#usages.get(credentialName) ?? { workers: 0, models: 0, bytes: 0, pools: new Map() };
     if (before) removeShare(usage, before);
     if (after) addShare(usage, after);
-    if (after && !this.#fits(usage)) {
+    if (after && !this.#isWithinLimits(usage)) {
       removeShare(usage, after);
       if (before) addShare(usage, before);
       return false;
@@ -72,7 +72,7 @@ export class CredentialUsage {
     return true;
   }
 
-  #fits({ workers, models, bytes, pools }: Usage): boolean {
+  #isWithinLimits({ workers, models, bytes, pools }: Usage): boolean {
     return workers <= maxWorkers && pools.size <= maxPools && models <= maxModels && bytes <= this.#maxBytes;
   }
 }

@@ -29,7 +29,7 @@ export class LivePools {
   /** The pools by the key that `computeKey` computes from what they serve. */
   readonly #pools = new Map<string, LivePool>();
   /** The lost pools by key, oldest first. */
-  readonly #lost = new Map<string, LostPool>();
+  readonly #lostPools = new Map<string, LostPool>();
   /** The names that lost pools have served. A request for such a name waits instead of failing with status 404. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
@@ -45,11 +45,11 @@ export class LivePools {
 
   /** Returns the pools whose last worker was lost within the last minute, and may come back. */
   findLost(now: number): LivePool[] {
-    for (const [key, { at }] of this.#lost) {
+    for (const [key, { at }] of this.#lostPools) {
       if (now - at <= keepLostMs) break;
-      this.#lost.delete(key);
+      this.#lostPools.delete(key);
     }
-    return Array.from(this.#lost.values(), ({ pool }) => pool);
+    return Array.from(this.#lostPools.values(), ({ pool }) => pool);
   }
 
   /** Whether any worker serves this model, or has served it since this dispatcher started. */
@@ -91,7 +91,7 @@ export class LivePools {
       const contract = findCommonVersion(this.#contract, { oldest, newest });
       livePool = { key, tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
       this.#pools.set(key, livePool);
-      this.#lost.delete(key);
+      this.#lostPools.delete(key);
     }
     return livePool;
   }
@@ -107,7 +107,7 @@ export class LivePools {
     // Drops expired entries, because nobody else may call `findLost`.
     this.findLost(now);
     const { credentialName } = worker.address;
-    this.#lost.set(key, { pool, at: now, credentialName, bytes: worker.announcementBytes.length });
+    this.#lostPools.set(key, { pool, at: now, credentialName, bytes: worker.announcementBytes.length });
     if (credentialName !== openCredentialName) this.#dropOldestLost(credentialName);
     for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
     for (const { name, givenName = name } of pool.tools) {
@@ -119,10 +119,10 @@ export class LivePools {
   /** Drops the oldest lost pools of a credential that has too many, so that workers that come, change and go cannot fill the memory. */
   #dropOldestLost(credentialName: string): void {
     let leftBytes = maxLostBytes;
-    for (const [key, lost] of [...this.#lost].toReversed()) {
+    for (const [key, lost] of [...this.#lostPools].toReversed()) {
       if (lost.credentialName !== credentialName) continue;
       leftBytes -= Math.max(minLostBytes, lost.bytes);
-      if (leftBytes < 0) this.#lost.delete(key);
+      if (leftBytes < 0) this.#lostPools.delete(key);
     }
   }
 }

@@ -95,7 +95,7 @@ export class LiveWorkers {
   }
 
   /** Returns the worker at an address; undefined if it is not known. */
-  at(address: WorkerAddress): LiveWorker | undefined {
+  findByAddress(address: WorkerAddress): LiveWorker | undefined {
     const worker = this.#workers.get(formatWorkerId(address));
     return worker?.address.tier === address.tier ? worker : undefined;
   }
@@ -180,7 +180,7 @@ export class LiveWorkers {
   /** Handles a short heartbeat with the digest of an announcement that has not arrived. The heartbeat is a sign of life all the same. */
   #onUnknownDigest({ digest }: ShortHeartbeat, address: WorkerAddress, known: LiveWorker | undefined): void {
     if (known) this.#recordHeartbeat(known, known.announcement.busy);
-    this.#requests.request(address, () => this.at(address)?.announcement.digest !== digest);
+    this.#requests.request(address, () => this.findByAddress(address)?.announcement.digest !== digest);
   }
 
   #recordHeartbeat(worker: LiveWorker, busy: number): void {

@@ -59,7 +59,7 @@ export class ModelHealth {
   eject(reason: EjectionReason, now: number, isOwn: boolean): void {
     if (now - this.#recoveredAt > relapseMs) this.#relapses = 0;
     const { model } = this;
-    this.#ejection = { model, reason, isOwn, at: now, probeAt: now + this.#backoffMs(), probeGrant: undefined };
+    this.#ejection = { model, reason, isOwn, at: now, probeAt: now + this.#computeBackoffMs(), probeGrant: undefined };
   }
 
   /** Ends the ejection. */
@@ -80,7 +80,7 @@ export class ModelHealth {
    */
   recordProbeFailure(grant: string, now: number): boolean {
     if (!this.#ejection || this.#ejection.probeGrant !== grant) return false;
-    this.#ejection.probeAt = now + this.#backoffMs();
+    this.#ejection.probeAt = now + this.#computeBackoffMs();
     this.#ejection.probeGrant = undefined;
     return true;
   }
@@ -96,7 +96,7 @@ export class ModelHealth {
   }
 
   /** Returns the milliseconds until the next probe. They are partly random, so that many dispatchers do not probe at the same moment. */
-  #backoffMs(): number {
+  #computeBackoffMs(): number {
     const ms = Math.min(maxProbeMs, firstProbeMs * 2 ** this.#relapses);
     this.#relapses = Math.min(this.#relapses + 1, 10);
     return ms * (0.75 + Math.random() * 0.5);

@@ -27,7 +27,7 @@ export class OutcomeAverage {
   #firstTokenMs = 0;
   #decayedAt = 0;
   #firstTokensComparedAt = 0;
-  readonly #faults: Record<Fault, FaultCount> = { failure: noFaults(), refusal: noFaults() };
+  readonly #faults: Record<Fault, FaultCount> = { failure: createFaultCount(), refusal: createFaultCount() };
 
   countGood(now: number): void {
     this.#decay(now);
@@ -135,6 +135,6 @@ export class OutcomeAverage {
   }
 }
 
-function noFaults(): FaultCount {
+function createFaultCount(): FaultCount {
   return { weight: 0, inRow: 0, countedAt: 0, comparedAt: 0, standsOut: false };
 }

@@ -164,12 +164,12 @@ export class OutcomeJudge {
 
 /** Whether a worker may be ejected with a model: at most half of its pool's workers that take jobs would then be ejected. */
 export function mayEject({ pool }: LiveWorker, model: string): boolean {
-  let taking = 0;
-  let ejected = 1;
+  let acceptingWorkers = 0;
+  let ejectedWorkers = 1;
   for (const { announcement, health } of pool.workers) {
     if (!announcement.accepting) continue;
-    taking += 1;
-    if (health.isEjected(model)) ejected += 1;
+    acceptingWorkers += 1;
+    if (health.isEjected(model)) ejectedWorkers += 1;
   }
-  return ejected <= taking / 2;
+  return ejectedWorkers <= acceptingWorkers / 2;
 }

@@ -9,7 +9,7 @@ const lostAfterMs = 3_300;
 const lateAfterMs = 1_500;
 
 /** Maximum milliseconds in which the broker answers a ping unless it was blocked. */
-const maxPromptMs = 500;
+const maxAnswerMs = 500;
 
 const checkEveryMs = 250;
 
@@ -63,7 +63,7 @@ export class SilenceCheck {
     this.#broker
       .flush()
       .then(() => {
-        if (performance.now() - now > maxPromptMs) this.#restartSilence();
+        if (performance.now() - now > maxAnswerMs) this.#restartSilence();
         else this.#onSilent(this.#findSilent(performance.now()));
       })
       .catch((error: unknown) => this.#log.debug({ err: error }, 'the broker cannot be asked whether workers are lost'))

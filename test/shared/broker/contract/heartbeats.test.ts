@@ -119,7 +119,7 @@ it('an ingress has the right busy slots when an announcement is repeated after s
   const address = { tier: 'gpu', credentialName: 'open', worker: 'hand' } as const;
   const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });
   const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
-  const busy = (): number | undefined => workers.at(address)?.announcement.busy;
+  const busy = (): number | undefined => workers.findByAddress(address)?.announcement.busy;
   send(JSON.stringify(announcement));
   await until(() => busy() === 1);
   send(encodeShortHeartbeat({ digest: 'abc', busy: 3 }));

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ContinuationMemory, defaultContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
+import {
+  ContinuationMemory,
+  computeDefaultContinueBytes,
+} from '#shared/broker/dispatch/continuation/continuation-memory.ts';
 
 const mib = 1024 * 1024;
 
@@ -70,6 +73,6 @@ describe('the memory of a stream that can continue', () => {
     [512 * mib, 64 * mib],
     [2 ** 63, 256 * mib],
   ])('has, for a memory limit of %d bytes, a default of %d bytes', (limit, bytes) => {
-    expect(defaultContinueBytes(limit)).toBe(bytes);
+    expect(computeDefaultContinueBytes(limit)).toBe(bytes);
   });
 });

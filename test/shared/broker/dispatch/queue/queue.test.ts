@@ -189,7 +189,7 @@ describe.concurrent('a claim', () => {
   ): Promise<string> {
     const address = (name: string) => ({ tier: 'gpu', credentialName: 'open', worker: name }) as const;
     const inbox = broker.subjects.inbox(address(inboxOf));
-    const { offersAt = '' } = workers.at(address(inboxOf))?.announcement ?? {};
+    const { offersAt = '' } = workers.findByAddress(address(inboxOf))?.announcement ?? {};
     const announced = offersAt.slice(inbox.length + 1).split('.')[0] || 'any';
     const subject = broker.subjects.claim(ticket.ingress, address(worker));
     const answers: string[] = [];
