@@ -79,8 +79,9 @@ export class Broker {
    */
   requireCredentialName(role: Role): string {
     if (!this.#credential) return openCredentialName;
-    const { role: ownRole, name } = this.#credential;
-    if (ownRole !== role) throw new ConfigError(`the credential ${name} is for ${ownRole}, not for ${role}`);
+    const { role: credentialRole, name } = this.#credential;
+    if (credentialRole !== role)
+      throw new ConfigError(`the credential ${name} is for ${credentialRole}, not for ${role}`);
     return name;
   }
 

@@ -14,8 +14,8 @@ import type { WorkerLink } from './worker-link.ts';
 import { classifyFault, type OutcomeJudge } from './workers/outcome-judge.ts';
 
 /**
- * The errors that a client gets as they are if they end a stream that waits for another worker. They do not come from the failed attempt to
- * continue. Instead of any other error, the client gets the error of the worker that was lost.
+ * The errors that a client gets as they are if they end a stream that waits for another worker, because they are no failure of that other
+ * worker. Instead of any other error, the client gets the error of the worker that was lost.
  */
 const unmaskedErrors: ReadonlySet<ErrorCode> = new Set([
   'workers_died',
@@ -83,13 +83,13 @@ export class JobEndings {
   /**
    * Handles the loss of the job's worker, or of frames. The job moves to another worker. It fails with `worker_lost` if it must not move:
    * if the client has got a part of an answer that cannot continue, if a tool call may have had effects, or if no attempts are left.
-   * @param unbegun whether the worker reports that it never began the job
+   * @param isUnbegun whether the worker reports that it never began the job
    */
-  onWorkerLost(job: Job, message: string, unbegun = false): void {
+  onWorkerLost(job: Job, message: string, isUnbegun = false): void {
     if (job.isOver) return;
     this.#dependencies.link.cancel(job);
     const error = new RouterError('worker_lost', message);
-    if (!this.#mayMove(job, unbegun)) return this.fail(job, unbegun ? error : markEffects(job, error));
+    if (!this.#mayMove(job, isUnbegun)) return this.fail(job, isUnbegun ? error : markEffects(job, error));
     job.avoidWorker(false);
     this.#move(job, error);
   }
@@ -252,10 +252,10 @@ export class JobEndings {
   }
 
   /** Whether the job may go to another worker. A tool call that has begun may have had effects before the loss, and must not run twice. */
-  #mayMove({ canMove, attempts, request, death }: Job, unbegun = false): boolean {
+  #mayMove({ canMove, attempts, request, death }: Job, isUnbegun = false): boolean {
     const countedAttempts = death ? attempts - 1 : attempts;
     return (
-      canMove && (unbegun || request.operation !== 'execute_tool') && countedAttempts < this.#dependencies.maxAttempts
+      canMove && (isUnbegun || request.operation !== 'execute_tool') && countedAttempts < this.#dependencies.maxAttempts
     );
   }
 

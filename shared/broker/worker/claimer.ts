@@ -96,13 +96,13 @@ export class Claimer {
   }
 
   /** Whether the body of this grant is still on the way. */
-  isReceiving(grant: string): boolean {
-    return this.#findByGrant(grant) !== undefined;
+  isReceiving(grantToken: string): boolean {
+    return this.#findByGrantToken(grantToken) !== undefined;
   }
 
   /** Drops a grant whose body is still on the way, because the client has left. */
-  dropGrant(grant: string): void {
-    const id = this.#findByGrant(grant);
+  dropGrant(grantToken: string): void {
+    const id = this.#findByGrantToken(grantToken);
     if (id !== undefined) this.#finish(id, { kind: 'gone' });
   }
 
@@ -145,8 +145,8 @@ export class Claimer {
   }
 
   /** Returns the id of the claim that is receiving the body of this grant. */
-  #findByGrant(wanted: string): string | undefined {
-    for (const [id, { grant }] of this.#pending) if (grant && parseGrantToken(grant.reply) === wanted) return id;
+  #findByGrantToken(grantToken: string): string | undefined {
+    for (const [id, { grant }] of this.#pending) if (grant && parseGrantToken(grant.reply) === grantToken) return id;
     return undefined;
   }
 

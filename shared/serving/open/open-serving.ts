@@ -121,7 +121,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
     log,
   });
   releases.add('registry', () => registry.close());
-  const grant = (): void => workers.setCredentialModels(registry.current().credentials);
+  const grant = (): void => workers.setCredentialEntries(registry.current().credentials);
   registry.onChange(grant);
   grant();
   const ledger = new UsageLedger(redis.redis, prefix, log, {

@@ -214,7 +214,7 @@ describe('workers and models in the console', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('The file and the command apart').click();
     const shown = await dialog.getByRole('group', { name: 'the credential' }).innerText();
-    expect(parseCredential(shown)).toMatchObject({ owner: name, role: 'gpu', prefix: here.cluster.prefix });
+    expect(parseCredential(shown)).toMatchObject({ name, role: 'gpu', prefix: here.cluster.prefix });
     const command = await dialog.getByRole('group', { name: 'the command' }).innerText();
     const expected = `^ENGINE_URL=\\S+ npx rtr worker gpu --nats \\S+ --credentials ${name}\\.creds$`;
     expect(command).toMatch(new RegExp(expected));

@@ -63,7 +63,8 @@ export class FairLane<Job extends QueuedJob> {
   /** The owners that have had a claim, with their keys. The owner that is next in line comes first. */
   readonly #regulars = new WeightedOrder<OwnerPlaces<Job>>();
   /**
-   * Whether the last claim went to a newcomer. The next claim then goes to a regular owner, so that no owner gains by leaving and coming back.
+   * Whether the last claim went to a newcomer. The next claim then goes to a regular owner, so that no owner gains by leaving and coming
+   * back.
    */
   #wasNewcomer = false;
   /** The number of jobs with a ticket. */

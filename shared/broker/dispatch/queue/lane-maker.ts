@@ -19,7 +19,7 @@ const newLaneRate = { burst: 100, perSecond: 10 / 60, minCost: 1 };
 /** The rate at which lanes are made again that were lost with a restart of the broker. They cost less than new lanes. */
 const lostLaneRate = { burst: 500, perSecond: 2, minCost: 1 };
 
-/** Milliseconds after the creation of lanes during which they are not made again. */
+/** Minimum milliseconds between two creations of the same lanes. */
 const minRecreationMs = 1_000;
 
 /** Number of pools in `#madeAt` above which those are dropped whose lanes the broker may have removed. */

@@ -34,8 +34,8 @@ export interface TicketsOptions {
 /** The number of lanes into which a job's tickets are published at first, if no pool has a free slot. */
 const firstLanes = 8;
 /**
- * The number of lanes from which a job's tickets overflow only into lanes whose pools have a free slot. A job in hundreds of lanes would
- * cost hundreds of tickets, of which one is claimed.
+ * Maximum lanes in which a job waits without a free slot. Once it waits in so many, its tickets overflow only into lanes whose pools have a
+ * free slot. A job in hundreds of lanes would cost hundreds of tickets, of which one is claimed.
  */
 const maxLanes = 16;
 
@@ -45,8 +45,8 @@ const maxLanes = 16;
  */
 function chooseLeastBusy(placements: readonly Placement[], count: number): readonly Placement[] {
   if (placements.length <= count) return placements;
-  const load = ({ pool }: Placement): number => pool.waiting / Math.max(1, pool.workers.size);
-  const order = placements.map((placement, at) => ({ placement, at, load: load(placement) }));
+  const loadOf = ({ pool }: Placement): number => pool.waiting / Math.max(1, pool.workers.size);
+  const order = placements.map((placement, at) => ({ placement, at, load: loadOf(placement) }));
   const groupOf = new Map<number | undefined, number>();
   for (const { placement, at } of order) {
     const { group } = placement;
@@ -99,10 +99,11 @@ export class Tickets {
     job.recordWorkerSearch(placements.length > 0);
     if (placements.length === 0) return;
     const { open, nextAt } = findOpenPlacements(job, placements);
-    const free = open.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
+    const withFreeSlot = open.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
     const isNew = !job.tickets.isAdmitted && job.attempts === 0;
-    if (isNew && !free && (this.#areFull(job, open) || this.#isWaitTooLong(job, placements))) return this.#onFull(job);
-    if (free) this.#addTicket(job, free, true);
+    if (isNew && !withFreeSlot && (this.#areFull(job, open) || this.#isWaitTooLong(job, placements)))
+      return this.#onFull(job);
+    if (withFreeSlot) this.#addTicket(job, withFreeSlot, true);
     else for (const placement of chooseLeastBusy(open, firstLanes)) this.#addTicket(job, placement, false);
     this.#planOverflow(job, open, nextAt);
   }
@@ -115,9 +116,9 @@ export class Tickets {
     const { open, nextAt } = findOpenPlacements(job, rankPlacements(job));
     const { placed } = job.tickets;
     const furtherPlacements = open.filter(({ pool }) => !placed.has(pool));
-    const free = furtherPlacements.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
-    const [next] = free || placed.size >= maxLanes ? [free] : chooseLeastBusy(furtherPlacements, 1);
-    if (next) this.#addTicket(job, next, next === free);
+    const withFreeSlot = furtherPlacements.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
+    const [next] = withFreeSlot || placed.size >= maxLanes ? [withFreeSlot] : chooseLeastBusy(furtherPlacements, 1);
+    if (next) this.#addTicket(job, next, next === withFreeSlot);
     this.#planOverflow(job, open, nextAt);
   }
 
@@ -184,6 +185,7 @@ export class Tickets {
     return waitMs !== undefined && waitMs > maxWaitMs;
   }
 
+  /** Sets when a ticket overflows into one of the open placements, or else into the placement that opens at `nextAt`. */
   #planOverflow(job: Job, open: readonly Placement[], nextAt: number): void {
     const hasMore = open.some(({ pool }) => !job.tickets.placed.has(pool));
     job.tickets.setOverflowAt(hasMore ? performance.now() + this.#overflowMs : nextAt);
@@ -207,11 +209,11 @@ export class Tickets {
   }
 
   /** Adds a ticket. It is published at once if the pool has a free slot, or if a worker has had the job before or refused it. */
-  #addTicket(job: Job, placement: Placement, isFree: boolean): void {
+  #addTicket(job: Job, placement: Placement, hasFreeSlot: boolean): void {
     const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;
     const lane = this.getLane(pool, job.request.class);
-    const place = lane.add(job, isFree || job.attempts + job.refusals > 0);
+    const place = lane.add(job, hasFreeSlot || job.attempts + job.refusals > 0);
     this.#waitingByTier.get(pool.tier)?.count(job, 1);
     job.tickets.addTicket(placement, place, (leavesTicket) => lane.remove(place, leavesTicket));
     if (!place.isHeld) this.#publish(job, pool);

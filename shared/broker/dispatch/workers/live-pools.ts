@@ -16,6 +16,7 @@ const minLostBytes = 4 * 1024;
 
 interface LostPool {
   pool: LivePool;
+  /** When the pool lost its last worker. */
   at: number;
   /** The name of the credential of the pool's last worker. */
   credentialName: string;
@@ -43,7 +44,7 @@ export class LivePools {
     return this.#pools.values();
   }
 
-  /** Returns the pools whose last worker was lost within the last minute, and may come back. */
+  /** Returns the pools whose last worker was lost within the last minute, and may come back. Forgets those that were lost earlier. */
   findLost(now: number): LivePool[] {
     for (const [key, { at }] of this.#lostPools) {
       if (now - at <= keepLostMs) break;
@@ -104,7 +105,7 @@ export class LivePools {
     const { key } = pool;
     this.#pools.delete(key);
     const now = performance.now();
-    // Drops expired entries, because nobody else may call `findLost`.
+    // Forgets earlier losses, because nobody else may call `findLost`.
     this.findLost(now);
     const { credentialName } = worker.address;
     this.#lostPools.set(key, { pool, at: now, credentialName, bytes: worker.announcementBytes.length });

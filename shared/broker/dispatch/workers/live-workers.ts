@@ -79,7 +79,7 @@ export class LiveWorkers {
   }
 
   /** Sets the models and tools that workers may serve, by their credential, and parses all announcements again. */
-  setCredentialModels(entries: CredentialEntries): void {
+  setCredentialEntries(entries: CredentialEntries): void {
     this.#rules.models.setEntries(entries);
     this.#rules.tools.setEntries(entries);
     for (const worker of this.#workers.values()) this.#readAgain(worker);
@@ -168,13 +168,13 @@ export class LiveWorkers {
       return;
     }
     if (known && announcement.startedAt > known.announcement.startedAt) this.#remove([known], 'replaced');
-    this.#record(address, announcement, Buffer.from(payload));
+    this.#recordAnnouncement(address, announcement, Buffer.from(payload));
   }
 
   /** Parses a worker's announcement again because the models that it may serve have changed. This is not a sign of life. */
   #readAgain({ announcementBytes, address, announcement: { busy } }: LiveWorker): void {
     const announcement = this.#reader.readAgain(announcementBytes, address);
-    if (announcement) this.#record(address, { ...announcement, busy }, announcementBytes);
+    if (announcement) this.#recordAnnouncement(address, { ...announcement, busy }, announcementBytes);
   }
 
   /** Handles a short heartbeat with the digest of an announcement that has not arrived. The heartbeat is a sign of life all the same. */
@@ -191,17 +191,18 @@ export class LiveWorkers {
     worker.getsNoOffers = false;
   }
 
-  #record(address: WorkerAddress, parsed: Announcement, announcementBytes: Buffer): void {
+  /** Adds the worker with this announcement, or updates it, unless a limit forbids that. */
+  #recordAnnouncement(address: WorkerAddress, parsed: Announcement, announcementBytes: Buffer): void {
     const id = formatWorkerId(address);
     const known = this.#workers.get(id);
     const key = this.#pools.computeKey(parsed);
     const isFull = !known && this.#workers.size >= maxWorkers;
     const share = { pool: key, models: parsed.models.length, bytes: announcementBytes.length };
     if (isFull || !this.#usage.change(address.credentialName, known && shareOf(known), share)) {
-      const why = isFull
+      const message = isFull
         ? 'too many workers, one is ignored'
         : 'a credential has too many workers, pools or models, one worker is ignored';
-      return this.#log.error({ worker: id }, why);
+      return this.#log.error({ worker: id }, message);
     }
     const pool = this.#pools.getOrCreatePool(key, parsed);
     // The workers of a pool announce the same models and tools, which are stored once.
@@ -253,6 +254,7 @@ export class LiveWorkers {
     for (const other of this.#rules.tools.recordNames(address, tools, this.#workers.values())) this.#readAgain(other);
   }
 
+  /** Removes workers, and then calls the listeners. */
   #remove(workers: readonly LiveWorker[], loss: Loss): void {
     if (workers.length === 0) return;
     for (const worker of workers) {

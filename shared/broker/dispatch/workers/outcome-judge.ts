@@ -10,7 +10,7 @@ import type { Fault } from './outcome-average.ts';
 /** Milliseconds for which the result of a comparison with the peers is used again, because each comparison goes through the whole pool. */
 const comparisonValidMs = { faults: 100, firstTokens: 1_000 };
 
-/** Minimum milliseconds of a wait for the first piece that counts as a failure, and between two such failures of one job. */
+/** Minimum milliseconds of a wait for the first piece so that it counts as a failure, and between two such failures of one job. */
 const lateMs = 2_000;
 
 /** Returns what an error says about the worker that reports it: it failed, it refused the request, or nothing (`none`). */
@@ -80,7 +80,7 @@ export class OutcomeJudge {
   recordFailure(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
     const fault = classifyFault(code);
     if (fault === 'failure') this.#countFailure(attempt, code, now);
-    return fault === 'refusal' ? this.#isRefusedAlone(job, attempt, code, now) : movable;
+    return fault === 'refusal' ? this.#recordRefusal(job, attempt, code, now) : movable;
   }
 
   /**
@@ -113,7 +113,11 @@ export class OutcomeJudge {
     this.#eject(worker, model, reason, now);
   }
 
-  #isRefusedAlone(job: Job, attempt: Attempt, code: ErrorCode, now: number): boolean {
+  /**
+   * Records that a worker has refused a job.
+   * @returns whether another worker may serve the job
+   */
+  #recordRefusal(job: Job, attempt: Attempt, code: ErrorCode, now: number): boolean {
     const first = this.#refusals.get(job)?.attempt;
     if (first) {
       const health = first.worker.health.find(first.placement.model);
@@ -129,13 +133,13 @@ export class OutcomeJudge {
   /**
    * Handles that a worker serves a job. If another worker has refused the job, and stands out with its refusals, ejects that other worker.
    */
-  #onServedElsewhere(job: Job, server: LiveWorker, now: number): void {
+  #onServedElsewhere(job: Job, servingWorker: LiveWorker, now: number): void {
     const refusal = this.#refusals.get(job);
     if (!refusal) return;
     this.#refusals.delete(job);
     const { worker, placement } = refusal.attempt;
     const health = worker.health.find(placement.model);
-    if (worker === server || health?.ejection || !health?.outcomes.refusesAlone) return;
+    if (worker === servingWorker || health?.ejection || !health?.outcomes.refusesAlone) return;
     this.#eject(worker, placement.model, refusal.code, now);
   }
 

@@ -35,7 +35,7 @@ describe('a credential of a worker', () => {
     expect(status).toBe(201);
     const addresses = 'nats://10.0.0.7:4222,wss://router.example.com/nats';
     expect(body.command).toBe(`npx rtr worker gpu --nats ${addresses} --credentials joes-box.creds`);
-    expect(parseCredential(body.text)).toMatchObject({ role: 'gpu', owner: 'joes-box', prefix: 'rtr' });
+    expect(parseCredential(body.text)).toMatchObject({ role: 'gpu', name: 'joes-box', prefix: 'rtr' });
     const { expiresAt, issuedAt } = body.credential;
     expect(body.credential).toEqual({ name: 'joes-box', tier: 'gpu', issuedAt, expiresAt });
     expect(issuedAt).toBeGreaterThanOrEqual(before);

@@ -38,7 +38,7 @@ describe('rtr credentials', () => {
     for (const role of roles) {
       const file = join(out, `${role}.creds`);
       expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(parseCredential(readFileSync(file, 'utf8'))).toMatchObject({ role, owner: role, prefix: 'mine' });
+      expect(parseCredential(readFileSync(file, 'utf8'))).toMatchObject({ role, name: role, prefix: 'mine' });
     }
     expect(statSync(join(out, 'authority.json')).mode & 0o777).toBe(0o600);
     const before = readFileSync(join(out, 'nats-auth.conf'), 'utf8');
@@ -56,7 +56,7 @@ describe('rtr credentials', () => {
     rmdirSync(inTheWay);
     await initCredentials({ out, prefix: 'mine', print });
     for (const role of roles)
-      expect(parseCredential(readFileSync(join(out, `${role}.creds`), 'utf8'))).toMatchObject({ role, owner: role });
+      expect(parseCredential(readFileSync(join(out, `${role}.creds`), 'utf8'))).toMatchObject({ role, name: role });
   });
 
   it('revoke that was interrupted can be repeated', async () => {

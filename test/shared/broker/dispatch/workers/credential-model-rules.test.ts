@@ -68,9 +68,9 @@ describe('an announcement', () => {
     announceModels(ingress, 'cloud', 'cloud', ['claude']);
     announceModels(ingress, 'gpu', 'joe', ['claude', 'qwen']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen']));
-    ingress.workers.setCredentialModels({ joe: { models: ['claude'] } });
+    ingress.workers.setCredentialEntries({ joe: { models: ['claude'] } });
     expect(modelsOf(ingress, 'joe')).toEqual(['claude']);
-    ingress.workers.setCredentialModels({});
+    ingress.workers.setCredentialEntries({});
     expect(modelsOf(ingress, 'joe')).toEqual(['qwen']);
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
@@ -79,7 +79,7 @@ describe('an announcement', () => {
     announceModels(ingress, 'gpu', 'joe', ['qwen', 'llama']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen', 'llama']));
     const before = ingress.workers.get('joe.w')?.lastHeartbeatAt;
-    ingress.workers.setCredentialModels({ joe: { models: ['qwen'] } });
+    ingress.workers.setCredentialEntries({ joe: { models: ['qwen'] } });
     expect(modelsOf(ingress, 'joe')).toEqual(['qwen']);
     expect(ingress.workers.get('joe.w')?.lastHeartbeatAt).toBe(before);
   });

@@ -85,7 +85,7 @@ describe('what workers announce', () => {
     for (const each of order === 'after' ? both : both.toReversed()) each();
     await until(() => expect(namesOf(ingress, 'ann.w')).toEqual(['mine']));
     expect(namesOf(ingress, 'tools.w')).toEqual(['add']);
-    ingress.workers.setCredentialModels({ ann: { tools: ['add'] } });
+    ingress.workers.setCredentialEntries({ ann: { tools: ['add'] } });
     expect(namesOf(ingress, 'ann.w')).toEqual(['add']);
   });
 });
