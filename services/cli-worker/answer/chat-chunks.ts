@@ -7,7 +7,7 @@ import type { Outcome } from './outcome.ts';
 /** Data of the last event of a stream in the chat format. */
 export const chatDone = '[DONE]';
 
-export function encodePart(part: AnswerPart): string {
+export function encodePartChunk(part: AnswerPart): string {
   return JSON.stringify({ choices: [{ index: 0, delta: toDelta(part), finish_reason: null }] });
 }
 
@@ -26,7 +26,7 @@ function toChatCall({ id, name, arguments: json }: CallPart): JsonObject {
   return { id, type: 'function', function: { name, arguments: json } };
 }
 
-export function encodeEnd({ finishReason, usage }: Outcome): string {
+export function encodeEndChunk({ finishReason, usage }: Outcome): string {
   return JSON.stringify({
     choices: [{ index: 0, delta: {}, finish_reason: finishReason }],
     ...(usage && { usage: toChatUsage(usage) }),

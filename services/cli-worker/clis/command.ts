@@ -1,8 +1,25 @@
-import { writeTranscript, type Conversation } from '#shared/translate/conversation/conversation.ts';
+import {
+  conversationUpstream,
+  writeTranscript,
+  type Conversation,
+} from '#shared/translate/conversation/conversation.ts';
+import { conversationTranslations } from '#shared/translate/translations.ts';
+import { AnswerLimit } from '../answer/answer-limit.ts';
+import { buildChatBody, chatDone, encodeEndChunk, encodePartChunk } from '../answer/chat-chunks.ts';
+import type { Dialogue } from '../answer/dialogue.ts';
 import type { CliProcess } from '../process/cli-process.ts';
-import { conversationDialogue } from '../answer/conversation-dialogue.ts';
 import type { AnswerPart, ConversationCli, ConversationSession, StartOptions } from './cli.ts';
 import type { Outcome } from '../answer/outcome.ts';
+
+/** The dialogue with a program that reads a conversation and answers with text. The pieces of an answer are written as chat chunks. */
+const conversationDialogue: Dialogue<Conversation, AnswerPart> = {
+  upstream: conversationUpstream,
+  translations: conversationTranslations,
+  createLimiter: (conversation) => new AnswerLimit(conversation),
+  encodePiece: encodePartChunk,
+  encodeEnd: (outcome) => [encodeEndChunk(outcome), chatDone],
+  encodeWhole: buildChatBody,
+};
 
 /**
  * Creates the driver of any program that reads a prompt from its standard input up to the end, and prints its answer as text.

@@ -6,7 +6,7 @@ import { responsesToChat } from '#shared/translate/responses-chat/responses-to-c
 import type { ModelTraits, Translation } from '#shared/translate/translation.ts';
 import { unsupportedInChat, unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { chatDone, encodeEnd, encodePart, buildChatBody } from '../answer/chat-chunks.ts';
+import { chatDone, encodeEndChunk, encodePartChunk, buildChatBody } from '../answer/chat-chunks.ts';
 import type { Dialogue } from '../answer/dialogue.ts';
 import { AnswerLimit } from '../answer/answer-limit.ts';
 import type { AnswerPart } from './cli.ts';
@@ -59,8 +59,8 @@ export function createItemsDialogue<Request extends AnswerLimits>(
       ),
     ],
     createLimiter: (request) => new AnswerLimit(request),
-    encodePiece: encodePart,
-    encodeEnd: (outcome) => [encodeEnd(outcome), chatDone],
+    encodePiece: encodePartChunk,
+    encodeEnd: (outcome) => [encodeEndChunk(outcome), chatDone],
     encodeWhole: buildChatBody,
   };
 }

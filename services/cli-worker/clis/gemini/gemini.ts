@@ -5,8 +5,8 @@ import type { ProcessStarter } from '../../process/process-starter.ts';
 import type { AnswerPart, Cli, StartOptions } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
 import { ToolListServer } from '../tool-list-server.ts';
-import { geminiDialogue } from './gemini-dialogue.ts';
-import { toolPrefix, type GeminiRequest } from './gemini-request.ts';
+import { createItemsDialogue } from '../items-dialogue.ts';
+import { readGeminiRequest, toolPrefix, type GeminiRequest } from './gemini-request.ts';
 import { GeminiSession } from './gemini-session.ts';
 import { probeGemini } from './probe-gemini.ts';
 
@@ -18,6 +18,9 @@ const allowedVariables = [
   'GOOGLE_CLOUD_PROJECT',
   'GOOGLE_CLOUD_LOCATION',
 ];
+
+/** The dialogue with Gemini CLI, which reads turns with the parts of Google's API. It sends on PDFs, but not the schema of an answer. */
+const geminiDialogue = createItemsDialogue(readGeminiRequest, { takesFiles: true, takesSchemas: false });
 
 /** Gemini CLI, driven over the Agent Client Protocol. Each conversation has a session of its own. */
 export const gemini: Cli<GeminiRequest, AnswerPart> = {
