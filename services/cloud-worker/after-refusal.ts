@@ -7,14 +7,14 @@ export interface ChangeableRequest<Request> {
   /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
   leastEffort: MinimalEffort | undefined;
   /** Creates the same request in another format, for a provider that lacks the path of `format`. Keeps the client's body in memory. */
-  inOther?: (() => Request) | undefined;
+  inOtherFormat?: (() => Request) | undefined;
   /** Creates the same request with this effort, for a model that refuses the current one. Keeps the client's body in memory. */
   withEffort?: ((effort: string) => Request) | undefined;
 }
 
 export interface RequestChanges {
   /** Whether the request is in another format than the first choice. */
-  isElsewhere?: boolean;
+  isInOtherFormat?: boolean;
   effort?: string | undefined;
 }
 
@@ -41,13 +41,13 @@ export function mayRetryChanged(status: number): boolean {
 export function findChangedRequest<Request>(
   error: unknown,
   status: number,
-  { format, leastEffort, inOther, withEffort }: ChangeableRequest<Request>,
+  { format, leastEffort, inOtherFormat, withEffort }: ChangeableRequest<Request>,
   hasTools: boolean,
 ): { prepared: Request; lesson: RefusalToRemember } | undefined {
   const isOtherFormat = status === badRequest && hasTools && namesResponsesPath(error);
-  if ((status === noSuchPath || isOtherFormat) && inOther) {
+  if ((status === noSuchPath || isOtherFormat) && inOtherFormat) {
     // A request for a model that does not exist also gets this status, at every path. The changed request shows whether it is the path.
-    return { prepared: inOther(), lesson: { refused: isOtherFormat ? toolsRefusalName(format) : format } };
+    return { prepared: inOtherFormat(), lesson: { refused: isOtherFormat ? toolsRefusalName(format) : format } };
   }
   const effort = leastEffort && status === badRequest ? chooseAcceptedEffort(error, leastEffort) : undefined;
   if (leastEffort === undefined || effort === undefined || !withEffort) return undefined;

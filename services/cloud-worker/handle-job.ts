@@ -58,7 +58,7 @@ interface JobFacts {
   model: ModelInfo;
   /** Headers of the client that are sent to an upstream of the same format. */
   headers: GrantedJob['headers'];
-  fixed: FixedAnswerFields;
+  answerFields: FixedAnswerFields;
   hasTools: boolean;
 }
 
@@ -116,7 +116,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const read = readRequest(job);
     const { tools } = read.request;
     const hasTools = Array.isArray(tools) && tools.length > 0;
-    const jobFacts: JobFacts = { client: job.format, model, headers, fixed: { answerId, ownerKey }, hasTools };
+    const jobFacts: JobFacts = { client: job.format, model, headers, answerFields: { answerId, ownerKey }, hasTools };
     const chosen = chooseFormatFor(jobFacts, (format) => isRefused(jobFacts, format));
     if (job.operation === 'count_tokens') {
       const count = await withClientErrors(countInputTokens(chosen, jobFacts, read.request, signal), signal);
@@ -143,7 +143,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   ): PreparedRequest {
     const { format } = chosen.servedFormat;
     const otherFormat = chooseFormatFor(jobFacts, (name) => name === format.name || isRefused(jobFacts, name));
-    const hasOther = changes.isElsewhere !== true && otherFormat.servedFormat.format !== format;
+    const hasOther = changes.isInOtherFormat !== true && otherFormat.servedFormat.format !== format;
     const request = writeProviderRequest(chosen, jobFacts, body, signal, changes.effort);
     return {
       chosen,
@@ -151,7 +151,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       format: format.name,
       leastEffort: request.leastEffort,
       ...(hasOther && {
-        inOther: () => prepare(otherFormat, jobFacts, body, signal, { ...changes, isElsewhere: true }),
+        inOtherFormat: () => prepare(otherFormat, jobFacts, body, signal, { ...changes, isInOtherFormat: true }),
       }),
       ...(request.leastEffort !== undefined && {
         withEffort: (effort) => prepare(chosen, jobFacts, body, signal, { ...changes, effort }),
@@ -174,7 +174,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
         status = answerStatus;
         if (mayRetryChanged(status)) return;
         // No changed request can follow any more. Drops the functions that keep the client's body in memory.
-        prepared.inOther = undefined;
+        prepared.inOtherFormat = undefined;
         prepared.withEffort = undefined;
       };
       try {
@@ -194,14 +194,14 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function translate(
     translation: Translation,
     { adapt, compacts, encrypts }: Omit<ServedFormat, 'format'>,
-    { model, client, fixed }: JobFacts,
+    { model, client, answerFields }: JobFacts,
     body: JsonObject,
   ): JsonObject {
     const { takesFiles, takesCustomTools } = provider;
     const { id, maxOutput, thinkingTypes, capabilities } = model;
     const searches = capabilities.includes(hostedCapability('web_search', client));
     const traitFlags = { takesFiles, takesCustomTools, takesPrompts, searches, compacts, encrypts };
-    const traits = { model: id, maxOutput, thinkingTypes, origin, ...traitFlags, unseal: createUnseal(fixed) };
+    const traits = { model: id, maxOutput, thinkingTypes, origin, ...traitFlags, unseal: createUnseal(answerFields) };
     return dropCostlyTier(adapt(translation.request(body, traits), model), passedTiers);
   }
 
@@ -241,7 +241,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   async function sendRequest(
     { chosen, request }: PreparedRequest,
-    { model, headers, fixed }: JobFacts,
+    { model, headers, answerFields }: JobFacts,
     { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
@@ -258,7 +258,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       translation,
       answerContext: createAnswerContext(translation.client, {
         model: model.id,
-        job: fixed,
+        job: answerFields,
         recalled,
         origin,
         usageChunk: sendsUsageChunk,

@@ -53,8 +53,8 @@ export async function handleCompletion(
   const send = stream ? streamReply : sendWholeReply;
   await answerWithSlot(engine, { facts, demo, response, signal }, (countedFacts) => {
     const stops = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
-    const { content, begun } = composeContent(prompt, suffix ?? '', demo);
-    const plan = planAnswer({ reasoning: '', content, toolCalls: [], begun }, { maxTokens, stops }, demo);
+    const { content, beginning } = composeContent(prompt, suffix ?? '', demo);
+    const plan = planAnswer({ reasoning: '', content, toolCalls: [], beginning }, { maxTokens, stops }, demo);
     const reply: Reply = {
       format: new TextFormat({ id: countedFacts.id, model, created: Math.floor(Date.now() / 1000) }),
       plan,
@@ -85,19 +85,19 @@ const firstToken = ' This';
 const maxComparedTokens = 20_000;
 
 /**
- * Returns the text for a prompt, and its beginning if the prompt already ends with it (`begun`; otherwise empty), so that an interrupted
- * text continues unchanged.
+ * Returns the text for a prompt, and its beginning if the prompt already ends with it (`beginning`; otherwise empty), so that an
+ * interrupted text continues unchanged.
  */
-function composeContent(prompt: string, suffix: string, demo: DemoOptions): { content: string; begun: string } {
+function composeContent(prompt: string, suffix: string, demo: DemoOptions): { content: string; beginning: string } {
   const { answer_tokens: tokens } = demo;
   const filler = tokens === undefined ? undefined : makeFillerText(Math.min(tokens, maxComparedTokens));
   const first = filler === undefined ? firstToken : makeFillerText(1);
   for (let at = prompt.indexOf(first); at >= 0; at = prompt.indexOf(first, at + 1)) {
-    const begun = prompt.slice(at);
+    const beginning = prompt.slice(at);
     const content = filler ?? composeText(removeDemoLine(prompt.slice(0, at)), suffix);
-    if (content.startsWith(begun)) return { content, begun };
+    if (content.startsWith(beginning)) return { content, beginning };
   }
-  return { content: composeText(removeDemoLine(prompt), suffix), begun: '' };
+  return { content: composeText(removeDemoLine(prompt), suffix), beginning: '' };
 }
 
 function makeFillerText(tokens: number): string {

@@ -15,7 +15,7 @@ export interface Answer {
   content: string;
   toolCalls: ToolCall[];
   /** Beginning of the content that the client already has; absent if it has none. */
-  begun?: string;
+  beginning?: string;
 }
 
 /**
@@ -24,28 +24,28 @@ export interface Answer {
  */
 export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const last = request.messages.at(-1);
-  const begun = request.continue_final_message && last?.role === 'assistant' ? readText(last) : undefined;
-  return begun === undefined ? compose(request, turn, demo) : composeContinued(request, turn, demo, begun);
+  const beginning = request.continue_final_message && last?.role === 'assistant' ? readText(last) : undefined;
+  return beginning === undefined ? compose(request, turn, demo) : composeContinued(request, turn, demo, beginning);
 }
 
 /**
- * Composes the answer that begins with `begun`. A client that continues an answer lowers its token limit by the tokens of the beginning.
- * As an answer mentions its limit, both the original and the lowered limit are tried.
+ * Composes the answer that begins with `beginning`. A client that continues an answer lowers its token limit by the tokens of the
+ * beginning. As an answer mentions its limit, both the original and the lowered limit are tried.
  */
-function composeContinued(input: ChatRequest, turn: Turn, demo: DemoOptions, begun: string): Answer {
+function composeContinued(input: ChatRequest, turn: Turn, demo: DemoOptions, beginning: string): Answer {
   const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens } = input;
-  const begunTokens = countTokensIn(begun);
+  const beginningTokens = countTokensIn(beginning);
   const request: ChatRequest = { ...input, messages: input.messages.slice(0, -1) };
   const originalRequest = {
     ...request,
-    ...(typeof maxTokens === 'number' && { max_tokens: maxTokens + begunTokens }),
-    ...(typeof maxCompletionTokens === 'number' && { max_completion_tokens: maxCompletionTokens + begunTokens }),
+    ...(typeof maxTokens === 'number' && { max_tokens: maxTokens + beginningTokens }),
+    ...(typeof maxCompletionTokens === 'number' && { max_completion_tokens: maxCompletionTokens + beginningTokens }),
   };
   for (const variant of [originalRequest, request]) {
     const answer = compose(variant, turn, demo);
     // With `answer_tokens`, the content is filler, so its beginning is not compared here.
-    const matchesBegun = demo.answer_tokens !== undefined || answer.content.startsWith(begun);
-    if (matchesBegun) return { ...answer, reasoning: '', begun };
+    const matchesBeginning = demo.answer_tokens !== undefined || answer.content.startsWith(beginning);
+    if (matchesBeginning) return { ...answer, reasoning: '', beginning };
   }
   return { reasoning: '', content: writeContent(request, turn, request.messages), toolCalls: [] };
 }

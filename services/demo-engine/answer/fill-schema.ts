@@ -77,10 +77,10 @@ function findType(schema: JsonObject): string {
 
 /** Returns the enum value that the user mentions, otherwise the first value. */
 function chooseFrom(values: readonly Json[], property: string, hints: HintPool): Json {
-  const named = hints.findNamed(property);
+  const namedValue = hints.findNamed(property);
   const words = hints.text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u);
   return (
-    values.find((value) => value === named) ??
+    values.find((value) => value === namedValue) ??
     values.find((value) => typeof value === 'string' && words.includes(value.toLowerCase())) ??
     values[0] ??
     null
@@ -99,8 +99,8 @@ function fillNumber(schema: JsonObject, property: string, hints: HintPool, isInt
     const value = Number(text);
     return value >= low && value <= high && (step === 0 || Number.isInteger(value / step));
   };
-  const named = hints.findNamed(property);
-  const hint = named !== undefined && fits(named) ? named : hints.take(['number'], fits);
+  const namedValue = hints.findNamed(property);
+  const hint = namedValue !== undefined && fits(namedValue) ? namedValue : hints.take(['number'], fits);
   if (hint !== undefined) return Number(hint);
   if (typeof schema['default'] === 'number') return schema['default'];
   const defaultValue = Math.min(Math.max(1, low), high);

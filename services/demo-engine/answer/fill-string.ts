@@ -9,8 +9,8 @@ import type { HintPool } from './hint-pool.ts';
  */
 export function fillString(schema: JsonObject, property: string, hints: HintPool): string {
   const fits = (value: string): boolean => fitsSchema(value, schema);
-  const named = hints.findNamed(property);
-  if (named !== undefined && fits(named)) return named;
+  const namedValue = hints.findNamed(property);
+  if (namedValue !== undefined && fits(namedValue)) return namedValue;
   const { kinds, example } = chooseExample(schema, property);
   const hint = hints.take(kinds, fits);
   if (hint !== undefined) return hint;

@@ -32,7 +32,7 @@ export function planAnswer(
   const stoppedText = applyStop(text, limits.stops);
   const content = {
     ...stoppedText,
-    pieces: takePiecesAfter(stoppedText.pieces, answer.begun ?? '') ?? stoppedText.pieces,
+    pieces: takePiecesAfter(stoppedText.pieces, answer.beginning ?? '') ?? stoppedText.pieces,
   };
   const allSteps = [
     ...splitIntoTokens(answer.reasoning).map((piece) => toStep('reasoning', piece)),

@@ -30,19 +30,19 @@ export function countTokensIn(text: string): number {
 }
 
 /**
- * Returns the pieces of a text after `begun`; undefined if the text does not begin with `begun`. If `begun` ends within a piece, the rest
- * of that piece counts no tokens.
+ * Returns the pieces of a text after `beginning`; undefined if the text does not begin with `beginning`. If `beginning` ends within a
+ * piece, the rest of that piece counts no tokens.
  */
-export function takePiecesAfter(pieces: readonly Piece[], begun: string): Piece[] | undefined {
+export function takePiecesAfter(pieces: readonly Piece[], beginning: string): Piece[] | undefined {
   let at = 0;
   for (const [index, { text }] of pieces.entries()) {
-    if (at === begun.length) return pieces.slice(index);
-    const part = begun.slice(at, at + text.length);
+    if (at === beginning.length) return pieces.slice(index);
+    const part = beginning.slice(at, at + text.length);
     if (!text.startsWith(part)) return undefined;
     at += part.length;
     if (part.length < text.length) return [{ text: text.slice(part.length), tokens: 0 }, ...pieces.slice(index + 1)];
   }
-  return at === begun.length ? [] : undefined;
+  return at === beginning.length ? [] : undefined;
 }
 
 const fillerWords = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
