@@ -6,7 +6,7 @@ import { hasKey, logins, type KnownCliKind } from './clis/logins.ts';
 
 export interface FoundCli {
   kind: KnownCliKind;
-  /** Path of its program. */
+  /** Path of the CLI's program. */
   program: string;
   /** Whether a key is set or a login exists. An expired login counts. */
   signedIn: boolean;
@@ -16,7 +16,7 @@ export interface FoundCli {
   models: string[];
 }
 
-const models: Readonly<Record<KnownCliKind, string[]>> = {
+const knownModels: Readonly<Record<KnownCliKind, string[]>> = {
   claude: ['sonnet', 'opus', 'haiku'],
   codex: [],
   gemini: ['gemini-2.5-pro', 'gemini-2.5-flash'],
@@ -29,30 +29,31 @@ const models: Readonly<Record<KnownCliKind, string[]>> = {
  */
 export async function findClis(environment: Environment): Promise<FoundCli[]> {
   const kinds = Object.keys(logins) as KnownCliKind[];
-  const found = await Promise.all(kinds.map((kind) => findCli(kind, environment)));
-  return found.filter((cli) => cli !== undefined);
+  const clis = await Promise.all(kinds.map((kind) => findCli(kind, environment)));
+  return clis.filter((cli) => cli !== undefined);
 }
 
 async function findCli(kind: KnownCliKind, environment: Environment): Promise<FoundCli | undefined> {
   const program = await findProgram(kind, environment['PATH'] ?? '');
   if (program === undefined) return undefined;
   const login = logins[kind];
-  const variable = (name: string): string | undefined => environment[name] || undefined;
+  const readVariable = (name: string): string | undefined => environment[name] || undefined;
   const [file = ''] = login.files;
-  const signedIn = hasKey(login, variable) || (await can(constants.R_OK, join(login.folder(variable), file)));
-  const hint = `run ${kind} once and log in, or set ${login.keys[0]}`;
-  return { kind, program, signedIn, hint, models: models[kind] };
+  const signedIn =
+    hasKey(login, readVariable) || (await hasAccess(constants.R_OK, join(login.folder(readVariable), file)));
+  const hint = `run ${kind} once and log in, or set ${login.keyVariables[0]}`;
+  return { kind, program, signedIn, hint, models: knownModels[kind] };
 }
 
 async function findProgram(name: string, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter).filter(isAbsolute)) {
     const file = join(folder, name);
-    if (await can(constants.X_OK, file)) return file;
+    if (await hasAccess(constants.X_OK, file)) return file;
   }
   return undefined;
 }
 
-async function can(mode: number, file: string): Promise<boolean> {
+async function hasAccess(mode: number, file: string): Promise<boolean> {
   return access(file, mode).then(
     () => true,
     () => false,

@@ -26,17 +26,17 @@ export interface HandleJobOptions<Request, Piece> {
   leaseSession: (signal: AbortSignal) => Promise<Lease<CliSession<Request, Piece>>>;
   models: readonly string[];
   /** Model traits of the installed version of the CLI. */
-  takes: Partial<ModelTraits>;
+  modelTraits: Partial<ModelTraits>;
   traceName: string;
   /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
-  login: Pick<LoginState, 'recordAccepted' | 'refused'>;
+  login: Pick<LoginState, 'recordAccepted' | 'recordRefused'>;
   log: Logger;
 }
 
-interface Answer<Piece> {
+interface AnswerWriter<Piece> {
   onPiece: (piece: Piece) => void;
   end: (outcome: Outcome) => JobEnd;
 }
@@ -56,7 +56,7 @@ type ProcessTry = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
 /** Creates the handler that serves jobs with a CLI. It translates the request, leases a session and translates the answer. */
 export function createHandleJob<Request, Piece>(options: HandleJobOptions<Request, Piece>): JobHandler {
-  const { dialogue, leaseSession: take, models, takes, traceName, usageChunk, timeouts, login, log } = options;
+  const { dialogue, leaseSession, models, modelTraits, traceName, usageChunk, timeouts, login, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
@@ -69,7 +69,7 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       return { usage: noUsage, finishReason: 'stop' };
     }
     const recalled = translation.recall?.(clientRequest);
-    const request = translation.request(clientRequest, { model: job.model, ...takes, unseal: createUnseal(job) });
+    const request = translation.request(clientRequest, { model: job.model, ...modelTraits, unseal: createUnseal(job) });
     const answerContext = createAnswerContext(translation.client, {
       model: job.model,
       job,
@@ -78,14 +78,14 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       promptTokens: () => inputTokens,
     });
     const answer = (job.stream ? createStreamWriter : createWholeWriter)(dialogue, translation, answerContext, reply);
-    return job.trace ? traced(job, job.trace, request, answer, signal) : converse(request, answer, signal);
+    return job.trace ? converseTraced(job, job.trace, request, answer, signal) : converse(request, answer, signal);
   };
 
-  async function traced(
+  async function converseTraced(
     { model, stream }: GrantedJob,
     parent: TraceSpan,
     request: Request,
-    answer: Answer<Piece>,
+    answer: AnswerWriter<Piece>,
     signal: AbortSignal,
   ): Promise<JobEnd> {
     const span = new GenerationSpan({ parent, provider: traceName, operation: 'generate', model, stream });
@@ -105,49 +105,52 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
 
   /**
    * Serves a request with up to `maxTries` processes. A ready process may exit just when it is leased, and others with it. If a process
-   * exits before it has answered anything, the next one is tried.
+   * exits before it has answered anything, the next process is tried.
    */
-  async function converse(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<JobEnd> {
+  async function converse(request: Request, answer: AnswerWriter<Piece>, signal: AbortSignal): Promise<JobEnd> {
     for (let tries = 1; ; tries += 1) {
-      const came = await attempt(request, answer, signal);
-      if ('end' in came) return came.end;
-      if (!came.diedSilently || tries === maxTries) throw came.error;
+      const result = await tryProcess(request, answer, signal);
+      if ('end' in result) return result.end;
+      if (!result.diedSilently || tries === maxTries) throw result.error;
     }
   }
 
-  async function attempt(request: Request, answer: Answer<Piece>, signal: AbortSignal): Promise<ProcessTry> {
-    const lease = await takeInTime(signal);
+  async function tryProcess(request: Request, answer: AnswerWriter<Piece>, signal: AbortSignal): Promise<ProcessTry> {
+    const lease = await leaseInTime(signal);
     let endedWell = false;
-    let answered = false;
+    let hasAnswered = false;
     try {
       const onPiece = (piece: Piece): void => {
-        answered = true;
-        lease.begun();
+        hasAnswered = true;
+        lease.reportBegun();
         answer.onPiece(piece);
       };
-      const { outcome, complete } = await runConversation(lease.session, request, {
+      const { outcome, isComplete } = await runConversation(lease.session, request, {
         onPiece,
-        limits: dialogue.limits?.(request),
+        limiter: dialogue.createLimiter?.(request),
         timeouts,
         signal,
       });
-      endedWell = complete;
+      endedWell = isComplete;
       login.recordAccepted();
       return { end: answer.end(outcome) };
     } catch (error) {
       if (!signal.aborted) reportToOperator(error);
       endedWell =
         !signal.aborted && error instanceof RouterError && (error.byUpstream || requestErrorCodes.has(error.code));
-      if (error instanceof RouterError && error.refusesCredentials) login.refused();
-      const isOfProcess = error instanceof RouterError && error.code === 'upstream_failed';
-      return { error, diedSilently: isOfProcess && !answered && !signal.aborted && lease.session.process.hasEnded };
+      if (error instanceof RouterError && error.refusesCredentials) login.recordRefused();
+      const isProcessFailure = error instanceof RouterError && error.code === 'upstream_failed';
+      return {
+        error,
+        diedSilently: isProcessFailure && !hasAnswered && !signal.aborted && lease.session.process.hasEnded,
+      };
     } finally {
       lease.release(endedWell);
     }
   }
 
-  function takeInTime(signal: AbortSignal): Promise<Lease<CliSession<Request, Piece>>> {
-    return take(AbortSignal.any([signal, AbortSignal.timeout(timeouts.firstMs)])).catch((error: unknown) => {
+  function leaseInTime(signal: AbortSignal): Promise<Lease<CliSession<Request, Piece>>> {
+    return leaseSession(AbortSignal.any([signal, AbortSignal.timeout(timeouts.firstMs)])).catch((error: unknown) => {
       if (signal.aborted || error instanceof RouterError) throw error;
       throw new RouterError('upstream_timeout', 'No process of the CLI became ready in time.', { cause: error });
     });
@@ -166,13 +169,13 @@ function createStreamWriter<Request, Piece>(
   translation: Translation<Request>,
   answerContext: AnswerContext,
   reply: Reply,
-): Answer<Piece> {
+): AnswerWriter<Piece> {
   const stream = holdOpening(translation.stream(answerContext));
   const write = (text: string): void => {
     if (text !== '') reply.write(text);
   };
   return {
-    onPiece: (piece) => write(stream.event(dialogue.event(piece))),
+    onPiece: (piece) => write(stream.event(dialogue.encodePiece(piece))),
     end: (outcome) => {
       for (const data of dialogue.encodeEnd(outcome)) write(stream.event(data));
       const { text, ending } = stream.end();
@@ -188,7 +191,7 @@ function createWholeWriter<Request, Piece>(
   translation: Translation<Request>,
   answerContext: AnswerContext,
   reply: Reply,
-): Answer<Piece> {
+): AnswerWriter<Piece> {
   const pieces: Piece[] = [];
   return {
     onPiece: (piece) => void pieces.push(piece),

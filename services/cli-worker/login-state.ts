@@ -10,10 +10,10 @@ export interface LoginStateOptions {
   onChange: () => void;
 }
 
-/** Milliseconds until an invalid login is tried again for the first time. Each time that it is still invalid, they double. */
-const firstMs = 60_000;
+/** Milliseconds until an invalid login is tried again for the first time. The time doubles with each further refusal. */
+const firstRetryMs = 60_000;
 /** Maximum milliseconds until an invalid login is tried again. */
-const maxMs = 480_000;
+const maxRetryMs = 480_000;
 
 /** Milliseconds between two checks of the file of an invalid login. */
 const checkMs = 1_000;
@@ -28,8 +28,8 @@ export class LoginState {
   /** Consecutive refusals of the login by the upstream. */
   #refusals = 0;
   /** When the worker will accept jobs again, in ms since 1970; undefined while the login is not known to be invalid. */
-  #triesAt: number | undefined;
-  #changedAt: number | undefined;
+  #retryAt: number | undefined;
+  #fileChangedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LoginStateOptions) {
@@ -38,8 +38,8 @@ export class LoginState {
 
   /** Returns the facts to announce. They say that the worker accepts no jobs while the login is invalid. */
   restrictFacts(facts: WorkerFacts): WorkerFacts {
-    if (this.#triesAt === undefined) return facts;
-    return { ...facts, accepting: false, reason: 'failing: login', resumesAt: this.#triesAt };
+    if (this.#retryAt === undefined) return facts;
+    return { ...facts, accepting: false, reason: 'failing: login', resumesAt: this.#retryAt };
   }
 
   /** Records that the upstream has answered. */
@@ -48,12 +48,12 @@ export class LoginState {
   }
 
   /** Records that the upstream has refused the login. Does nothing while the login is already invalid. */
-  refused(): void {
-    if (this.#triesAt !== undefined) return;
+  recordRefused(): void {
+    if (this.#retryAt !== undefined) return;
     this.#refusals += 1;
-    this.#triesAt = Date.now() + Math.min(maxMs, firstMs * 2 ** (this.#refusals - 1));
-    this.#changedAt = this.#readChangedAt();
-    this.#timer = setInterval(() => this.#look(), checkMs);
+    this.#retryAt = Date.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** (this.#refusals - 1));
+    this.#fileChangedAt = this.#readFileTime();
+    this.#timer = setInterval(() => this.#checkAgain(), checkMs);
     this.#options.log.error('the upstream refuses the login of the CLI: sign in anew; the worker takes no jobs');
     this.#options.onChange();
   }
@@ -62,16 +62,16 @@ export class LoginState {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
-    const hasChanged = this.#readChangedAt() !== this.#changedAt;
-    if (!hasChanged && Date.now() < (this.#triesAt ?? 0)) return;
+  #checkAgain(): void {
+    const hasChanged = this.#readFileTime() !== this.#fileChangedAt;
+    if (!hasChanged && Date.now() < (this.#retryAt ?? 0)) return;
     clearInterval(this.#timer);
-    this.#triesAt = undefined;
+    this.#retryAt = undefined;
     this.#options.log.info({ hasChanged }, 'the login of the CLI is tried again');
     this.#options.onChange();
   }
 
-  #readChangedAt(): number | undefined {
+  #readFileTime(): number | undefined {
     const { file } = this.#options;
     return file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   }

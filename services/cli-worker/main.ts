@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { selectCli } from './clis/select-cli.ts';
-import { loginFile, logins } from './clis/logins.ts';
+import { findLoginFile, logins } from './clis/logins.ts';
 import { cliWorkerConfig, type CliWorkerConfig } from './config.ts';
 import { LoginState } from './login-state.ts';
 import { addProcessMetrics } from './process-set/process-set.ts';
@@ -19,9 +19,9 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
   const root = await mkdtemp(join(tmpdir(), 'rtr-cli-'));
   const guard = new ProcessGuard(root, environment['PATH']);
   releases.add('process guard', () => guard.close());
-  const starter = new ProcessStarter({ command: program, guard, environment, further: config.CLI_ENV });
-  const file = cli.kind === 'command' ? undefined : loginFile(logins[cli.kind], starter.variable);
-  const login = new LoginState({ file, log, onChange: announce });
+  const starter = new ProcessStarter({ command: program, guard, environment, furtherVariables: config.CLI_ENV });
+  const loginFile = cli.kind === 'command' ? undefined : findLoginFile(logins[cli.kind], starter.readVariable);
+  const login = new LoginState({ file: loginFile, log, onChange: announce });
   releases.add('login state', () => login.close());
   const servedCli = await cli.serve({
     starter,
@@ -42,18 +42,19 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
     onHealth: (healthy) => breaker.healthy(healthy),
   });
   releases.add('CLI processes', () => servedCli.close());
-  addProcessMetrics(admin.registry, servedCli.counts);
+  addProcessMetrics(admin.registry, servedCli.countProcesses);
 
   return {
     kind: cli.kind,
     formats: servedCli.formats,
     coalesceMs: config.COALESCE_MS,
     handler: servedCli.handler,
-    facts: () => login.restrictFacts({ models: modelsOf(config, servedCli), slots: config.SLOTS, accepting: true }),
+    facts: () =>
+      login.restrictFacts({ models: describeModels(config, servedCli), slots: config.SLOTS, accepting: true }),
   };
 });
 
-function modelsOf(
+function describeModels(
   { CLI_MODELS, CLI_CONTEXT_WINDOW }: CliWorkerConfig,
   { capabilities, lacks }: Pick<ServedCli, 'capabilities' | 'lacks'>,
 ): ModelInfo[] {

@@ -27,7 +27,7 @@ export interface ServeOptions {
   usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
-  login: Pick<LoginState, 'recordAccepted' | 'refused'>;
+  login: Pick<LoginState, 'recordAccepted' | 'recordRefused'>;
   log: Logger;
   onHealth: (healthy: boolean) => void;
 }
@@ -38,7 +38,7 @@ export interface ServedCli {
   /** The features of client formats that the CLI refuses; see `lackedFeatures`. */
   lacks: readonly string[];
   handler: JobHandler;
-  counts: () => ProcessCounts;
+  countProcesses: () => ProcessCounts;
   close(): Promise<void>;
 }
 
@@ -58,51 +58,55 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
     log,
     onHealth,
   } = options;
-  const { dialogue, singleUse, traceName } = cli;
+  const { dialogue, isSingleUse, traceName } = cli;
   const sessions = { cli, starter, models, root, startMs, log };
   const processes = new ProcessSet({
     start: (signal) => startSession(sessions, signal),
     size: slots,
-    singleUse,
+    isSingleUse,
     recycleAfter,
     recycleBytes,
     log,
     onHealth,
   });
-  const capabilities = [...cli.capabilities, ...(await probe(cli, options))];
-  const can = (capability: Capability): boolean => capabilities.includes(capability);
-  const takes = { takesImages: can('vision'), takesTools: can('tools'), takesSchemas: can('json') };
+  const capabilities = [...cli.capabilities, ...(await probeVersion(cli, options))];
+  const hasCapability = (capability: Capability): boolean => capabilities.includes(capability);
+  const takes = {
+    takesImages: hasCapability('vision'),
+    takesTools: hasCapability('tools'),
+    takesSchemas: hasCapability('json'),
+  };
   return {
     formats: clientFormatsOn(dialogue.translations, dialogue.upstream),
     capabilities,
     lacks: lackedFeatures(dialogue.translations, { model: 'any', ...takes }),
     handler: createHandleJob({
       dialogue,
-      leaseSession: (signal) => processes.take(signal),
+      leaseSession: (signal) => processes.lease(signal),
       models,
-      takes,
+      modelTraits: takes,
       traceName,
       usageChunk,
       timeouts,
       login,
       log,
     }),
-    counts: () => processes.counts,
+    countProcesses: () => processes.counts,
     close: () => processes.close(),
   };
 }
 
 /** Finds out what the installed version supports besides `capabilities`; empty if that cannot be found out. */
-async function probe<Request, Piece>(
+async function probeVersion<Request, Piece>(
   cli: Cli<Request, Piece>,
   { starter, models, root, startMs, log }: ServeOptions,
 ): Promise<Capability[]> {
   if (!cli.probe) return [];
   const workspace = await createWorkspace(root);
   try {
-    const found = await cli.probe({ starter, workspace, models, signal: AbortSignal.timeout(startMs) });
-    if (found.length === 0) log.warn('this version of the CLI takes no tools of clients; a newer one may');
-    return found;
+    const foundCapabilities = await cli.probe({ starter, workspace, models, signal: AbortSignal.timeout(startMs) });
+    if (foundCapabilities.length === 0) log.warn('this version of the CLI takes no tools of clients; a newer one may');
+    return foundCapabilities;
   } catch (error) {
     log.warn({ err: error }, 'what this version of the CLI can do could not be found out: it takes no tools');
     return [];

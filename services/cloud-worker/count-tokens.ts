@@ -7,7 +7,7 @@ import type { UpstreamHttp, UpstreamRequest } from '#shared/upstream/upstream-ht
 const timeoutMs = 30_000;
 
 /**
- * Lets the upstream count the input tokens of a request. Returns undefined if the upstream has no path for that.
+ * Lets the upstream count the input tokens of a request. Returns undefined if the upstream has no path that counts tokens.
  * @throws RouterError for a request that the upstream refuses
  */
 export async function countTokens(
@@ -18,11 +18,11 @@ export async function countTokens(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   if (!format.count) return undefined;
-  const timeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const answer = await http.post(
     format.count.path,
     JSON.stringify(format.count.request?.(request) ?? request),
-    timeout,
+    abortOrTimeout,
     headers,
   );
   if (answer.status === 200) {

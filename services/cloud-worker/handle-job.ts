@@ -20,16 +20,16 @@ import { toJobError } from '#shared/upstream/upstream-failure.ts';
 import { countBytes, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { writeRequest, type WrittenRequest } from '#shared/upstream/write-request.ts';
 import {
-  changeAfterRefusal,
+  findChangedRequest,
   mayRetryChanged,
   toolsRefusalName,
-  type Changeable,
-  type Changes,
-  type ObservedRefusal,
+  type ChangeableRequest,
+  type RequestChanges,
+  type RefusalToRemember,
 } from './after-refusal.ts';
 import { countTokens } from './count-tokens.ts';
 import type { Provider } from './providers/provider.ts';
-import { withUsualTier } from './providers/request-rules.ts';
+import { dropCostlyTier } from './providers/request-rules.ts';
 import { chooseFormat, servedFormats, type ChosenFormat, type ServedFormat } from './providers/served-format.ts';
 
 export interface HandleJobOptions {
@@ -47,28 +47,30 @@ export interface HandleJobOptions {
   origin: string | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts: boolean;
-  /** Values of `service_tier` with another price that clients may use; other such values are dropped. */
+  /** Values of `service_tier` with another price that clients may use; all others with another price are dropped. */
   passedTiers?: readonly string[];
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
 }
 
-/** A job without its body. */
-interface JobRequest {
+/** Facts about a job that are needed after its body was read. */
+interface JobFacts {
   client: string;
   model: ModelInfo;
   /** Headers of the client that are sent to an upstream of the same format. */
   headers: GrantedJob['headers'];
-  fixed: FixedAnswerFields;
+  answerFields: FixedAnswerFields;
   hasTools: boolean;
 }
 
-/** A translated request as it is sent, and what its answer needs. The request as an object may be large and is not kept. */
-interface ProviderRequest {
+/**
+ * A translated request as it is sent, and what the translation of its answer needs. The request as an object may be large and is not kept.
+ */
+interface WrittenProviderRequest {
   body: Buffer[];
   headers: WrittenRequest['headers'];
   /** Estimated input tokens. */
   inputTokens: number;
-  learn: ((promptTokens: number) => void) | undefined;
+  calibrate: ((promptTokens: number) => void) | undefined;
   /** Parts of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
   usageChunk: boolean;
@@ -76,12 +78,12 @@ interface ProviderRequest {
   fit: OutputFit | undefined;
   turn: PausedTurn | undefined;
   /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
-  least: MinimalEffort | undefined;
+  leastEffort: MinimalEffort | undefined;
 }
 
-interface Prepared extends Changeable<Prepared> {
+interface PreparedRequest extends ChangeableRequest<PreparedRequest> {
   chosen: ChosenFormat;
-  request: ProviderRequest;
+  request: WrittenProviderRequest;
 }
 
 /**
@@ -103,7 +105,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     fitsOutput = false,
     onHead,
   } = options;
-  const traced = { provider: traceName, server: http.server };
+  const tracedProvider = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
   const refusals = new ModelRefusals();
 
@@ -114,128 +116,132 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const read = readRequest(job);
     const { tools } = read.request;
     const hasTools = Array.isArray(tools) && tools.length > 0;
-    const ask: JobRequest = { client: job.format, model, headers, fixed: { answerId, ownerKey }, hasTools };
-    const chosen = formatFor(ask, (format) => isLacking(ask, format));
+    const jobFacts: JobFacts = { client: job.format, model, headers, answerFields: { answerId, ownerKey }, hasTools };
+    const chosen = chooseFormatFor(jobFacts, (format) => isRefused(jobFacts, format));
     if (job.operation === 'count_tokens') {
-      const count = await explained(countFor(chosen, ask, read.request, signal), signal);
+      const count = await withClientErrors(countInputTokens(chosen, jobFacts, read.request, signal), signal);
       reply.write(JSON.stringify(chosen.translation.client.countAnswer?.(count) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    return explained(serve(prepare(chosen, ask, read, signal), ask, job, reply, signal), signal);
+    return withClientErrors(serve(prepare(chosen, jobFacts, read, signal), jobFacts, job, reply, signal), signal);
   };
 
-  function isLacking({ model, hasTools }: JobRequest, format: string): boolean {
+  function isRefused({ model, hasTools }: JobFacts, format: string): boolean {
     return refusals.has(model.id, format) || (hasTools && refusals.has(model.id, toolsRefusalName(format)));
   }
 
-  function formatFor({ model, client }: JobRequest, lacks: (format: string) => boolean): ChosenFormat {
+  function chooseFormatFor({ model, client }: JobFacts, lacks: (format: string) => boolean): ChosenFormat {
     return chooseFormat(provider, model.id, translations, client, lacks);
   }
 
   function prepare(
     chosen: ChosenFormat,
-    ask: JobRequest,
+    jobFacts: JobFacts,
     body: ReadRequest,
     signal: AbortSignal,
-    changes: Changes = {},
-  ): Prepared {
-    const { format } = chosen.served;
-    const other = formatFor(ask, (name) => name === format.name || isLacking(ask, name));
-    const hasOther = changes.isElsewhere !== true && other.served.format !== format;
-    const request = requestOf(chosen, ask, body, signal, changes.effort);
+    changes: RequestChanges = {},
+  ): PreparedRequest {
+    const { format } = chosen.servedFormat;
+    const otherFormat = chooseFormatFor(jobFacts, (name) => name === format.name || isRefused(jobFacts, name));
+    const hasOther = changes.isInOtherFormat !== true && otherFormat.servedFormat.format !== format;
+    const request = writeProviderRequest(chosen, jobFacts, body, signal, changes.effort);
     return {
       chosen,
       request,
       format: format.name,
-      leastEffort: request.least,
-      ...(hasOther && { inOther: () => prepare(other, ask, body, signal, { ...changes, isElsewhere: true }) }),
-      ...(request.least !== undefined && {
-        withEffort: (effort) => prepare(chosen, ask, body, signal, { ...changes, effort }),
+      leastEffort: request.leastEffort,
+      ...(hasOther && {
+        inOtherFormat: () => prepare(otherFormat, jobFacts, body, signal, { ...changes, isInOtherFormat: true }),
+      }),
+      ...(request.leastEffort !== undefined && {
+        withEffort: (effort) => prepare(chosen, jobFacts, body, signal, { ...changes, effort }),
       }),
     };
   }
 
-  /** Serves the request. After a refusal, repeats it with what was refused changed; if that is answered, remembers it for the model. */
+  /** Serves the request. After a refusal, sends a changed request. If that is answered, remembers the refusal for the model. */
   async function serve(
-    first: Prepared,
-    ask: JobRequest,
+    first: PreparedRequest,
+    jobFacts: JobFacts,
     job: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
-    const lessons: ObservedRefusal[] = [];
+    const refusalsToRemember: RefusalToRemember[] = [];
     for (let prepared = first; ;) {
       let status = 0;
-      const onStatus = (answered: number): void => {
-        status = answered;
+      const onStatus = (answerStatus: number): void => {
+        status = answerStatus;
         if (mayRetryChanged(status)) return;
-        // No changed request can follow any more, so the client's body, which may be large, need not stay in memory.
-        prepared.inOther = undefined;
+        // No changed request can follow any more. Drops the functions that keep the client's body in memory.
+        prepared.inOtherFormat = undefined;
         prepared.withEffort = undefined;
       };
       try {
-        const end = await generate(prepared, ask, job, reply, signal, onStatus);
-        for (const { refused: what, instead } of lessons) refusals.note(ask.model.id, what, instead);
+        const end = await sendRequest(prepared, jobFacts, job, reply, signal, onStatus);
+        for (const { refused: refusedValue, instead } of refusalsToRemember)
+          refusals.note(jobFacts.model.id, refusedValue, instead);
         return end;
       } catch (error) {
-        const next = signal.aborted ? undefined : changeAfterRefusal(error, status, prepared, ask.hasTools);
-        if (!next) throw error;
-        lessons.push(next.lesson);
-        prepared = next.prepared;
+        const changed = signal.aborted ? undefined : findChangedRequest(error, status, prepared, jobFacts.hasTools);
+        if (!changed) throw error;
+        refusalsToRemember.push(changed.lesson);
+        prepared = changed.prepared;
       }
     }
   }
 
-  function translated(
+  function translate(
     translation: Translation,
     { adapt, compacts, encrypts }: Omit<ServedFormat, 'format'>,
-    { model, client, fixed }: JobRequest,
+    { model, client, answerFields }: JobFacts,
     body: JsonObject,
   ): JsonObject {
     const { takesFiles, takesCustomTools } = provider;
     const { id, maxOutput, thinkingTypes, capabilities } = model;
     const searches = capabilities.includes(hostedCapability('web_search', client));
-    const takes = { takesFiles, takesCustomTools, takesPrompts, searches, compacts, encrypts };
-    const traits = { model: id, maxOutput, thinkingTypes, origin, ...takes, unseal: createUnseal(fixed) };
-    return withUsualTier(adapt(translation.request(body, traits), model), passedTiers);
+    const traitFlags = { takesFiles, takesCustomTools, takesPrompts, searches, compacts, encrypts };
+    const traits = { model: id, maxOutput, thinkingTypes, origin, ...traitFlags, unseal: createUnseal(answerFields) };
+    return dropCostlyTier(adapt(translation.request(body, traits), model), passedTiers);
   }
 
-  function requestOf(
-    { translation, served }: ChosenFormat,
-    ask: JobRequest,
+  function writeProviderRequest(
+    { translation, servedFormat }: ChosenFormat,
+    jobFacts: JobFacts,
     { request: clientRequest, write }: ReadRequest,
     signal: AbortSignal,
     effort: string | undefined,
-  ): ProviderRequest {
+  ): WrittenProviderRequest {
     const recalled = translation.recall?.(clientRequest);
-    const { format } = served;
-    const translatedRequest = translated(translation, served, ask, clientRequest);
-    const least = readMinimalEffort(translatedRequest);
-    const instead = effort ?? (least && refusals.instead(ask.model.id, least));
+    const { format } = servedFormat;
+    const translatedRequest = translate(translation, servedFormat, jobFacts, clientRequest);
+    const leastEffort = readMinimalEffort(translatedRequest);
+    const acceptedEffort = effort ?? (leastEffort && refusals.instead(jobFacts.model.id, leastEffort));
     const request =
-      least && instead !== undefined
-        ? withEffort(translatedRequest, instead, format === messagesUpstream)
+      leastEffort && acceptedEffort !== undefined
+        ? withEffort(translatedRequest, acceptedEffort, format === messagesUpstream)
         : translatedRequest;
     const { body, headers } = writeRequest(format, request, write);
     const inputTokens = format.estimateInput(request);
     const countInput = async () =>
-      format === countedFormat ? counter.count(request, ask.model.id, signal) : inputTokens;
+      format === countedFormat ? counter.count(request, jobFacts.model.id, signal) : inputTokens;
     return {
       recalled,
       fit: fitsOutput ? OutputFit.createFor({ format, request, write, countInput }) : undefined,
       turn: PausedTurn.createFor({ upstream: format, client: translation.client, request, write }),
-      least: instead === undefined ? least : undefined,
+      leastEffort: acceptedEffort === undefined ? leastEffort : undefined,
       usageChunk: usageChunk && asksForUsage(clientRequest),
       body,
       headers,
       inputTokens,
-      learn: format === countedFormat ? counter.createCalibration(request, ask.model.id, countBytes(body)) : undefined,
+      calibrate:
+        format === countedFormat ? counter.createCalibration(request, jobFacts.model.id, countBytes(body)) : undefined,
     };
   }
 
-  async function generate(
-    { chosen, request }: Prepared,
-    { model, headers, fixed }: JobRequest,
+  async function sendRequest(
+    { chosen, request }: PreparedRequest,
+    { model, headers, answerFields }: JobFacts,
     { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
@@ -243,61 +249,66 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   ): Promise<JobEnd> {
     const {
       translation,
-      served: { format },
+      servedFormat: { format },
     } = chosen;
-    const { body, headers: written, inputTokens, recalled, usageChunk: ownChunk, fit, turn } = request;
+    const { body, headers: bodyHeaders, inputTokens, recalled, usageChunk: sendsUsageChunk, fit, turn } = request;
     const relay = {
       http,
       upstream: format,
       translation,
       answerContext: createAnswerContext(translation.client, {
         model: model.id,
-        job: fixed,
+        job: answerFields,
         recalled,
         origin,
-        usageChunk: ownChunk,
+        usageChunk: sendsUsageChunk,
         promptTokens: () => inputTokens,
       }),
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),
-      head: (answered: Record<string, string>) => reply.head(answered),
+      head: (answerHeaders: Record<string, string>) => reply.head(answerHeaders),
       room: () => reply.room?.(),
       fit,
       turn,
-      trace: trace && { parent: trace, ...traced, operation: format.operation, model: model.id, stream },
-      onHead: (status: number, answered: IncomingHttpHeaders) => {
+      trace: trace && { parent: trace, ...tracedProvider, operation: format.operation, model: model.id, stream },
+      onHead: (status: number, answerHeaders: IncomingHttpHeaders) => {
         onStatus(status);
-        onHead(status, answered);
-        if (translation.passesHeaders) reply.head(pickHeaders(answered, translation.client.answerHeaders ?? []));
+        onHead(status, answerHeaders);
+        if (translation.passesHeaders) reply.head(pickHeaders(answerHeaders, translation.client.answerHeaders ?? []));
       },
     };
-    const passed = translation.passesHeaders ? headers : undefined;
-    const sent = { path: format.path, body, headers: { ...format.headers, ...passed, ...written } };
-    const end = await relayAnswer(relay, sent, signal);
-    if (turn?.isContinued !== true) request.learn?.(end.usage.promptTokens);
+    const clientHeaders = translation.passesHeaders ? headers : undefined;
+    const upstreamRequest = {
+      path: format.path,
+      body,
+      headers: { ...format.headers, ...clientHeaders, ...bodyHeaders },
+    };
+    const end = await relayAnswer(relay, upstreamRequest, signal);
+    if (turn?.isContinued !== true) request.calibrate?.(end.usage.promptTokens);
     return end;
   }
 
-  /** Returns the token count of the provider if it has a path for that, otherwise the count of the tokenizer. */
-  async function countFor(
-    { translation, served }: ChosenFormat,
-    ask: JobRequest,
+  /** Returns the token count of the provider if it has a path that counts, otherwise the count of the worker's tokenizer. */
+  async function countInputTokens(
+    { translation, servedFormat }: ChosenFormat,
+    jobFacts: JobFacts,
     body: JsonObject,
     signal: AbortSignal,
   ): Promise<number> {
-    const { format } = served;
-    const headers = { ...format.headers, ...(translation.passesHeaders && ask.headers) };
-    const theirs =
-      format.count && (await countTokens(http, format, translated(translation, served, ask, body), headers, signal));
-    if (theirs !== undefined) return theirs;
-    const here = servedFormats(provider, ask.model.id).find((served) => served.format === countedFormat);
-    const toCounted = findTranslation(translations, ask.client, countedFormat);
-    const counted = translated(toCounted, here ?? { adapt: (request) => request }, ask, body);
-    return counter.count(counted, ask.model.id, signal);
+    const { format } = servedFormat;
+    const headers = { ...format.headers, ...(translation.passesHeaders && jobFacts.headers) };
+    const providerCount =
+      format.count &&
+      (await countTokens(http, format, translate(translation, servedFormat, jobFacts, body), headers, signal));
+    if (providerCount !== undefined) return providerCount;
+    const countedServing = servedFormats(provider, jobFacts.model.id).find((each) => each.format === countedFormat);
+    const toCounted = findTranslation(translations, jobFacts.client, countedFormat);
+    const countedRequest = translate(toCounted, countedServing ?? { adapt: (request) => request }, jobFacts, body);
+    return counter.count(countedRequest, jobFacts.model.id, signal);
   }
 
-  async function explained<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  async function withClientErrors<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     try {
       return await answer;
     } catch (error) {

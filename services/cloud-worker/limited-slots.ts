@@ -5,8 +5,8 @@ export interface Allowance {
   slots: number;
   accepting: boolean;
   /**
-   * When the limit ends, in ms since 1970; undefined while the worker takes jobs. If the limit lasts long, the worker takes jobs again
-   * earlier, to try it.
+   * When the limit ends, in ms since 1970; undefined while the worker takes jobs. If that is more than a minute away, the worker
+   * already takes jobs again after a minute, to see whether the limit still applies.
    */
   resumesAt?: number | undefined;
 }
@@ -24,12 +24,12 @@ const maxWindowMs = 60_000;
 const nearlyExhausted = 0.1;
 
 /**
- * Reduces a worker's slots by the rate limits that the provider reports. While a limit is nearly exhausted, there are fewer slots or none,
- * until its window resets. The strictest reported limit applies.
+ * Reduces a worker's slots by the rate limits that the provider reports. While a limit is nearly exhausted, the worker has fewer slots or
+ * none, until the limit's window resets. The strictest reported limit applies.
  */
 export class LimitedSlots {
   readonly #options: LimitedSlotsOptions;
-  readonly #narrowed = new Map<string, { slots: number; until: number; resetsAt: number }>();
+  readonly #slotsByLimit = new Map<string, { slots: number; until: number; resetsAt: number }>();
   #allowance: Allowance;
   #timer: NodeJS.Timeout | undefined;
 
@@ -42,51 +42,56 @@ export class LimitedSlots {
     return this.#allowance;
   }
 
-  update(limits: readonly RateLimit[]): void {
+  applyLimits(limits: readonly RateLimit[]): void {
     const now = performance.now();
     for (const limit of limits) {
-      const slots = this.#allowedBy(limit);
+      const slots = this.#slotsFor(limit);
       const until = now + Math.min(maxWindowMs, limit.resetMs);
       const resetsAt = now + limit.resetMs;
-      if (slots < this.#options.slots) this.#narrowed.set(limit.name, { slots, until, resetsAt });
-      else this.#narrowed.delete(limit.name);
+      if (slots < this.#options.slots) this.#slotsByLimit.set(limit.name, { slots, until, resetsAt });
+      else this.#slotsByLimit.delete(limit.name);
     }
-    this.#apply();
+    this.#applyCurrent();
   }
 
   close(): void {
     clearTimeout(this.#timer);
   }
 
-  #allowedBy({ of, limit, remaining }: RateLimit): number {
+  #slotsFor({ unit, limit, remaining }: RateLimit): number {
     if (remaining === 0) return 0;
     const { slots } = this.#options;
-    const part = limit === undefined || limit === 0 ? 1 : remaining / limit;
-    const share = part >= nearlyExhausted ? slots : Math.max(1, Math.floor((slots * part) / nearlyExhausted));
-    return of === 'requests' ? Math.min(share, remaining) : share;
+    const remainingPart = limit === undefined || limit === 0 ? 1 : remaining / limit;
+    const reducedSlots =
+      remainingPart >= nearlyExhausted ? slots : Math.max(1, Math.floor((slots * remainingPart) / nearlyExhausted));
+    return unit === 'requests' ? Math.min(reducedSlots, remaining) : reducedSlots;
   }
 
-  /** Applies the current limits, and sets a timer for the end of the first one. */
-  #apply(): void {
+  /** Applies the current limits, and sets a timer for the limit that ends first. */
+  #applyCurrent(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
     const ends: number[] = [];
     let closedUntil = now;
     let { slots } = this.#options;
-    for (const [name, narrowed] of this.#narrowed) {
-      if (narrowed.until <= now) this.#narrowed.delete(name);
+    for (const [name, reduction] of this.#slotsByLimit) {
+      if (reduction.until <= now) this.#slotsByLimit.delete(name);
       else {
-        slots = Math.min(slots, narrowed.slots);
-        ends.push(narrowed.until);
-        if (narrowed.slots === 0) closedUntil = Math.max(closedUntil, narrowed.resetsAt);
+        slots = Math.min(slots, reduction.slots);
+        ends.push(reduction.until);
+        if (reduction.slots === 0) closedUntil = Math.max(closedUntil, reduction.resetsAt);
       }
     }
-    if (ends.length > 0) this.#timer = setTimeout(() => this.#apply(), Math.ceil(Math.min(...ends) - now));
+    if (ends.length > 0) this.#timer = setTimeout(() => this.#applyCurrent(), Math.ceil(Math.min(...ends) - now));
     const resumesAt = slots > 0 ? undefined : Date.now() + Math.ceil(closedUntil - now);
-    this.#become({ slots: Math.max(1, slots), accepting: slots > 0, ...(resumesAt !== undefined && { resumesAt }) });
+    this.#setAllowance({
+      slots: Math.max(1, slots),
+      accepting: slots > 0,
+      ...(resumesAt !== undefined && { resumesAt }),
+    });
   }
 
-  #become(allowance: Allowance): void {
+  #setAllowance(allowance: Allowance): void {
     const { slots, accepting } = this.#allowance;
     if (allowance.slots === slots && allowance.accepting === accepting) return;
     this.#allowance = allowance;

@@ -3,14 +3,14 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './providers/connect-provider.ts';
-import { ModelFollower } from './follow-models.ts';
+import { ModelFollower } from './model-follower.ts';
 import { createHandleJob } from './handle-job.ts';
 import { LimitedSlots } from './limited-slots.ts';
 import { deriveOrigin } from './providers/derive-origin.ts';
 import { findProvider } from './providers/provider-of.ts';
-import { clientFormatsOf, createLackedFeatures } from './providers/served-format.ts';
+import { listClientFormats, createLackedFeatures } from './providers/served-format.ts';
 import { readRateLimits } from './rate-limits.ts';
-import { namedModels, readModels } from './read-models.ts';
+import { describeNamedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
 
 await runWorker('cloud', cloudWorkerConfig, async (context) => {
@@ -19,32 +19,32 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
   const provider = findProvider(config.PROVIDER, config.PROVIDER_FORMAT);
   const http = connectProvider(provider, config, environment, (call) => admin.metrics.countUpstreamRequest(call));
   releases.add('provider connections', () => http.close());
-  const names =
+  const modelNames =
     config.PROVIDER_MODELS.length > 0 ? config.PROVIDER_MODELS : (provider.fixedModels?.(environment) ?? []);
-  if (names.length === 0 && !provider.list) {
+  if (modelNames.length === 0 && !provider.list) {
     throw new ConfigError(`Nothing lists the models of ${provider.title}: name them in PROVIDER_MODELS.`);
   }
 
-  const limited = new LimitedSlots({
+  const limitedSlots = new LimitedSlots({
     slots: config.SLOTS,
     onChange: (allowance) => {
       log.info(allowance, allowance.accepting ? 'the allowance has changed' : 'the worker takes no jobs for now');
       announce();
     },
   });
-  releases.add('limited slots', () => limited.close());
+  releases.add('limited slots', () => limitedSlots.close());
   const reportRefusal = createRefusalReport(provider, log);
-  const source = { provider, http, names, onStatus: reportRefusal };
+  const modelSource = { provider, http, names: modelNames, onStatus: reportRefusal };
   const follower = new ModelFollower(
-    { read: () => readModels(source), log, everyMs: config.MODELS_REFRESH_MS, onChange: announce },
-    namedModels(source, []),
+    { read: () => readModels(modelSource), log, everyMs: config.MODELS_REFRESH_MS, onChange: announce },
+    describeNamedModels(modelSource, []),
   );
   releases.add('model follower', () => follower.close());
-  const lacksOf = createLackedFeatures(provider, translations);
+  const findLacks = createLackedFeatures(provider, translations);
 
   return {
     kind: config.PROVIDER,
-    formats: clientFormatsOf(provider, translations),
+    formats: listClientFormats(provider, translations),
     coalesceMs: config.COALESCE_MS,
     handler: createHandleJob({
       http,
@@ -64,12 +64,12 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
       passedTiers: config.PROVIDER_SERVICE_TIERS,
       onHead: (status, headers) => {
         reportRefusal(status);
-        limited.update(readRateLimits(headers, Date.now()));
+        limitedSlots.applyLimits(readRateLimits(headers, Date.now()));
       },
     }),
     facts: () => {
-      const { slots, accepting, resumesAt } = limited.allowance;
-      const models = follower.models.map((model) => ({ ...model, lacks: lacksOf(model.id) }));
+      const { slots, accepting, resumesAt } = limitedSlots.allowance;
+      const models = follower.models.map((model) => ({ ...model, lacks: findLacks(model.id) }));
       if (models.length === 0) return { models, slots, accepting: false, reason: 'no_models' };
       const reason = slots < config.SLOTS || !accepting ? 'limited' : undefined;
       return { models, slots, accepting, reason, resumesAt };

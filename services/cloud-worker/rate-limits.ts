@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface RateLimit {
   /** The provider's name of the limit. */
   name: string;
-  of: 'requests' | 'tokens';
+  unit: 'requests' | 'tokens';
   /** Size of a whole window; undefined if not reported. */
   limit: number | undefined;
   remaining: number;
@@ -28,22 +28,22 @@ const chatName = /^x-ratelimit-(limit|remaining|reset)(?:-(.+))?$/;
  * @param now milliseconds since 1970
  */
 export function readRateLimits(headers: IncomingHttpHeaders, now: number): RateLimit[] {
-  const found = new Map<string, Record<string, string>>();
+  const valuesByLimit = new Map<string, Record<string, string>>();
   for (const [header, value] of Object.entries(headers)) {
-    const [name, part] = partsOf(header);
+    const [name, part] = parseHeaderName(header);
     if (name === undefined || part === undefined || typeof value !== 'string') continue;
-    found.set(name, { ...found.get(name), [part]: value });
+    valuesByLimit.set(name, { ...valuesByLimit.get(name), [part]: value });
   }
-  return [...found].flatMap(([name, { limit, remaining, reset }]) => {
-    const left = readCount(remaining);
-    if (left === undefined) return [];
-    const of = name.includes('token') ? 'tokens' : 'requests';
-    const resetMs = readReset(reset, now) ?? windowOf(name);
-    return [{ name, of, limit: readCount(limit), remaining: left, resetMs }];
+  return [...valuesByLimit].flatMap(([name, { limit, remaining, reset }]) => {
+    const remainingCount = readCount(remaining);
+    if (remainingCount === undefined) return [];
+    const unit = name.includes('token') ? 'tokens' : 'requests';
+    const resetMs = readReset(reset, now) ?? windowMsOf(name);
+    return [{ name, unit, limit: readCount(limit), remaining: remainingCount, resetMs }];
   });
 }
 
-function partsOf(header: string): [string | undefined, string | undefined] {
+function parseHeaderName(header: string): [string | undefined, string | undefined] {
   const messages = messagesName.exec(header);
   if (messages) return [messages[1], messages[2]];
   const chat = chatName.exec(header);
@@ -55,7 +55,7 @@ function readCount(text: string | undefined): number | undefined {
   return Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-function windowOf(name: string): number {
+function windowMsOf(name: string): number {
   if (name.endsWith('second')) return 1000;
   return defaultWindowMs;
 }

@@ -19,24 +19,24 @@ export interface ModelSource {
 }
 
 /**
- * Reads the models that the provider serves. Selected names that are not in the list are included, because providers serve models that they
- * do not list, and refuse unknown models themselves.
+ * Reads the models that the provider serves. A selected name that is not in the list is included, because providers also serve models that
+ * they do not list, and refuse unknown models themselves.
  * @throws UpstreamAnswerError if the answer has an unknown form or status; the errors of the connection
  */
 export async function readModels({ provider, http, names, onStatus }: ModelSource): Promise<ModelInfo[]> {
-  const listed = provider.list ? await readList(provider.list, http, onStatus) : [];
-  if (names.length > 0) return namedModels({ provider, names }, listed);
-  return listed.map((model) => withOperations(provider, model));
+  const listedModels = provider.list ? await readList(provider.list, http, onStatus) : [];
+  if (names.length > 0) return describeNamedModels({ provider, names }, listedModels);
+  return listedModels.map((model) => withOperations(provider, model));
 }
 
 /** Returns the selected models. A model that is not in the list is described by its name alone. */
-export function namedModels(
+export function describeNamedModels(
   { provider, names }: Pick<ModelSource, 'provider' | 'names'>,
-  listed: readonly ModelInfo[],
+  listedModels: readonly ModelInfo[],
 ): ModelInfo[] {
   return names.map((name) => {
-    const described = listed.find(({ id }) => id === name) ?? describeByName(name, provider.guess);
-    return withOperations(provider, described ?? { id: name, capabilities: [...allCapabilities] });
+    const knownModel = listedModels.find(({ id }) => id === name) ?? describeByName(name, provider.guess);
+    return withOperations(provider, knownModel ?? { id: name, capabilities: [...allCapabilities] });
   });
 }
 

@@ -5,13 +5,13 @@ import type { Provider } from './providers/provider.ts';
 const quietMs = 60_000;
 
 /**
- * Creates a function that logs the statuses of answers which only the operator can act on, such as a refused key or an empty account.
- * Clients only see a failed upstream. Each problem is logged at most once a minute.
+ * Creates a function that logs statuses on which only the operator can act, such as that of a refused key or an empty account. Clients only
+ * see a failed upstream. Each problem is logged at most once a minute.
  */
 export function createRefusalReport({ title }: Pick<Provider, 'title'>, log: Logger): (status: number) => void {
   const loggedAt = new Map<string, number>();
   return (status) => {
-    const problem = problemOf(status);
+    const problem = describeProblem(status);
     if (problem === undefined) return;
     const now = performance.now();
     if (now - (loggedAt.get(problem) ?? -Infinity) < quietMs) return;
@@ -20,7 +20,7 @@ export function createRefusalReport({ title }: Pick<Provider, 'title'>, log: Log
   };
 }
 
-function problemOf(status: number): string | undefined {
+function describeProblem(status: number): string | undefined {
   switch (status) {
     case 401:
       return "refuses the router's key: check the variable that holds it";

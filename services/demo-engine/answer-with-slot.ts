@@ -7,7 +7,7 @@ import type { ReplyEnding } from './reply/reply.ts';
 import { sendError } from './reply/send-json.ts';
 import type { DemoOptions } from './request/demo-options.ts';
 
-export interface StartingAnswer {
+export interface AnswerStart {
   facts: Omit<AnswerFacts, 'completion_tokens' | 'ended'>;
   demo: DemoOptions;
   response: ServerResponse;
@@ -15,19 +15,19 @@ export interface StartingAnswer {
 }
 
 /**
- * Waits for a slot, counts the answer, and sends the answer or the error that its options request.
+ * Waits for a slot, counts the answer, and sends the answer, or the error that the demo options request.
  * @throws RouterError `overloaded`; the signal's reason when the client disconnects; the errors of `send`
  */
 export async function answerWithSlot(
   engine: Engine,
-  { facts: startFacts, demo, response, signal }: StartingAnswer,
+  { facts: startFacts, demo, response, signal }: AnswerStart,
   send: (facts: AnswerFacts) => Promise<ReplyEnding>,
 ): Promise<void> {
   const releaseSlot = await engine.slots.take(signal);
   const facts = engine.state.begin(startFacts);
   let ending: ReplyEnding | 'aborted' = 'faulted';
   try {
-    const refusal = refusalOf(demo);
+    const refusal = findRefusal(demo);
     if (refusal) {
       await sleep(demo.first_token_delay_ms, undefined, { signal });
       sendError(response, refusal);
@@ -41,7 +41,7 @@ export async function answerWithSlot(
   }
 }
 
-function refusalOf({ fault, retry_after: retryAfter }: DemoOptions): RouterError | undefined {
+function findRefusal({ fault, retry_after: retryAfter }: DemoOptions): RouterError | undefined {
   if (fault === '429') return new RouterError('rate_limit_exceeded', 'Too many requests, on demand.', { retryAfter });
   if (fault === '500') return new RouterError('internal', 'The demo engine failed on demand.', { retryAfter });
   if (fault === '503') return new RouterError('overloaded', 'Overloaded, on demand.', { retryAfter });

@@ -28,17 +28,17 @@ export interface AnswerCounts {
 /** Counts the answers that have or had a slot. `GET /demo/state` shows the counters. */
 export class EngineState {
   readonly #counts: AnswerCounts = { active: 0, started: 0, finished: 0, aborted: 0, faulted: 0 };
-  #last: AnswerFacts | null = null;
+  #lastAnswer: AnswerFacts | null = null;
 
   /** Records the start of an answer. The caller keeps `completion_tokens` up to date. */
   begin(facts: Omit<AnswerFacts, 'completion_tokens' | 'ended'>): AnswerFacts {
     this.#counts.active += 1;
     this.#counts.started += 1;
-    this.#last = { ...facts, completion_tokens: 0, ended: null };
-    return this.#last;
+    this.#lastAnswer = { ...facts, completion_tokens: 0, ended: null };
+    return this.#lastAnswer;
   }
 
-  /** Records the end of an answer. To be called once per answer that began. */
+  /** Records the end of an answer. Call it once for each answer that began. */
   end(answer: AnswerFacts, ending: Ending): void {
     answer.ended = ending;
     this.#counts.active -= 1;
@@ -47,6 +47,6 @@ export class EngineState {
 
   /** Returns the counters, and the answer that started last. */
   snapshot(): AnswerCounts & { last: AnswerFacts | null } {
-    return { ...this.#counts, last: this.#last };
+    return { ...this.#counts, last: this.#lastAnswer };
   }
 }

@@ -14,7 +14,7 @@ export interface Engine {
   defaults: DemoOptions;
   slots: Slots;
   state: EngineState;
-  /** In seconds since 1970. The models have this as `created`. */
+  /** Time of the start in seconds since 1970, which is `created` of the models. */
   startedAt: number;
 }
 
@@ -49,15 +49,15 @@ export function createEngine(config: DemoEngineConfig): Engine {
 }
 
 /** Parses the operations of single models, such as `embedder=embed all=generate+complete`. */
-function readOperations(words: string, models: readonly string[]): Map<string, readonly string[]> {
-  const read = words.split(/[\s,]+/).filter((word) => word !== '');
+function readOperations(operationsSetting: string, models: readonly string[]): Map<string, readonly string[]> {
+  const assignments = operationsSetting.split(/[\s,]+/).filter((word) => word !== '');
   return new Map(
-    read.map((word) => {
+    assignments.map((word) => {
       const [model = '', names = ''] = word.split('=', 2);
       const operations = names.split('+');
       const isValid =
         models.includes(model) && operations.every((name) => modelOperations.some((known) => known === name));
-      if (!isValid) throw new ConfigError(`DEMO_OPERATIONS="${words}" is not valid: ${word}`);
+      if (!isValid) throw new ConfigError(`DEMO_OPERATIONS="${operationsSetting}" is not valid: ${word}`);
       return [model, operations];
     }),
   );

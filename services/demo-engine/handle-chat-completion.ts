@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerWithSlot } from './answer-with-slot.ts';
-import { checkContext } from './request/check-context.ts';
+import { computeMaxTokens } from './request/check-context.ts';
 import { composeAnswer } from './answer/compose-answer.ts';
-import { planAnswer, tokensOf } from './answer/plan-answer.ts';
+import { planAnswer, countTokensOfSteps } from './answer/plan-answer.ts';
 import { requireModel, type Engine } from './engine.ts';
 import type { AnswerFacts } from './engine-state.ts';
 import { ChunkFormat } from './reply/chunk-format.ts';
@@ -34,7 +34,7 @@ export async function handleChatCompletion(
   const demo = resolveDemoOptions(engine.defaults, request.demo, turn.demoWords);
   const promptTokens = await countPromptTokens(request.messages, request.tools, signal);
   const limit = request.max_completion_tokens ?? request.max_tokens ?? undefined;
-  const maxTokens = checkContext(limit, promptTokens, engine.contextWindow);
+  const maxTokens = computeMaxTokens(limit, promptTokens, engine.contextWindow);
 
   const id = `chatcmpl-${randomUUID()}`;
   const facts = {
@@ -48,12 +48,12 @@ export async function handleChatCompletion(
     prompt_tokens: promptTokens,
   };
   const send = request.stream ? streamReply : sendWholeReply;
-  await answerWithSlot(engine, { facts, demo, response, signal }, (begun) =>
-    send(prepare(request, turn, demo, { maxTokens, promptTokens, facts: begun }), response, signal),
+  await answerWithSlot(engine, { facts, demo, response, signal }, (countedFacts) =>
+    send(prepareReply(request, turn, demo, { maxTokens, promptTokens, facts: countedFacts }), response, signal),
   );
 }
 
-function prepare(
+function prepareReply(
   request: ChatRequest,
   turn: Turn,
   demo: DemoOptions,
@@ -62,13 +62,13 @@ function prepare(
   const stops = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
   const plan = planAnswer(composeAnswer(request, turn, demo), { maxTokens, stops }, demo);
   return {
-    form: new ChunkFormat({ id: facts.id, model: facts.model, created: Math.floor(Date.now() / 1000) }, demo),
+    format: new ChunkFormat({ id: facts.id, model: facts.model, created: Math.floor(Date.now() / 1000) }, demo),
     plan,
     usage: computeUsage(plan, promptTokens),
     demo,
     includeUsage: request.stream_options?.include_usage ?? false,
-    onSent(steps) {
-      facts.completion_tokens += tokensOf(steps);
+    onStepsSent(steps) {
+      facts.completion_tokens += countTokensOfSteps(steps);
     },
   };
 }

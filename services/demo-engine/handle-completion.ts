@@ -3,22 +3,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 import { quote } from './answer/describe-request.ts';
-import { planAnswer, tokensOf } from './answer/plan-answer.ts';
+import { planAnswer, countTokensOfSteps } from './answer/plan-answer.ts';
 import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { type Reply, computeUsage } from './reply/reply.ts';
 import { sendWholeReply } from './reply/send-whole-reply.ts';
 import { streamReply } from './reply/stream-reply.ts';
 import { TextFormat } from './reply/text-format.ts';
-import { checkContext } from './request/check-context.ts';
+import { computeMaxTokens } from './request/check-context.ts';
 import { completionRequestSchema } from './request/completion-request.ts';
 import { makeFiller } from './answer/split-into-tokens.ts';
 import { type DemoOptions, resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
+import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /** Number of characters that an answer quotes from the end of the prompt, and from the start of the suffix. */
-const quoted = 60;
+const quotedCharacters = 60;
 
 /**
  * Handles `POST /v1/completions`: continues one text, up to a suffix if there is one.
@@ -34,12 +34,12 @@ export async function handleCompletion(
   const request = parseBody(completionRequestSchema, body);
   const { model, suffix, stream } = request;
   requireModel(engine, model, 'complete');
-  const prompt = onlyPrompt(request.prompt);
+  const prompt = readOnlyPrompt(request.prompt);
   if ((request.n ?? 1) > 1)
     throw new RouterError('unsupported_parameter', 'This engine gives one choice: n has to be 1.', { param: 'n' });
-  const demo = resolveDemoOptions(engine.defaults, request.demo, demoWordsOf(prompt));
+  const demo = resolveDemoOptions(engine.defaults, request.demo, findDemoWords(prompt));
   const promptTokens = (await countTokens(prompt, signal)) + (await countTokens(suffix ?? '', signal));
-  const maxTokens = checkContext(request.max_tokens ?? undefined, promptTokens, engine.contextWindow);
+  const maxTokens = computeMaxTokens(request.max_tokens ?? undefined, promptTokens, engine.contextWindow);
   const facts = {
     id: `cmpl-${randomUUID()}`,
     model,
@@ -51,18 +51,18 @@ export async function handleCompletion(
     prompt_tokens: promptTokens,
   };
   const send = stream ? streamReply : sendWholeReply;
-  await answerWithSlot(engine, { facts, demo, response, signal }, (counted) => {
+  await answerWithSlot(engine, { facts, demo, response, signal }, (countedFacts) => {
     const stops = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
-    const { content, begun } = contentFor(prompt, suffix ?? '', demo);
-    const plan = planAnswer({ reasoning: '', content, toolCalls: [], begun }, { maxTokens, stops }, demo);
+    const { content, beginning } = composeContent(prompt, suffix ?? '', demo);
+    const plan = planAnswer({ reasoning: '', content, toolCalls: [], beginning }, { maxTokens, stops }, demo);
     const reply: Reply = {
-      form: new TextFormat({ id: counted.id, model, created: Math.floor(Date.now() / 1000) }),
+      format: new TextFormat({ id: countedFacts.id, model, created: Math.floor(Date.now() / 1000) }),
       plan,
       usage: computeUsage(plan, promptTokens),
       demo,
       includeUsage: request.stream_options?.include_usage ?? false,
-      onSent(steps) {
-        counted.completion_tokens += tokensOf(steps);
+      onStepsSent(steps) {
+        countedFacts.completion_tokens += countTokensOfSteps(steps);
       },
     };
     return send(reply, response, signal);
@@ -70,7 +70,7 @@ export async function handleCompletion(
 }
 
 /** @throws RouterError unless there is exactly one prompt, and it is a text */
-function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
+function readOnlyPrompt(prompt: string | string[] | number[] | number[][]): string {
   if (typeof prompt === 'string') return prompt;
   const [first, ...others] = prompt;
   if (first === undefined) throw new RouterError('invalid_request', 'The prompt is empty.', { param: 'prompt' });
@@ -79,36 +79,36 @@ function onlyPrompt(prompt: string | string[] | number[] | number[][]): string {
 }
 
 /** First token of every answer whose request has no `answer_tokens`. */
-const opening = ' This';
+const firstToken = ' This';
 
 /** Largest number of tokens of filler that are compared with the end of a prompt. */
-const maxCompared = 20_000;
+const maxComparedTokens = 20_000;
 
 /**
- * Returns the text for a prompt, and the beginning of that text with which the prompt ends, if any, so that an interrupted text continues
- * unchanged.
+ * Returns the text for a prompt, and its beginning if the prompt already ends with it (`beginning`; otherwise empty), so that an
+ * interrupted text continues unchanged.
  */
-function contentFor(prompt: string, suffix: string, demo: DemoOptions): { content: string; begun: string } {
+function composeContent(prompt: string, suffix: string, demo: DemoOptions): { content: string; beginning: string } {
   const { answer_tokens: tokens } = demo;
-  const filler = tokens === undefined ? undefined : textOfFiller(Math.min(tokens, maxCompared));
-  const first = filler === undefined ? opening : textOfFiller(1);
+  const filler = tokens === undefined ? undefined : makeFillerText(Math.min(tokens, maxComparedTokens));
+  const first = filler === undefined ? firstToken : makeFillerText(1);
   for (let at = prompt.indexOf(first); at >= 0; at = prompt.indexOf(first, at + 1)) {
-    const begun = prompt.slice(at);
-    const content = filler ?? continuationOf(withoutDemoLine(prompt.slice(0, at)), suffix);
-    if (content.startsWith(begun)) return { content, begun };
+    const beginning = prompt.slice(at);
+    const content = filler ?? composeText(removeDemoLine(prompt.slice(0, at)), suffix);
+    if (content.startsWith(beginning)) return { content, beginning };
   }
-  return { content: continuationOf(withoutDemoLine(prompt), suffix), begun: '' };
+  return { content: composeText(removeDemoLine(prompt), suffix), beginning: '' };
 }
 
-function textOfFiller(tokens: number): string {
+function makeFillerText(tokens: number): string {
   return makeFiller(tokens)
     .map(({ text }) => text)
     .join('');
 }
 
 /** Returns the text for a prompt. The same prompt gets the same text. */
-function continuationOf(prompt: string, suffix: string): string {
-  const before = quote(prompt.slice(-quoted), quoted);
+function composeText(prompt: string, suffix: string): string {
+  const before = quote(prompt.slice(-quotedCharacters), quotedCharacters);
   if (suffix === '') return ` This continues ${before}. The demo engine has no weights.`;
-  return ` This stands between ${before} and ${quote(suffix, quoted)}. `;
+  return ` This stands between ${before} and ${quote(suffix, quotedCharacters)}. `;
 }

@@ -6,7 +6,7 @@ import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { sendComputed } from './reply/send-computed.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf } from './request/demo-words.ts';
+import { findDemoWords } from './request/demo-words.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 import { embeddingsRequestSchema } from './request/vector-requests.ts';
 import { embedText, embedTokens } from './vectors/embed-text.ts';
@@ -30,10 +30,14 @@ export async function handleEmbeddings(
     demo: options,
   } = parseBody(embeddingsRequestSchema, body);
   requireModel(engine, model, 'embed');
-  const inputs = inputsOf(input);
+  const inputs = toInputs(input);
   if (inputs.length === 0) throw new RouterError('invalid_request', 'The input is empty.', { param: 'input' });
   const [first] = inputs;
-  const demo = resolveDemoOptions(engine.defaults, options, typeof first === 'string' ? demoWordsOf(first) : undefined);
+  const demo = resolveDemoOptions(
+    engine.defaults,
+    options,
+    typeof first === 'string' ? findDemoWords(first) : undefined,
+  );
   let tokens = 0;
   for (const each of inputs) tokens += typeof each === 'string' ? await countTokens(each, signal) : each.length;
   const facts = {
@@ -50,19 +54,19 @@ export async function handleEmbeddings(
     const data = inputs.map((each, index) => {
       const size = dimensions ?? undefined;
       const vector = typeof each === 'string' ? embedText(each, size) : embedTokens(each, size);
-      return { object: 'embedding', index, embedding: encoding === 'base64' ? base64Of(vector) : vector };
+      return { object: 'embedding', index, embedding: encoding === 'base64' ? toBase64(vector) : vector };
     });
     const usage = { prompt_tokens: tokens, total_tokens: tokens, completion_tokens: 0 };
     return sendComputed({ id, object: 'list', model, data, usage }, demo, response, signal);
   });
 }
 
-function inputsOf(input: string | string[] | number[] | number[][]): (string | number[])[] {
+function toInputs(input: string | string[] | number[] | number[][]): (string | number[])[] {
   if (typeof input === 'string') return [input];
   const tokens = input.filter((each) => typeof each === 'number');
   return tokens.length > 0 ? [tokens] : input.filter((each) => typeof each !== 'number');
 }
 
-function base64Of(vector: readonly number[]): string {
+function toBase64(vector: readonly number[]): string {
   return Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 }

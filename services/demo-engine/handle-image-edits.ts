@@ -7,7 +7,7 @@ import { requireModel, type Engine } from './engine.ts';
 import { drawPicture } from './media/draw-picture.ts';
 import { sendComputed } from './reply/send-computed.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
+import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
 import { imageEditsRequestSchema } from './request/media-requests.ts';
 import { parseBody, readFormBody } from './request/read-body.ts';
 
@@ -26,7 +26,7 @@ export async function handleImageEdits(
   requireModel(engine, model, 'redraw');
   if (files.length === 0 || files.some(({ content }) => content.length === 0))
     throw new RouterError('invalid_request', 'A picture is empty, or there is none.', { param: 'image' });
-  const demo = resolveDemoOptions(engine.defaults, undefined, demoWordsOf(prompt));
+  const demo = resolveDemoOptions(engine.defaults, undefined, findDemoWords(prompt));
   const tokens = await countTokens(prompt, signal);
   const facts = {
     id: `img-${randomUUID()}`,
@@ -39,9 +39,9 @@ export async function handleImageEdits(
     prompt_tokens: tokens,
   };
   await answerWithSlot(engine, { facts, demo, response, signal }, () => {
-    const seen = files.map(({ field, content }) => `${field} ${hash('sha256', content)}`).join(' ');
+    const fileDigests = files.map(({ field, content }) => `${field} ${hash('sha256', content)}`).join(' ');
     const data = Array.from({ length: Number(n) }, (_, at) => ({
-      b64_json: drawPicture(`${at} ${withoutDemoLine(prompt)} ${seen}`).toString('base64'),
+      b64_json: drawPicture(`${at} ${removeDemoLine(prompt)} ${fileDigests}`).toString('base64'),
     }));
     const usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens };
     return sendComputed({ created: Math.floor(Date.now() / 1000), data, usage }, demo, response, signal);

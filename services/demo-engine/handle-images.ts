@@ -7,7 +7,7 @@ import { requireModel, type Engine } from './engine.ts';
 import { drawPicture } from './media/draw-picture.ts';
 import { sendComputed } from './reply/send-computed.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
+import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
 import { imagesRequestSchema } from './request/media-requests.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
@@ -25,7 +25,7 @@ export async function handleImages(
   const { model, prompt, n, size, demo: options } = parseBody(imagesRequestSchema, body);
   requireModel(engine, model, 'draw');
   if (prompt === '') throw new RouterError('invalid_request', 'The prompt is empty.', { param: 'prompt' });
-  const demo = resolveDemoOptions(engine.defaults, options, demoWordsOf(prompt));
+  const demo = resolveDemoOptions(engine.defaults, options, findDemoWords(prompt));
   const tokens = await countTokens(prompt, signal);
   const facts = {
     id: `img-${randomUUID()}`,
@@ -38,9 +38,9 @@ export async function handleImages(
     prompt_tokens: tokens,
   };
   await answerWithSlot(engine, { facts, demo, response, signal }, () => {
-    const text = withoutDemoLine(prompt);
+    const text = removeDemoLine(prompt);
     const data = Array.from({ length: n ?? 1 }, (_, at) => ({
-      b64_json: drawPicture(`${at} ${text}`, sideOf(size)).toString('base64'),
+      b64_json: drawPicture(`${at} ${text}`, readSide(size)).toString('base64'),
     }));
     const usage = { input_tokens: tokens, output_tokens: 0, total_tokens: tokens };
     const created = Math.floor(Date.now() / 1000);
@@ -49,7 +49,7 @@ export async function handleImages(
 }
 
 /** Returns the number of pixels of a side, up to 2048; undefined for a text that is not the size of a square. */
-function sideOf(size: string | null | undefined): number | undefined {
+function readSide(size: string | null | undefined): number | undefined {
   const side = Number(/^(\d{1,4})x\1$/.exec(size ?? '')?.[1]);
   return side >= 1 && side <= 2048 ? side : undefined;
 }

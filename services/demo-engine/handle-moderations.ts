@@ -5,7 +5,7 @@ import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { sendComputed } from './reply/send-computed.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf } from './request/demo-words.ts';
+import { findDemoWords } from './request/demo-words.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 import { moderationsRequestSchema } from './request/vector-requests.ts';
 import { judgeText } from './vectors/judge-text.ts';
@@ -23,10 +23,10 @@ export async function handleModerations(
   const body = await readJsonBody(http);
   const { model, input, demo: options } = parseBody(moderationsRequestSchema, body);
   requireModel(engine, model, 'moderate');
-  const texts = textsOf(input);
+  const texts = toTexts(input);
   const [first] = texts;
   if (first === undefined) throw new RouterError('invalid_request', 'The input is empty.', { param: 'input' });
-  const demo = resolveDemoOptions(engine.defaults, options, demoWordsOf(first));
+  const demo = resolveDemoOptions(engine.defaults, options, findDemoWords(first));
   const facts = {
     id: `modr-${randomUUID()}`,
     model,
@@ -42,7 +42,7 @@ export async function handleModerations(
   );
 }
 
-function textsOf(input: string | (string | { text?: string | null | undefined })[]): string[] {
+function toTexts(input: string | (string | { text?: string | null | undefined })[]): string[] {
   if (typeof input === 'string') return [input];
   const texts = input.filter((each) => typeof each === 'string');
   if (texts.length === input.length) return texts;

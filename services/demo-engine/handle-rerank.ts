@@ -6,16 +6,16 @@ import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { sendComputed } from './reply/send-computed.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
+import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 import { rerankRequestSchema } from './request/vector-requests.ts';
-import { embedText, similarity } from './vectors/embed-text.ts';
+import { embedText, computeSimilarity } from './vectors/embed-text.ts';
 
 /** Number of dimensions in which documents are compared, which is large enough that different words seldom share a dimension. */
 const dimensions = 1024;
 
 /**
- * Handles `POST /v1/rerank` in vLLM's form. The more words a document shares with the query, the higher it ranks.
+ * Handles `POST /v1/rerank` as vLLM does. The more words a document shares with the query, the higher it ranks.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleRerank(
@@ -29,7 +29,7 @@ export async function handleRerank(
   requireModel(engine, model, 'rank');
   if (documents.length === 0)
     throw new RouterError('invalid_request', 'There are no documents.', { param: 'documents' });
-  const demo = resolveDemoOptions(engine.defaults, options, demoWordsOf(query));
+  const demo = resolveDemoOptions(engine.defaults, options, findDemoWords(query));
   let tokens = 0;
   for (const text of documents) tokens += await countTokens(`${query}\n${text}`, signal);
   const facts = {
@@ -43,10 +43,10 @@ export async function handleRerank(
     prompt_tokens: tokens,
   };
   await answerWithSlot(engine, { facts, demo, response, signal }, ({ id }) => {
-    const queryVector = embedText(withoutDemoLine(query), dimensions);
+    const queryVector = embedText(removeDemoLine(query), dimensions);
     const results = documents
       .map((text, index) => {
-        const score = (1 + similarity(queryVector, embedText(text, dimensions))) / 2;
+        const score = (1 + computeSimilarity(queryVector, embedText(text, dimensions))) / 2;
         return { index, document: { text }, relevance_score: score };
       })
       .sort((a, b) => b.relevance_score - a.relevance_score)

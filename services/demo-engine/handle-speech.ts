@@ -7,7 +7,7 @@ import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { streamSound } from './reply/stream-sound.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf, withoutDemoLine } from './request/demo-words.ts';
+import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
 import { speechRequestSchema } from './request/media-requests.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
@@ -25,7 +25,7 @@ export async function handleSpeech(
   const { model, input, demo: options } = parseBody(speechRequestSchema, body);
   requireModel(engine, model, 'speak');
   if (input === '') throw new RouterError('invalid_request', 'The input is empty.', { param: 'input' });
-  const demo = resolveDemoOptions(engine.defaults, options, demoWordsOf(input));
+  const demo = resolveDemoOptions(engine.defaults, options, findDemoWords(input));
   const facts = {
     id: `speech-${randomUUID()}`,
     model,
@@ -36,12 +36,12 @@ export async function handleSpeech(
     request_id: http.headers['x-request-id']?.toString() ?? null,
     prompt_tokens: await countTokens(input, signal),
   };
-  await answerWithSlot(engine, { facts, demo, response, signal }, (begun) =>
+  await answerWithSlot(engine, { facts, demo, response, signal }, (countedFacts) =>
     streamSound(
-      splitIntoTokens(withoutDemoLine(input)),
+      splitIntoTokens(removeDemoLine(input)),
       demo,
       (tokens) => {
-        begun.completion_tokens += tokens;
+        countedFacts.completion_tokens += tokens;
       },
       response,
       signal,

@@ -11,7 +11,7 @@ import { handleModerations } from './handle-moderations.ts';
 import { handleRerank } from './handle-rerank.ts';
 import { handleSpeech } from './handle-speech.ts';
 import { handleTokenize } from './handle-tokenize.ts';
-import { createTranscriptionHandler } from './handle-sound.ts';
+import { createTranscriptionHandler } from './handle-transcription.ts';
 import { sendError, sendJson } from './reply/send-json.ts';
 
 type Handle = (engine: Engine, request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => unknown;
@@ -41,7 +41,7 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   '/demo/state': {
     method: 'GET',
     handle: ({ slots, state }, _request, response) =>
-      sendJson(response, 200, { ...state.snapshot(), waiting: slots.waiting }),
+      sendJson(response, 200, { ...state.snapshot(), waiting: slots.waitingCount }),
   },
 };
 

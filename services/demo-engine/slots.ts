@@ -14,12 +14,12 @@ export class Slots {
     this.#free = total;
   }
 
-  get waiting(): number {
+  get waitingCount(): number {
     return this.#queue.size;
   }
 
   /**
-   * Reserves a slot. If none is free, waits for one while the client is connected.
+   * Reserves a slot. If no slot is free, waits for a slot while the client is connected.
    * @returns a function that releases the slot; call it once
    * @throws RouterError `overloaded` when the queue is full; the signal's reason when the client disconnects
    */
@@ -39,17 +39,17 @@ export class Slots {
       throw new RouterError('overloaded', 'Too many requests wait for this engine.', { retryAfter: 1 });
     }
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#queue.delete(enter);
+      const leaveQueue = (): void => {
+        this.#queue.delete(takeFreedSlot);
         reject(signal.reason as Error);
       };
-      const enter = (): void => {
-        this.#queue.delete(enter);
-        signal.removeEventListener('abort', leave);
+      const takeFreedSlot = (): void => {
+        this.#queue.delete(takeFreedSlot);
+        signal.removeEventListener('abort', leaveQueue);
         resolve();
       };
-      this.#queue.add(enter);
-      signal.addEventListener('abort', leave, { once: true });
+      this.#queue.add(takeFreedSlot);
+      signal.addEventListener('abort', leaveQueue, { once: true });
     });
   }
 }

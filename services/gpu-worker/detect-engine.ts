@@ -14,19 +14,19 @@ interface Sign {
 /** Signs of each kind of engine, most specific first. All endpoints are queried at once, and the first sign that matches decides. */
 const signs: Sign[] = [
   { kind: 'llama-cpp', path: '/v1/models', matches: ({ headers }) => headers.server === 'llama.cpp' },
-  { kind: 'llama-cpp', path: '/props', matches: withShape(z.looseObject({ total_slots: z.number() })) },
-  { kind: 'ollama', path: '/api/version', matches: withShape(z.looseObject({ version: z.string() })) },
-  { kind: 'lm-studio', path: '/api/v1/models', matches: withShape(z.looseObject({ models: z.array(z.unknown()) })) },
+  { kind: 'llama-cpp', path: '/props', matches: hasShape(z.looseObject({ total_slots: z.number() })) },
+  { kind: 'ollama', path: '/api/version', matches: hasShape(z.looseObject({ version: z.string() })) },
+  { kind: 'lm-studio', path: '/api/v1/models', matches: hasShape(z.looseObject({ models: z.array(z.unknown()) })) },
   {
     kind: 'lm-studio',
     path: '/api/v0/models',
-    matches: withShape(z.looseObject({ data: z.array(z.looseObject({ state: z.string() })) })),
+    matches: hasShape(z.looseObject({ data: z.array(z.looseObject({ state: z.string() })) })),
   },
-  { kind: 'sglang', path: '/model_info', matches: withShape(z.looseObject({ model_path: z.string() })) },
-  { kind: 'sglang', path: '/get_model_info', matches: withShape(z.looseObject({ model_path: z.string() })) },
-  { kind: 'vllm', path: '/v1/models', matches: ownedBy('vllm', 'rtr-demo') },
-  { kind: 'vllm', path: '/version', matches: withShape(z.looseObject({ version: z.string() })) },
-  { kind: 'openai', path: '/v1/models', matches: withShape(modelList) },
+  { kind: 'sglang', path: '/model_info', matches: hasShape(z.looseObject({ model_path: z.string() })) },
+  { kind: 'sglang', path: '/get_model_info', matches: hasShape(z.looseObject({ model_path: z.string() })) },
+  { kind: 'vllm', path: '/v1/models', matches: isOwnedBy('vllm', 'rtr-demo') },
+  { kind: 'vllm', path: '/version', matches: hasShape(z.looseObject({ version: z.string() })) },
+  { kind: 'openai', path: '/v1/models', matches: hasShape(modelList) },
 ];
 
 /** Timeout of one query, in milliseconds. */
@@ -46,11 +46,11 @@ export async function detectEngine(http: EngineHttp): Promise<EngineKind | undef
   })?.kind;
 }
 
-function withShape(shape: z.ZodType): Sign['matches'] {
+function hasShape(shape: z.ZodType): Sign['matches'] {
   return ({ status, body }) => status === 200 && shape.safeParse(body).success;
 }
 
-function ownedBy(...owners: string[]): Sign['matches'] {
+function isOwnedBy(...owners: string[]): Sign['matches'] {
   return ({ status, body }) => {
     const list = status === 200 ? modelList.safeParse(body).data : undefined;
     return list?.data.some((model) => owners.includes(model.owned_by ?? '')) ?? false;

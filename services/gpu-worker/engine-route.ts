@@ -13,7 +13,7 @@ export interface EngineRoute {
 
 /**
  * Chooses the translation, format and path for a client's request to an engine.
- * @param client name of the client format
+ * @param client name of the client's format
  * @param request the client's request
  * @throws RouterError `internal` if no translation is known, which cannot happen to jobs of the formats that the worker announces
  */
@@ -33,7 +33,7 @@ export function chooseEngineRoute(
 }
 
 /** Returns the names of the client formats that engines can serve. The worker announces them. */
-export function clientFormatsOfEngines(translations: readonly Translation[]): string[] {
+export function listClientFormats(translations: readonly Translation[]): string[] {
   return engineFormats.flatMap((format) => clientFormatsOn(translations, format));
 }
 
@@ -43,9 +43,7 @@ export function findLackedFeatures(
   translations: readonly Translation[],
 ): string[] {
   const { makesOneChoice } = engine;
-  const routes = clientFormatsOfEngines(translations).map((client) =>
-    chooseEngineRoute(engine, translations, client, {}),
-  );
+  const routes = listClientFormats(translations).map((client) => chooseEngineRoute(engine, translations, client, {}));
   return lackedFeatures(
     routes.map(({ translation }) => translation),
     { model: 'any', makesOneChoice },

@@ -5,7 +5,7 @@ import type { EngineHttp } from './engine-http.ts';
 import { engineOf } from './engines/engine-of.ts';
 import type { Discovery, Engine, EngineKind } from './engines/engine.ts';
 
-export interface FindOptions {
+export interface FindEngineOptions {
   http: EngineHttp;
   kind: EngineKind | 'auto';
   log: Logger;
@@ -19,20 +19,20 @@ export interface FindOptions {
  * order.
  * @throws the signal's reason if the signal aborts
  */
-export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: FindOptions): Promise<{
+export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: FindEngineOptions): Promise<{
   engine: Engine;
-  found: Discovery;
+  discovery: Discovery;
 }> {
   for (let isFirst = true; ; isFirst = false) {
-    const detected = kind === 'auto' ? await detectEngine(http) : kind;
-    const engine = detected && engineOf(detected);
-    const found = await engine?.discover(http, []).catch((error: unknown) => {
+    const engineKind = kind === 'auto' ? await detectEngine(http) : kind;
+    const engine = engineKind && engineOf(engineKind);
+    const discovery = await engine?.discover(http, []).catch((error: unknown) => {
       log.debug({ err: error }, 'the engine did not list its models');
       return undefined;
     });
-    if (engine && found) {
-      log.info({ engine: engine.kind, models: found.models.map(({ id }) => id) }, 'engine found');
-      return { engine, found };
+    if (engine && discovery) {
+      log.info({ engine: engine.kind, models: discovery.models.map(({ id }) => id) }, 'engine found');
+      return { engine, discovery };
     }
     if (isFirst) log.warn('waiting for the engine: it does not answer yet');
     await sleep(retryMs, undefined, { signal });

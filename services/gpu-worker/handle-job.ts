@@ -21,15 +21,10 @@ import { chooseEngineRoute, type EngineRoute } from './engine-route.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
 import { inlineImages, mayNameImages } from './images/inline-images.ts';
 import { readBegunStream, type BegunStream } from './continuation/begun-stream.ts';
-import {
-  prepareContinuation,
-  continuedStream,
-  endAnswer,
-  type ContinuedAnswer,
-} from './continuation/continue-answer.ts';
-import { refusedIfClientError } from './continuation/refused.ts';
-import { saltCache, withoutSteering } from './requests/engine-fields.ts';
-import { readBegunAnswer, withoutBegun, type BegunAnswer } from './requests/begun-answer.ts';
+import { prepareContinuation, translateRest, endAnswer, type ContinuedAnswer } from './continuation/continue-answer.ts';
+import { cannotContinueIfRefused } from './continuation/cannot-continue.ts';
+import { addCacheSalt, removeSteeringFields } from './requests/engine-fields.ts';
+import { readAnswerBeginning, removeBeginning, type AnswerBeginning } from './requests/answer-beginning.ts';
 
 export interface HandleJobOptions {
   http: EngineHttp;
@@ -43,12 +38,12 @@ export interface HandleJobOptions {
   /** Whether limits of output tokens that the engine refuses are lowered. */
   fitsOutput?: boolean;
   /** Names of fields that steer the engine and that clients may set. */
-  passedFields?: readonly string[];
+  allowedSteeringFields?: readonly string[];
   /** Called when the engine refuses connections. */
   onUnreachable: () => void;
 }
 
-/** What is needed of a translated request after it was written. The rest may be large and is not kept. */
+/** The parts of a request that are needed after it was written for the engine. The rest may be large and is not kept. */
 interface EngineRequest {
   route: EngineRoute;
   body: Buffer[];
@@ -58,10 +53,10 @@ interface EngineRequest {
   /** Fields of the client's request that the translation of the answer needs. */
   recalled: JsonObject | undefined;
   usageChunk: boolean;
-  /** Lowers the limit of output tokens. It refers to the client's body until the engine has accepted the request. */
+  /** Lowers the limit of output tokens. Keeps the client's body in memory until the engine has accepted the request. */
   fit: OutputFit | undefined;
-  /** The beginning that must be removed from an answer that is not streamed. */
-  begun: BegunAnswer | undefined;
+  /** The beginning that the engine repeats and that must be removed from an unstreamed answer. */
+  beginning: AnswerBeginning | undefined;
   /** The answer that the request continues; undefined for a new answer. */
   continued: ContinuedAnswer | undefined;
 }
@@ -80,47 +75,52 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     timeouts,
     usageChunk = false,
     fitsOutput = false,
-    passedFields = [],
+    allowedSteeringFields = [],
     onUnreachable,
   } = options;
-  const traced = { provider: engine.kind, server: http.server };
+  const tracedEngine = { provider: engine.kind, server: http.server };
   const counter = new TokenCounter(engine.countTokens?.bind(engine, http));
 
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     if (job.operation === 'count_tokens') {
-      const read = readRequest(job);
-      const route = routeOf(job, read);
-      const count = counter.count(await translate(route, job, read, model, signal), model.id, signal);
+      const clientJob = readRequest(job);
+      const route = chooseRoute(job, clientJob);
+      const count = counter.count(await translate(route, job, clientJob, model, signal), model.id, signal);
       reply.write(JSON.stringify(route.translation.client.countAnswer?.(await withClientErrors(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    if (job.relayed) return refusedIfClientError(answer(job, model, reply, signal));
-    return answer(job, model, reply, signal);
+    if (job.relayed) return cannotContinueIfRefused(answerJob(job, model, reply, signal));
+    return answerJob(job, model, reply, signal);
   };
 
-  async function answer(job: GrantedJob, model: ModelInfo, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const request = await requestOf(job, model, signal);
-    const end = await withClientErrors(serve(request, job, reply, signal), signal).catch(async (error: unknown) => {
-      throw await withCount(error, request, signal);
-    });
-    request.recordPromptTokens?.(end.usage.promptTokens);
+  async function answerJob(job: GrantedJob, model: ModelInfo, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
+    const engineRequest = await prepareRequest(job, model, signal);
+    const end = await withClientErrors(sendToEngine(engineRequest, job, reply, signal), signal).catch(
+      async (error: unknown) => {
+        throw await addInputTokens(error, engineRequest, signal);
+      },
+    );
+    engineRequest.recordPromptTokens?.(end.usage.promptTokens);
     return end;
   }
 
-  /** Adds the number of tokens to an engine's error that only says that the request does not fit. Returns other errors unchanged. */
-  async function withCount(
+  /**
+   * If an engine's error says that the request does not fit, but not how long it is, adds the number of its tokens. Returns other errors
+   * unchanged.
+   */
+  async function addInputTokens(
     error: unknown,
     { route, body, continued }: EngineRequest,
     signal: AbortSignal,
   ): Promise<unknown> {
     if (!engine.countTokens || route.format !== countedFormat || continued || !lacksInputTokens(error)) return error;
-    const sent = JSON.parse(Buffer.concat(body).toString()) as JsonObject;
+    const sentRequest = JSON.parse(Buffer.concat(body).toString()) as JsonObject;
     try {
       return withInputTokens(
         error,
-        await engine.countTokens(http, sent, AbortSignal.any([signal, AbortSignal.timeout(countMs)])),
+        await engine.countTokens(http, sentRequest, AbortSignal.any([signal, AbortSignal.timeout(countMs)])),
       );
     } catch {
       // The error is complete without the count.
@@ -128,7 +128,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     }
   }
 
-  function routeOf({ format }: GrantedJob, { request: clientRequest }: ReadRequest): EngineRoute {
+  function chooseRoute({ format }: GrantedJob, { request: clientRequest }: ReadRequest): EngineRoute {
     return chooseEngineRoute(engine, translations, format, clientRequest);
   }
 
@@ -138,15 +138,15 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     { request: clientRequest, skim }: ReadRequest,
     model: ModelInfo,
     signal: AbortSignal,
-    begin: BegunStream['begin'] = (translated) => translated,
+    begin: BegunStream['addBeginning'] = (translated) => translated,
   ): Promise<JsonObject> {
     const switchesThinking = engine.switchesThinking === true && model.capabilities.includes('thinking');
     const { makesOneChoice } = engine;
     const { id, maxOutput } = model;
     const target = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: createUnseal(job) };
-    const plain = withoutSteering(translation.request(clientRequest, target), passedFields);
+    const unsalted = removeSteeringFields(translation.request(clientRequest, target), allowedSteeringFields);
     const isSalted = engine.saltsCaches === true && ['generate', 'complete'].includes(format.operation);
-    const translated = begin(isSalted ? saltCache(plain, job.ownerKey) : plain);
+    const translated = begin(isSalted ? addCacheSalt(unsalted, job.ownerKey) : unsalted);
     if (format !== engineChatFormat) return translated;
     const request = engine.adapt(translated, model);
     if (!skim(() => mayNameImages(request))) return request;
@@ -154,68 +154,73 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return inlineImages(request, fetchImage, signal, clientPath);
   }
 
-  async function requestOf(job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<EngineRequest> {
-    // Lists stay unread only in formats for which the choice of the route does not depend on a suffix.
-    const { translation: usual } = chooseEngineRoute(engine, translations, job.format, {});
-    const unread = usual.passesLists === true && !job.relayed ? job.unread : undefined;
-    const read = readRequest(job, unread?.lists);
-    const route = routeOf(job, read);
+  async function prepareRequest(job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<EngineRequest> {
+    // `passesLists` holds only for formats whose route does not depend on a suffix, so the route is known before the request is read.
+    const { translation: usualTranslation } = chooseEngineRoute(engine, translations, job.format, {});
+    const unreadLists = usualTranslation.passesLists === true && !job.relayed ? job.unread : undefined;
+    const read = readRequest(job, unreadLists?.lists);
+    const route = chooseRoute(job, read);
     const { translation, format } = route;
-    const kept = { recalled: translation.recall?.(read.request), usageChunk: usageChunk && asksForUsage(read.request) };
+    const answerFields = {
+      recalled: translation.recall?.(read.request),
+      usageChunk: usageChunk && asksForUsage(read.request),
+    };
     const stream = readBegunStream(job, engine, route, read);
-    const translated = await translate(route, job, read, model, signal, stream?.begin);
+    const translated = await translate(route, job, read, model, signal, stream?.addBeginning);
     const counting = { http, model: model.id, counter };
     const continued =
       stream && (await withClientErrors(prepareContinuation(stream, translated, engine, counting, signal), signal));
     const request = continued?.request ?? translated;
-    const begun = engine.repeatsBegun === true && !job.stream ? readBegunAnswer(request) : undefined;
+    const beginning = engine.repeatsBeginning === true && !job.stream ? readAnswerBeginning(request) : undefined;
     const { body, headers } = writeRequest(format, request, read.write);
     // Lists that were not read cannot be counted.
-    const estimated = unread && read.hasUnreadLists ? unread.inputTokens : undefined;
-    const inputTokens = estimated ?? format.estimateInput(request);
-    const isCounted = estimated === undefined && format === countedFormat;
-    const isFirst = isCounted && !continued && job.stream && translation.client.beginsWithUsage === true;
-    const beside = isFirst ? counter.countAtUpstream(request, countBytes(body), signal) : undefined;
+    const estimatedTokens = unreadLists && read.hasUnreadLists ? unreadLists.inputTokens : undefined;
+    const inputTokens = estimatedTokens ?? format.estimateInput(request);
+    const isCounted = estimatedTokens === undefined && format === countedFormat;
+    const beginsWithCount = isCounted && !continued && job.stream && translation.client.beginsWithUsage === true;
+    const earlyCount = beginsWithCount ? counter.countAtUpstream(request, countBytes(body), signal) : undefined;
     const countInput = async () => (isCounted ? counter.count(request, model.id, signal) : inputTokens);
     return {
       route,
-      ...kept,
-      begun,
+      ...answerFields,
+      beginning,
       body,
       headers,
       continued,
-      input: new InputCount(beside, continued?.promptTokens ?? inputTokens),
+      input: new InputCount(earlyCount, continued?.promptTokens ?? inputTokens),
       fit: fitsOutput ? OutputFit.createFor({ format, request, write: read.write, countInput }) : undefined,
       recordPromptTokens:
         isCounted && !continued ? counter.createCalibration(request, model.id, countBytes(body)) : undefined,
     };
   }
 
-  function serve(request: EngineRequest, job: GrantedJob, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const { route, body, headers, input, recalled, usageChunk: ownChunk, begun, fit, continued } = request;
+  function sendToEngine(request: EngineRequest, job: GrantedJob, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
+    const { route, body, headers, input, recalled, usageChunk: sendsUsageChunk, beginning, fit, continued } = request;
     const { translation, format, path } = route;
     const { model, stream, trace } = job;
-    const whole = begun && {
-      reply: (answered: JsonObject, answerContext: AnswerContext) =>
-        translation.reply(withoutBegun(answered, begun), answerContext),
+    const replyTranslation = beginning && {
+      reply: (answer: JsonObject, answerContext: AnswerContext) =>
+        translation.reply(removeBeginning(answer, beginning), answerContext),
     };
-    const context = { model, job, recalled, usageChunk: ownChunk, promptTokens: () => input.tokens };
+    const context = { model, job, recalled, usageChunk: sendsUsageChunk, promptTokens: () => input.tokens };
     const answerContext = { ...createAnswerContext(translation.client, context), ...continued?.answerContext };
     if (continued?.isComplete) return Promise.resolve(endAnswer(continued, translation, answerContext, reply));
-    const goesOn = continued && { stream: () => continuedStream(continued, translation.stream(answerContext)) };
+    const streamTranslation = continued && {
+      stream: () => translateRest(continued, translation.stream(answerContext)),
+    };
     const relay = {
       http,
       upstream: format,
-      translation: { ...translation, ...whole, ...goesOn },
+      translation: { ...translation, ...replyTranslation, ...streamTranslation },
       answerContext,
       stream,
       timeouts,
       write: (piece: string | Uint8Array) => reply.write(piece),
-      head: (answered: Record<string, string>) => reply.head(answered),
+      head: (answerHeaders: Record<string, string>) => reply.head(answerHeaders),
       room: () => reply.room?.(),
       ready: () => input.wait(),
       fit,
-      trace: trace && { parent: trace, ...traced, operation: format.operation, model, stream },
+      trace: trace && { parent: trace, ...tracedEngine, operation: format.operation, model, stream },
     };
     return relayAnswer(relay, { path, body, headers }, signal);
   }

@@ -2,9 +2,9 @@ import { runWorker } from '#shared/worker/run-worker.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
-import { clientFormatsOfEngines, findLackedFeatures } from './engine-route.ts';
+import { listClientFormats, findLackedFeatures } from './engine-route.ts';
 import { findEngine } from './find-engine.ts';
-import { EngineFollower, type EngineState } from './follow-engine.ts';
+import { EngineFollower, type EngineState } from './engine-follower.ts';
 import { createHandleJob } from './handle-job.ts';
 import { createImageFetcher } from './images/image-fetcher.ts';
 
@@ -22,18 +22,18 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
   releases.add('engine connections', () => http.close());
   const searching = new AbortController();
   releases.add('search for the engine', () => searching.abort());
-  const { engine, found } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
-  const onState = ({ healthy }: EngineState): void => {
-    breaker.healthy(healthy);
+  const { engine, discovery } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
+  const onEngineState = ({ isHealthy }: EngineState): void => {
+    breaker.healthy(isHealthy);
     announce();
   };
-  const follower = new EngineFollower({ http, engine, log, found, onChange: onState });
+  const follower = new EngineFollower({ http, engine, log, discovery, onChange: onEngineState });
   releases.add('engine follower', () => follower.close());
   const lacks = findLackedFeatures(engine, translations);
 
   return {
     kind: engine.kind,
-    formats: clientFormatsOfEngines(translations),
+    formats: listClientFormats(translations),
     coalesceMs: config.COALESCE_MS,
     handler: createHandleJob({
       http,
@@ -44,7 +44,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
       fetchImage: createImageFetcher(),
       usageChunk: config.USAGE_CHUNK,
       fitsOutput: config.FIT_MAX_TOKENS,
-      passedFields: config.ENGINE_FIELDS,
+      allowedSteeringFields: config.ENGINE_FIELDS,
       timeouts: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

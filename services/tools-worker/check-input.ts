@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { SchemaProblem } from '#shared/worker/schemas/compile-schema.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
 import { createSchemaCheck, type SchemaCheck } from '#shared/worker/schemas/untrusted-schema.ts';
-import { inputPath } from './tool.ts';
+import { formatInputPath } from './tool.ts';
 
 /**
  * Checks an input.
@@ -21,7 +21,7 @@ export function compileInputCheck(schema: JsonObject): InputCheck {
   const check = createSchemaCheck({ schema, isChecked: false });
   return async (input, bytes) => {
     const problems = await problemsOf(check, input, bytes);
-    if (problems.length > 0) throw refusal(problems);
+    if (problems.length > 0) throw createRefusal(problems);
   };
 }
 
@@ -35,36 +35,38 @@ async function problemsOf(check: SchemaCheck, input: JsonObject, bytes: number):
   }
 }
 
-/** Reports the deepest of the errors, because in a union that error belongs to the branch that matches best. */
-function refusal(errors: readonly SchemaProblem[]): RouterError {
-  const [worst] = errors.toSorted((a, b) => depth(b) - depth(a));
-  if (!worst)
+/** Creates the error for the deepest of the problems, because in a union that problem belongs to the branch that matches best. */
+function createRefusal(errors: readonly SchemaProblem[]): RouterError {
+  const [deepest] = errors.toSorted((a, b) => computeDepth(b) - computeDepth(a));
+  if (!deepest)
     return new RouterError('invalid_request', "The tool's input does not match its schema.", { param: 'input' });
-  const steps = worst.instancePath.split('/').slice(1).map(unescapeStep);
-  switch (worst.keyword) {
+  const steps = deepest.instancePath.split('/').slice(1).map(unescapeStep);
+  switch (deepest.keyword) {
     case 'required': {
-      const param = inputPath([...steps, String(worst.params['missingProperty'])]);
+      const param = formatInputPath([...steps, String(deepest.params['missingProperty'])]);
       return new RouterError('missing_parameter', `Missing required parameter: '${param}'.`, { param });
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
-      const extra = worst.params['additionalProperty'] ?? worst.params['unevaluatedProperty'];
-      const param = inputPath([...steps, String(extra)]);
+      const extra = deepest.params['additionalProperty'] ?? deepest.params['unevaluatedProperty'];
+      const param = formatInputPath([...steps, String(extra)]);
       return new RouterError('unsupported_parameter', `Unknown parameter: '${param}'.`, { param });
     }
     default: {
-      const param = inputPath(steps);
-      return new RouterError('invalid_request', `Invalid value for '${param}': ${expectation(worst)}.`, { param });
+      const param = formatInputPath(steps);
+      return new RouterError('invalid_request', `Invalid value for '${param}': ${describeExpectation(deepest)}.`, {
+        param,
+      });
     }
   }
 }
 
-function expectation({ keyword, params, message = 'does not match its schema' }: SchemaProblem): string {
+function describeExpectation({ keyword, params, message = 'does not match its schema' }: SchemaProblem): string {
   if (keyword !== 'enum') return message;
   return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
 }
 
-function depth({ instancePath }: SchemaProblem): number {
+function computeDepth({ instancePath }: SchemaProblem): number {
   return instancePath.split('/').length;
 }
 

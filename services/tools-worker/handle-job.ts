@@ -7,45 +7,46 @@ import { parseToolCall, type ToolCall } from '#shared/formats/tools/tool-call.ts
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import type { LinkedServers } from './mcp/linked-servers.ts';
-import { failedOutput, type Tool, type ToolOutput } from './tool.ts';
+import { createFailedOutput, type Tool, type ToolOutput } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
 
 export interface HandleJobOptions {
-  tools: Pick<ToolSet, 'get' | 'checkOf'>;
+  tools: Pick<ToolSet, 'get' | 'findCheck'>;
   /** The MCP servers that are called with people's MCP account links. These servers check the input themselves. */
-  connected: Pick<LinkedServers, 'run'>;
+  linkedServers: Pick<LinkedServers, 'findRun'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
   /** Maximum bytes of one tool's output. */
   maxOutputBytes: number;
 }
 
-const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
+const emptyEnd: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
-/** Creates the handler that runs tools. It checks the input, runs the tool within its timeout, and answers. */
-export function createHandleJob({ tools, connected, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
+/** Creates the handler that checks a tool's input, runs the tool within its timeout, and answers with the tool's output. */
+export function createHandleJob({ tools, linkedServers, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const { length: bytes } = job.body;
     const call = parseToolCall(readRequest(job).request);
-    const runTool = job.connection ? connected.run(job.connection) : await checked(tools, call, bytes);
-    const progress = job.stream ? progressTo(reply) : () => undefined;
-    const run = () => withinTime(timeoutMs, signal, (inTime) => runTool(call.input, { signal: inTime, progress }));
-    const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
-    const result = resultOf(call.tool, output, maxOutputBytes);
+    const runTool = job.connection ? linkedServers.findRun(job.connection) : await checkInput(tools, call, bytes);
+    const progress = job.stream ? createProgressWriter(reply) : () => undefined;
+    const run = () =>
+      runWithinTime(timeoutMs, signal, (abortOrTimeout) => runTool(call.input, { signal: abortOrTimeout, progress }));
+    const output = await (job.trace ? traceRun(job.trace, call.tool, run) : run());
+    const result = toResult(call.tool, output, maxOutputBytes);
     reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
-    return done;
+    return emptyEnd;
   };
 }
 
 /** Checks the input against the tool's schema, and returns the function that runs the tool. */
-async function checked(tools: HandleJobOptions['tools'], call: ToolCall, bytes: number): Promise<Tool['run']> {
+async function checkInput(tools: HandleJobOptions['tools'], call: ToolCall, bytes: number): Promise<Tool['run']> {
   const tool = tools.get(call.tool);
-  await tools.checkOf(tool)(call.input, bytes);
+  await tools.findCheck(tool)(call.input, bytes);
   return (input, context) => tool.run(input, context);
 }
 
 /** Records the span of one run of a tool (OpenTelemetry, "Execute tool span"), without input and output. */
-async function traced(parent: TraceSpan, tool: string, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
+async function traceRun(parent: TraceSpan, tool: string, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
   const attributes = { [names.operation]: 'execute_tool', [names.toolName]: tool };
   const span = parent.child(`execute_tool ${tool}`, 'internal', { attributes });
   try {
@@ -60,7 +61,7 @@ async function traced(parent: TraceSpan, tool: string, run: () => Promise<ToolOu
   }
 }
 
-function progressTo(reply: Reply): (progress: { progress: number }) => void {
+function createProgressWriter(reply: Reply): (progress: { progress: number }) => void {
   return (progress) => reply.write(encodeToolEvent({ progress }));
 }
 
@@ -69,32 +70,32 @@ function progressTo(reply: Reply): (progress: { progress: number }) => void {
  * @throws RouterError `upstream_timeout`
  * @throws the signal's reason
  */
-async function withinTime<T>(ms: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const time = new AbortController();
-  const inTime = AbortSignal.any([signal, time.signal]);
+async function runWithinTime<T>(ms: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const timeout = new AbortController();
+  const abortOrTimeout = AbortSignal.any([signal, timeout.signal]);
   const timer = setTimeout(() => {
     const message = `The tool gave no result within ${ms / 1000} seconds.`;
-    time.abort(new RouterError('upstream_timeout', message, { hadEffects: true }));
+    timeout.abort(new RouterError('upstream_timeout', message, { hadEffects: true }));
   }, ms);
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(inTime.reason);
-  inTime.addEventListener('abort', onAbort, { once: true });
+  const { promise: whenAborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(abortOrTimeout.reason);
+  abortOrTimeout.addEventListener('abort', onAbort, { once: true });
   try {
-    inTime.throwIfAborted();
-    return await Promise.race([run(inTime), ended]);
+    abortOrTimeout.throwIfAborted();
+    return await Promise.race([run(abortOrTimeout), whenAborted]);
   } finally {
     clearTimeout(timer);
-    inTime.removeEventListener('abort', onAbort);
+    abortOrTimeout.removeEventListener('abort', onAbort);
   }
 }
 
-function resultOf(tool: string, output: ToolOutput, maxBytes: number): ToolResult {
-  const result = encode(tool, output);
+function toResult(tool: string, output: ToolOutput, maxBytes: number): ToolResult {
+  const result = encodeResult(tool, output);
   if (Buffer.byteLength(JSON.stringify(result)) <= maxBytes) return result;
-  return encode(tool, failedOutput(`The tool's output is larger than ${maxBytes} bytes.`));
+  return encodeResult(tool, createFailedOutput(`The tool's output is larger than ${maxBytes} bytes.`));
 }
 
-function encode(tool: string, { isError, content, structuredContent, error }: ToolOutput): ToolResult {
+function encodeResult(tool: string, { isError, content, structuredContent, error }: ToolOutput): ToolResult {
   return {
     tool,
     is_error: isError,

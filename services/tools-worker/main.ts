@@ -19,11 +19,11 @@ const gatherMs = 3_000;
 const messageMargin = 64 * 1024;
 
 await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, releases, admin, announce }) => {
-  const written = {
+  const configuredServers = {
     ...readRegistry(config.ROUTER_CONFIG).mcpServers,
     ...(config.MCP_CONFIG === undefined ? {} : readMcpConfig(config.MCP_CONFIG)),
   };
-  const mcp = readMcpServers(written, environment);
+  const mcp = readMcpServers(configuredServers, environment);
   for (const { name, reason } of mcp.refused) log.error({ server: name, reason }, 'an MCP server is left out');
 
   let tools: ToolSet | undefined;
@@ -34,41 +34,41 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   if (folder) releases.add('folder of tools', () => folder.close());
   await folder?.start(onChange);
   const maxMessageBytes = config.TOOL_OUTPUT_BYTES + messageMargin;
-  const [own, shared] = [
+  const [linkedEntries, sharedEntries] = [
     mcp.servers.filter(({ kind }) => kind === 'oauth'),
     mcp.servers.filter(({ kind }) => kind !== 'oauth'),
   ];
-  const connected = new LinkedServers(own, { maxMessageBytes, log });
-  const links = shared.map((entry) => new McpLink({ entry, log, maxMessageBytes, onChange }));
+  const linkedServers = new LinkedServers(linkedEntries, { maxMessageBytes, log });
+  const links = sharedEntries.map((entry) => new McpLink({ entry, log, maxMessageBytes, onChange }));
   addServerMetrics(admin.registry, () => links);
   releases.add('MCP servers', async () => {
     await Promise.all(links.map((link) => link.close()));
   });
-  await gathered(links);
-  const set = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log, connected.infos);
-  tools = set;
-  const breaker = new ToolBreakers({ log, onChange: announce });
-  releases.add('circuit breakers of tools', () => breaker.close());
-  addFailingToolsMetric(admin.registry, () => breaker.failing);
+  await waitForFirstTries(links);
+  const toolSet = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log, linkedServers.infos);
+  tools = toolSet;
+  const toolBreakers = new ToolBreakers({ log, onChange: announce });
+  releases.add('circuit breakers of tools', () => toolBreakers.close());
+  addFailingToolsMetric(admin.registry, () => toolBreakers.failing);
 
   return {
     kind: 'tools',
     formats: [toolsFormat.name],
     coalesceMs: 0,
-    handler: breaker.watch(
+    handler: toolBreakers.limitCalls(
       createHandleJob({
-        tools: set,
-        connected,
+        tools: toolSet,
+        linkedServers,
         timeoutMs: config.TOOL_TIMEOUT_MS,
         maxOutputBytes: config.TOOL_OUTPUT_BYTES,
       }),
     ),
     facts: () => ({
       models: [],
-      tools: breaker.restrict(set.infos),
+      tools: toolBreakers.selectAccepting(toolSet.infos),
       slots: config.SLOTS,
       accepting: true,
-      reason: reasonOf(breaker.failing),
+      reason: describeFailing(toolBreakers.failing),
     }),
   };
 });
@@ -77,13 +77,13 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
  * Returns the reason to announce while some tools accept no calls. The worker itself does not count as failing, because it accepts calls of
  * other tools.
  */
-function reasonOf(failing: readonly string[]): string | undefined {
+function describeFailing(failing: readonly string[]): string | undefined {
   return failing.length === 0 ? undefined : `tools failing: ${failing.join(', ')}`.slice(0, 100);
 }
 
-async function gathered(links: readonly McpLink[]): Promise<void> {
+async function waitForFirstTries(links: readonly McpLink[]): Promise<void> {
   const timer = new AbortController();
-  const late = sleep(gatherMs, undefined, { signal: timer.signal }).catch(() => undefined);
-  await Promise.race([Promise.all(links.map((link) => link.firstTry)), late]);
+  const timeLimit = sleep(gatherMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  await Promise.race([Promise.all(links.map((link) => link.firstTry)), timeLimit]);
   timer.abort();
 }

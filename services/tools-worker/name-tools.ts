@@ -4,7 +4,7 @@ import { assignValidNames } from '#shared/core/valid-names.ts';
 
 /** A source of tools: the shipped ones, a folder, or an MCP server. */
 export interface ToolSource {
-  /** Prefix for the names of tools that other sources have, too. If it is undefined, the tools of this source keep their names. */
+  /** Prefix for names that other sources also have. If undefined, the tools of this source keep their names. */
   readonly prefix: string | undefined;
   /** The operator's name of the MCP server that has the tools. */
   readonly server?: string | undefined;
@@ -19,7 +19,7 @@ export interface NamedTool {
   /** Name that is valid in all formats. */
   name: string;
   /**
-   * The server's own name of the tool, if it is not valid in all formats; otherwise undefined. The tool can also be called by this name.
+   * The server's name of the tool, if that name is not valid in all formats; otherwise undefined. The tool can also be called by this name.
    */
   givenName: string | undefined;
   tool: Tool;
@@ -29,12 +29,12 @@ export interface NamedTool {
 
 /**
  * Gives every tool a unique name. If several sources have tools with the same name, the first source without a prefix keeps the name. The
- * other sources put their prefixes before it, so that a name always means the same server. Names do not depend on which sources are
+ * other sources put their prefixes before the name, so that a name always means the same server. Names do not depend on which sources are
  * available. Then each name is made valid; see `assignValidNames`.
  * @returns the tools by name, and in `dropped` the names that several tools still have, of which only the first is in the map
  */
-export function nameTools(sources: readonly ToolSource[]): { named: Map<string, NamedTool>; dropped: string[] } {
-  const byName = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();
+export function nameTools(sources: readonly ToolSource[]): { toolsByName: Map<string, NamedTool>; dropped: string[] } {
+  const factsByName = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();
   const dropped: string[] = [];
   const sourcesByName = Map.groupBy(
     sources.flatMap(({ tools }) => [...new Set(tools.map(({ name }) => name))]),
@@ -44,14 +44,14 @@ export function nameTools(sources: readonly ToolSource[]): { named: Map<string, 
     for (const tool of tools) {
       const isShared = (sourcesByName.get(tool.name)?.length ?? 0) > 1;
       const name = isShared && prefix !== undefined ? `${prefix}_${tool.name}` : tool.name;
-      if (byName.has(name)) dropped.push(name);
-      else byName.set(name, { tool, server, available });
+      if (factsByName.has(name)) dropped.push(name);
+      else factsByName.set(name, { tool, server, available });
     }
   }
-  const valid = assignValidNames([...byName.keys()]);
-  const named = [...byName].map(([givenName, facts]): NamedTool => {
-    const name = valid.get(givenName) ?? givenName;
+  const validNames = assignValidNames([...factsByName.keys()]);
+  const namedTools = [...factsByName].map(([givenName, facts]): NamedTool => {
+    const name = validNames.get(givenName) ?? givenName;
     return { ...facts, name, givenName: name === givenName ? undefined : givenName };
   });
-  return { named: new Map(named.map((each) => [each.name, each])), dropped };
+  return { toolsByName: new Map(namedTools.map((each) => [each.name, each])), dropped };
 }

@@ -11,7 +11,7 @@ export interface ToolBreakersOptions {
   onChange: () => void;
 }
 
-interface Failing {
+interface FailingTool {
   state: 'closed' | 'open' | 'half-open';
   failures: number;
   openings: number;
@@ -24,17 +24,17 @@ interface Failing {
 type CallOutcome = 'served' | 'nothing' | RouterError;
 
 /**
- * Has a circuit breaker for each tool, which limits its calls by the results of earlier calls. A tool whose server fails three calls in a
- * row is not announced for a while. Then it accepts one call at a time, a probe, until a probe is answered. Calls that arrive while the
- * probe runs wait for it and share its failure. Any answer of a tool, including an error, counts as an answer of its server. A call that
- * takes too long counts neither as answered nor as failed, because it may have asked for too much.
+ * Has a circuit breaker for each tool, which limits the tool's calls by the results of earlier calls. A tool whose server fails three calls
+ * in a row is not announced for a while. Then it accepts one call at a time, a probe, until a probe is answered. Calls that arrive while
+ * the probe runs wait for it and share its failure. Any answer of a tool, including an error, counts as an answer of its server. A call
+ * that takes too long counts neither as answered nor as failed, because it may have asked for too much.
  *
  * States of a tool: closed → open → half-open → closed; half-open → open.
  */
 export class ToolBreakers {
   readonly #options: ToolBreakersOptions;
   /** Failing tools by name. Tools that work are not in the map. */
-  readonly #failing = new Map<string, Failing>();
+  readonly #failing = new Map<string, FailingTool>();
 
   constructor(options: ToolBreakersOptions) {
     this.#options = options;
@@ -45,8 +45,8 @@ export class ToolBreakers {
     return [...this.#failing].filter(([, { state }]) => state !== 'closed').map(([name]) => name);
   }
 
-  /** Returns the tools that accept calls now. Returns the same array if all tools do. */
-  restrict(tools: ToolInfo[]): ToolInfo[] {
+  /** Returns the tools that accept calls now. Returns the same array if all tools accept calls. */
+  selectAccepting(tools: ToolInfo[]): ToolInfo[] {
     if (this.#failing.size === 0) return tools;
     return tools.filter(({ name }) => {
       const { state, probe } = this.#failing.get(name) ?? { state: 'closed' };
@@ -54,19 +54,19 @@ export class ToolBreakers {
     });
   }
 
-  /** Returns a handler whose calls the circuit breaker limits, and whose results the circuit breaker follows. */
-  watch(handler: JobHandler): JobHandler {
+  /** Returns a handler that passes on the calls that the circuit breakers permit, and tells the circuit breakers the results. */
+  limitCalls(handler: JobHandler): JobHandler {
     return async (job, reply, signal) => {
       const { model: name } = job;
       for (let probe = this.#failing.get(name)?.probe; probe; probe = this.#failing.get(name)?.probe) {
-        const outcome = await Promise.race([probe, aborted(signal)]);
+        const outcome = await Promise.race([probe, waitForAbort(signal)]);
         signal.throwIfAborted();
         if (outcome instanceof RouterError) throw outcome;
       }
       const failing = this.#failing.get(name);
-      const probed = failing?.state === 'half-open' ? Promise.withResolvers<CallOutcome>() : undefined;
-      if (failing && probed) {
-        failing.probe = probed.promise;
+      const probeOutcome = failing?.state === 'half-open' ? Promise.withResolvers<CallOutcome>() : undefined;
+      if (failing && probeOutcome) {
+        failing.probe = probeOutcome.promise;
         this.#options.onChange();
       }
       let outcome: CallOutcome = 'nothing';
@@ -78,9 +78,9 @@ export class ToolBreakers {
         if (!signal.aborted && error instanceof RouterError && error.code === 'upstream_failed') outcome = error;
         throw error;
       } finally {
-        if (failing && probed) failing.probe = undefined;
-        this.#ended(name, outcome, probed !== undefined);
-        probed?.resolve(outcome);
+        if (failing && probeOutcome) failing.probe = undefined;
+        this.#recordOutcome(name, outcome, probeOutcome !== undefined);
+        probeOutcome?.resolve(outcome);
       }
     };
   }
@@ -89,8 +89,8 @@ export class ToolBreakers {
     for (const { timer } of this.#failing.values()) clearTimeout(timer);
   }
 
-  #ended(name: string, outcome: CallOutcome, isProbe: boolean): void {
-    const failing = this.#failing.get(name) ?? this.#firstFailure();
+  #recordOutcome(name: string, outcome: CallOutcome, isProbe: boolean): void {
+    const failing = this.#failing.get(name) ?? this.#createFailingTool();
     if (outcome === 'served') this.#closeCircuit(name);
     else if (outcome === 'nothing') return isProbe ? this.#options.onChange() : undefined;
     else {
@@ -100,7 +100,7 @@ export class ToolBreakers {
     }
   }
 
-  #firstFailure(): Failing {
+  #createFailingTool(): FailingTool {
     return { state: 'closed', failures: 0, openings: 0, timer: undefined, probe: undefined };
   }
 
@@ -114,7 +114,7 @@ export class ToolBreakers {
     this.#options.onChange();
   }
 
-  #openCircuit(name: string, failing: Failing): void {
+  #openCircuit(name: string, failing: FailingTool): void {
     failing.state = 'open';
     failing.openings += 1;
     const ms = computeOpenMs(failing.openings);
@@ -127,7 +127,7 @@ export class ToolBreakers {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<'nothing'> {
+function waitForAbort(signal: AbortSignal): Promise<'nothing'> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve('nothing'), { once: true }));
 }
 

@@ -16,25 +16,25 @@ const maxAllBytes = 512 * 1024;
 export class ToolSet {
   readonly #sources: readonly ToolSource[];
   readonly #log: Logger;
-  readonly #checks = new WeakMap<Tool, InputCheck>();
-  #named = new Map<string, NamedTool>();
-  /** Tools whose server has another name for them, by that name. */
-  #byGivenName = new Map<string, NamedTool>();
-  readonly #fixed: readonly ToolInfo[];
+  readonly #checkOfTool = new WeakMap<Tool, InputCheck>();
+  #toolByName = new Map<string, NamedTool>();
+  /** Tools that their server names otherwise, by the server's name. */
+  #toolByGivenName = new Map<string, NamedTool>();
+  readonly #fixedInfos: readonly ToolInfo[];
   #infos: ToolInfo[] = [];
 
   /**
    * @param sources sources of the tools, in order of precedence for names
-   * @param fixed further entries to announce, which are no tools that can be called by name
+   * @param fixed further entries to announce that cannot be called by name
    */
   constructor(sources: readonly ToolSource[], log: Logger, fixed: readonly ToolInfo[] = []) {
     this.#sources = sources;
     this.#log = log;
-    this.#fixed = fixed;
+    this.#fixedInfos = fixed;
     this.refresh();
   }
 
-  /** Returns the entries that the worker announces. It is the same array until they change. */
+  /** The entries that the worker announces; the same array until an entry changes. */
   get infos(): ToolInfo[] {
     return this.#infos;
   }
@@ -44,18 +44,18 @@ export class ToolSet {
    * @returns whether `infos` has changed
    */
   refresh(): boolean {
-    const { named, dropped } = nameTools(this.#sources);
-    this.#named = named;
-    this.#byGivenName = new Map(
-      [...named.values()].flatMap((each) => (each.givenName === undefined ? [] : [[each.givenName, each]])),
+    const { toolsByName, dropped } = nameTools(this.#sources);
+    this.#toolByName = toolsByName;
+    this.#toolByGivenName = new Map(
+      [...toolsByName.values()].flatMap((each) => (each.givenName === undefined ? [] : [[each.givenName, each]])),
     );
-    const infos: ToolInfo[] = [...this.#fixed];
+    const infos: ToolInfo[] = [...this.#fixedInfos];
     const tooLarge: string[] = [];
-    let left = maxAllBytes;
+    let bytesLeft = maxAllBytes;
     for (const { content, server, available } of this.#sources) {
       if (!content || !available || content.passes.length === 0) continue;
       const { name, description, inputSchema } = content;
-      named.set(name, { name, givenName: undefined, tool: content, server, available });
+      toolsByName.set(name, { name, givenName: undefined, tool: content, server, available });
       infos.push({
         name,
         description,
@@ -64,20 +64,20 @@ export class ToolSet {
         passes: [...content.passes],
       });
     }
-    for (const each of named.values()) {
-      const { name } = each;
-      if (each.tool instanceof ServerContent) continue;
-      if (!each.available) continue;
-      const info = infoOf(each);
-      // A tool that is too large may fit without its output schema, and can be used without it.
+    for (const namedTool of toolsByName.values()) {
+      const { name } = namedTool;
+      if (namedTool.tool instanceof ServerContent) continue;
+      if (!namedTool.available) continue;
+      const info = toInfo(namedTool);
+      // A tool that is too large may fit without its output schema, which is not needed for calls.
       const { outputSchema: _, ...withoutOutput } = info;
-      const fitting = [info, withoutOutput].find((each) => bytesOf(each) <= Math.min(maxToolBytes, left));
-      if (!fitting) {
+      const fittingInfo = [info, withoutOutput].find((each) => countBytes(each) <= Math.min(maxToolBytes, bytesLeft));
+      if (!fittingInfo) {
         tooLarge.push(name);
         continue;
       }
-      left -= bytesOf(fitting);
-      infos.push(fitting);
+      bytesLeft -= countBytes(fittingInfo);
+      infos.push(fittingInfo);
     }
     if (JSON.stringify(infos) === JSON.stringify(this.#infos)) return false;
     this.#infos = infos;
@@ -92,35 +92,36 @@ export class ToolSet {
    * @throws RouterError `upstream_failed` if the tool was removed or became unavailable after the worker claimed the job
    */
   get(name: string): Tool {
-    const named = this.#named.get(name) ?? this.#byGivenName.get(name);
-    if (!named?.available) throw new RouterError('upstream_failed', `The tool '${name}' is not available right now.`);
-    return named.tool;
+    const namedTool = this.#toolByName.get(name) ?? this.#toolByGivenName.get(name);
+    if (!namedTool?.available)
+      throw new RouterError('upstream_failed', `The tool '${name}' is not available right now.`);
+    return namedTool.tool;
   }
 
   /**
-   * Returns the check of a tool's input. If the schema cannot be compiled, the check accepts everything, because the tool then checks the
-   * input itself.
+   * Returns the check of a tool's input. If the schema cannot be compiled, the check accepts every input, because the tool then checks
+   * the input itself.
    */
-  checkOf(tool: Tool): InputCheck {
-    const known = this.#checks.get(tool);
-    if (known) return known;
-    const passing: InputCheck = () => Promise.resolve();
-    const pass = (error: unknown): void => {
+  findCheck(tool: Tool): InputCheck {
+    const knownCheck = this.#checkOfTool.get(tool);
+    if (knownCheck) return knownCheck;
+    const acceptAll: InputCheck = () => Promise.resolve();
+    const acceptIfInvalidSchema = (error: unknown): void => {
       if (!(error instanceof InvalidSchemaError)) throw error;
       this.#log.warn({ tool: tool.name, err: error }, 'the schema of a tool is not valid, so its input is not checked');
-      this.#checks.set(tool, passing);
+      this.#checkOfTool.set(tool, acceptAll);
     };
     try {
       const check = compileInputCheck(tool.inputSchema);
-      this.#checks.set(tool, (input, bytes) => check(input, bytes).catch(pass));
+      this.#checkOfTool.set(tool, (input, bytes) => check(input, bytes).catch(acceptIfInvalidSchema));
     } catch (error) {
-      pass(error);
+      acceptIfInvalidSchema(error);
     }
-    return this.#checks.get(tool) ?? passing;
+    return this.#checkOfTool.get(tool) ?? acceptAll;
   }
 }
 
-function infoOf({ name, givenName, tool, server }: NamedTool): ToolInfo {
+function toInfo({ name, givenName, tool, server }: NamedTool): ToolInfo {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
@@ -134,6 +135,6 @@ function infoOf({ name, givenName, tool, server }: NamedTool): ToolInfo {
   };
 }
 
-function bytesOf(info: ToolInfo): number {
+function countBytes(info: ToolInfo): number {
   return Buffer.byteLength(JSON.stringify(info));
 }

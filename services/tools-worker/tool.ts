@@ -16,7 +16,7 @@ export interface ToolOutput {
 export interface ToolContext {
   /** Aborts when the job is cancelled or the tool has run for too long. */
   signal: AbortSignal;
-  /** Reports progress. Clients that stream the answer get it. */
+  /** Reports progress to a client that streams the answer. */
   progress: (progress: ToolProgress) => void;
 }
 
@@ -38,12 +38,12 @@ export interface Tool {
   run(input: JsonObject, context: ToolContext): Promise<ToolOutput>;
 }
 
-export function failedOutput(message: string): ToolOutput {
+export function createFailedOutput(message: string): ToolOutput {
   return { content: [{ type: 'text', text: message }], isError: true };
 }
 
 /** Formats a path in a tool's input for an error, such as `input.items[0].name`. */
-export function inputPath(steps: readonly PropertyKey[]): string {
+export function formatInputPath(steps: readonly PropertyKey[]): string {
   const path = steps.map((step) => (isIndex(step) ? `[${String(step)}]` : `.${String(step)}`));
   return `input${path.join('')}`;
 }

@@ -56,7 +56,7 @@ describe('the variables in the documentation', () => {
     const known = new Set([
       ...[...workers, ...settings].flatMap(({ shape }) => Object.keys(shape)),
       ...Object.values(presets).flatMap(({ keyVariables, needs }) => [...keyVariables, ...needs]),
-      ...Object.values(logins).flatMap(({ keys }) => keys),
+      ...Object.values(logins).flatMap(({ keyVariables: keys }) => keys),
       ...[...readFileSync('docker-compose.yml', 'utf8').matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
       // A placeholder, and examples of a server's token and of a client's secret.
       'X_FILE',

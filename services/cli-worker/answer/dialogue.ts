@@ -5,16 +5,16 @@ import type { Outcome } from './outcome.ts';
 
 /**
  * Translates clients' requests into requests to a kind of CLI, and the CLI's answers into answers for clients. It uses the translations of
- * one upstream format. To be translated, the pieces of an answer are first written in that format.
+ * one upstream format: the pieces of an answer are first written in that format, and then translated.
  */
 export interface Dialogue<Request, Piece> {
   readonly upstream: UpstreamFormat;
   /** One translation for each client format that is served. */
   readonly translations: readonly Translation<Request>[];
-  /** Creates the limiter with which the worker itself ends an answer at its client's limits; absent if the upstream applies the limits. */
-  limits?(request: Request): AnswerLimiter<Piece>;
+  /** Creates the limiter with which the worker ends an answer at its client's limits; absent if the upstream applies the limits. */
+  createLimiter?(request: Request): AnswerLimiter<Piece>;
   /** Returns the data of the upstream event for a piece of a streamed answer. */
-  event(piece: Piece): string;
+  encodePiece(piece: Piece): string;
   /** Returns the data of the events that end a streamed answer. */
   encodeEnd(outcome: Outcome): string[];
   /** Returns the upstream's body for an answer that is not streamed. */
@@ -23,7 +23,7 @@ export interface Dialogue<Request, Piece> {
 
 export interface AnswerLimiter<Piece> {
   /** The limit that the answer has reached; undefined until it reaches one. */
-  readonly ended: 'stop' | 'length' | undefined;
+  readonly reachedLimit: 'stop' | 'length' | undefined;
   /** Adds a piece of the answer and returns the pieces that the client gets now. */
   push(piece: Piece): Piece[];
   /** Ends the answer and returns the text that was held back. */

@@ -14,11 +14,11 @@ export interface AnswerTimeouts {
   totalMs: number;
 }
 
-export interface RunOptions<Piece> {
+export interface RunConversationOptions<Piece> {
   /** Called with each piece of the answer that the client gets. */
   onPiece: (piece: Piece) => void;
-  /** Ends the answer at its client's limits; undefined if the upstream applies them. */
-  limits: AnswerLimiter<Piece> | undefined;
+  /** Ends the answer at its client's limits; undefined if the upstream applies the limits. */
+  limiter: AnswerLimiter<Piece> | undefined;
   timeouts: AnswerTimeouts;
   signal: AbortSignal;
 }
@@ -32,53 +32,53 @@ const limitReached = new Error('the answer has reached its limit');
 /**
  * Runs a conversation on a session, within the timeouts. Asks the CLI to stop when the signal aborts, when a timeout passes, or when the
  * answer reaches a limit of its client. Kills the CLI a second later if it still runs.
- * @returns how the answer ended, and whether the CLI ended it by itself (`complete`)
+ * @returns how the answer ended, and whether the CLI ended it by itself (`isComplete`)
  * @throws RouterError that the CLI caused, or `upstream_timeout`
  * @throws the signal's reason
  */
 export async function runConversation<Request, Piece>(
   session: CliSession<Request, Piece>,
   request: Request,
-  { onPiece, limits, timeouts, signal }: RunOptions<Piece>,
-): Promise<{ outcome: Outcome; complete: boolean }> {
+  { onPiece, limiter, timeouts, signal }: RunConversationOptions<Piece>,
+): Promise<{ outcome: Outcome; isComplete: boolean }> {
   const stop = new AbortController();
-  const timeOut = (what: string) => () => stop.abort(new RouterError('upstream_timeout', what));
-  const total = setTimeout(timeOut(`The CLI took more than ${timeouts.totalMs} ms.`), timeouts.totalMs);
-  let idle = setTimeout(timeOut(`The CLI gave no answer within ${timeouts.firstMs} ms.`), timeouts.firstMs);
+  const createTimeout = (message: string) => () => stop.abort(new RouterError('upstream_timeout', message));
+  const totalTimer = setTimeout(createTimeout(`The CLI took more than ${timeouts.totalMs} ms.`), timeouts.totalMs);
+  let idleTimer = setTimeout(createTimeout(`The CLI gave no answer within ${timeouts.firstMs} ms.`), timeouts.firstMs);
   let hasBegun = false;
-  const take = (piece: Piece): void => {
+  const onAnswerPiece = (piece: Piece): void => {
     if (stop.signal.aborted) return;
-    if (hasBegun) idle.refresh();
+    if (hasBegun) idleTimer.refresh();
     else {
-      clearTimeout(idle);
-      idle = setTimeout(timeOut(`The CLI stopped answering for ${timeouts.idleMs} ms.`), timeouts.idleMs);
+      clearTimeout(idleTimer);
+      idleTimer = setTimeout(createTimeout(`The CLI stopped answering for ${timeouts.idleMs} ms.`), timeouts.idleMs);
       hasBegun = true;
     }
-    for (const each of limits?.push(piece) ?? [piece]) onPiece(each);
-    if (limits?.ended !== undefined) stop.abort(limitReached);
+    for (const allowedPiece of limiter?.push(piece) ?? [piece]) onPiece(allowedPiece);
+    if (limiter?.reachedLimit !== undefined) stop.abort(limitReached);
   };
   const onAbort = (): void => stop.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
-    const outcome = await untilStopped(session, session.converse(request, take, stop.signal), stop.signal);
-    for (const piece of limits?.end() ?? []) onPiece(piece);
-    return { outcome, complete: true };
+    const outcome = await waitUntilStopped(session, session.converse(request, onAnswerPiece, stop.signal), stop.signal);
+    for (const piece of limiter?.end() ?? []) onPiece(piece);
+    return { outcome, isComplete: true };
   } catch (error) {
     if (stop.signal.reason === limitReached)
-      return { outcome: { finishReason: limits?.ended ?? 'stop' }, complete: false };
+      return { outcome: { finishReason: limiter?.reachedLimit ?? 'stop' }, isComplete: false };
     throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {
-    clearTimeout(total);
-    clearTimeout(idle);
+    clearTimeout(totalTimer);
+    clearTimeout(idleTimer);
     signal.removeEventListener('abort', onAbort);
   }
 }
 
 /** Waits for the conversation's end. Kills the process if it still runs `stopMs` after the request to stop. */
-async function untilStopped(
+async function waitUntilStopped(
   session: { process: CliProcess },
-  running: Promise<Outcome>,
+  answer: Promise<Outcome>,
   stop: AbortSignal,
 ): Promise<Outcome> {
   const settled = new AbortController();
@@ -90,7 +90,7 @@ async function untilStopped(
   stop.addEventListener('abort', onStop, { once: true });
   if (stop.aborted) onStop();
   try {
-    const outcome = await running;
+    const outcome = await answer;
     // If the answer ended just when it was to be stopped, the stop counts.
     stop.throwIfAborted();
     return outcome;

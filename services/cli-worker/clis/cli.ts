@@ -27,7 +27,7 @@ export interface CallPart {
 /** A piece of an answer, in the order in which the model wrote it. */
 export type AnswerPart = TextPart | CallPart;
 
-export interface SessionStart {
+export interface StartOptions {
   starter: ProcessStarter;
   /** Empty folders for this session only. */
   workspace: Workspace;
@@ -60,15 +60,15 @@ export interface Cli<Request, Piece> {
   readonly capabilities: readonly Capability[];
   readonly dialogue: Dialogue<Request, Piece>;
   /** Whether a process remembers its conversation, so that it must not hold another one. */
-  readonly singleUse: boolean;
+  readonly isSingleUse: boolean;
   /**
    * Starts a process. Resolves when it can hold a conversation without further delay.
-   * @throws RouterError `upstream_failed` if it does not become ready
+   * @throws RouterError `upstream_failed` if the process does not become ready
    */
-  start(options: SessionStart): Promise<CliSession<Request, Piece>>;
+  start(options: StartOptions): Promise<CliSession<Request, Piece>>;
   /**
    * Finds out what the installed version supports besides `capabilities`.
    * @throws RouterError `upstream_failed` if the CLI cannot be started
    */
-  probe?(options: SessionStart): Promise<Capability[]>;
+  probe?(options: StartOptions): Promise<Capability[]>;
 }

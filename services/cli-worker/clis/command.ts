@@ -1,26 +1,43 @@
-import { writeTranscript, type Conversation } from '#shared/translate/conversation/conversation.ts';
+import {
+  conversationUpstream,
+  writeTranscript,
+  type Conversation,
+} from '#shared/translate/conversation/conversation.ts';
+import { conversationTranslations } from '#shared/translate/translations.ts';
+import { AnswerLimit } from '../answer/answer-limit.ts';
+import { buildChatBody, chatDone, encodeEndChunk, encodePartChunk } from '../answer/chat-chunks.ts';
+import type { Dialogue } from '../answer/dialogue.ts';
 import type { CliProcess } from '../process/cli-process.ts';
-import { conversationDialogue } from '../answer/conversation-dialogue.ts';
-import type { AnswerPart, ConversationCli, ConversationSession, SessionStart } from './cli.ts';
+import type { AnswerPart, ConversationCli, ConversationSession, StartOptions } from './cli.ts';
 import type { Outcome } from '../answer/outcome.ts';
+
+/** The dialogue with a program that reads a conversation and answers with text. The pieces of an answer are written as chat chunks. */
+const conversationDialogue: Dialogue<Conversation, AnswerPart> = {
+  upstream: conversationUpstream,
+  translations: conversationTranslations,
+  createLimiter: (conversation) => new AnswerLimit(conversation),
+  encodePiece: encodePartChunk,
+  encodeEnd: (outcome) => [encodeEndChunk(outcome), chatDone],
+  encodeWhole: buildChatBody,
+};
 
 /**
  * Creates the driver of any program that reads a prompt from its standard input up to the end, and prints its answer as text.
  * @param args the program's arguments; `{model}` in them stands for the model's name
  */
-export function commandCli(args: readonly string[]): ConversationCli {
+export function createCommandCli(args: readonly string[]): ConversationCli {
   return {
     kind: 'command',
     traceName: 'command',
     capabilities: ['stream'],
     dialogue: conversationDialogue,
-    singleUse: true,
-    start: ({ starter, workspace, models }: SessionStart) => {
+    isSingleUse: true,
+    start: ({ starter, workspace, models }: StartOptions) => {
       const startFor = (model: string): CliProcess =>
         starter.start({
           args: args.map((arg) => arg.replaceAll('{model}', model)),
           workspace,
-          allowed: [],
+          allowedVariables: [],
           variables: {},
         });
       // The program is started for the first model before a prompt comes, because it may be slow to start.
@@ -59,23 +76,23 @@ class CommandSession implements ConversationSession {
     return process.killOnAbort(signal, async () => {
       signal.throwIfAborted();
       const text = new TextDecoder();
-      let blanks = '';
+      let heldBlanks = '';
       process.onOutput = (chunk) => {
-        const known = blanks + text.decode(chunk, { stream: true });
+        const unsentText = heldBlanks + text.decode(chunk, { stream: true });
         // The line break after the last line is the terminal's, not part of the answer.
-        const shown = known.trimEnd();
-        blanks = known.slice(shown.length);
-        if (shown !== '') onPart({ kind: 'text', text: shown });
+        const sentText = unsentText.trimEnd();
+        heldBlanks = unsentText.slice(sentText.length);
+        if (sentText !== '') onPart({ kind: 'text', text: sentText });
       };
-      process.write(promptOf(conversation));
+      process.write(writePrompt(conversation));
       process.endInput();
-      if (!(await process.ended).ok) throw await process.failure();
+      if (!(await process.whenEnded).isSuccess) throw await process.waitForFailure();
       return { finishReason: 'stop' };
     });
   }
 }
 
-function promptOf(conversation: Conversation): string {
+function writePrompt(conversation: Conversation): string {
   const transcript = writeTranscript(conversation);
   return `${conversation.system === '' ? transcript : `${conversation.system}\n\n${transcript}`}\n`;
 }

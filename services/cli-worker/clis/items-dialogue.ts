@@ -6,11 +6,11 @@ import { responsesToChat } from '#shared/translate/responses-chat/responses-to-c
 import type { ModelTraits, Translation } from '#shared/translate/translation.ts';
 import { unsupportedInChat, unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { chatDone, endChunk, partChunk, wholeChatBody } from '../answer/chat-chunks.ts';
+import { chatDone, encodeEndChunk, encodePartChunk, buildChatBody } from '../answer/chat-chunks.ts';
 import type { Dialogue } from '../answer/dialogue.ts';
-import { AnswerLimit } from '../answer/limit-answer.ts';
+import { AnswerLimit } from '../answer/answer-limit.ts';
 import type { AnswerPart } from './cli.ts';
-import type { AnswerLimits } from '../answer/limit-answer.ts';
+import type { AnswerLimits } from '../answer/answer-limit.ts';
 import type { ClientWords } from './items-request.ts';
 
 /**
@@ -19,12 +19,12 @@ import type { ClientWords } from './items-request.ts';
  * @param readRequest reads a chat request into a request to the CLI
  * @param modelTraits model traits of every version of the CLI
  */
-export function itemsDialogue<Request extends AnswerLimits>(
+export function createItemsDialogue<Request extends AnswerLimits>(
   readRequest: (body: JsonObject, traits: ModelTraits, words: ClientWords) => Request,
   modelTraits: Partial<ModelTraits> = {},
 ): Dialogue<Request, AnswerPart> {
   /** @param refuse throws for unsupported fields that have other names in the chat format */
-  const from = (
+  const adaptTranslation = (
     translation: Translation,
     words: ClientWords,
     refuse: (body: JsonObject) => void = () => undefined,
@@ -40,31 +40,31 @@ export function itemsDialogue<Request extends AnswerLimits>(
   return {
     upstream: chatUpstream,
     translations: [
-      from(chatToChat, {
+      adaptTranslation(chatToChat, {
         turns: 'messages',
         format: 'response_format',
         strict: 'response_format.json_schema.strict',
         unsupported: unsupportedInChat,
       }),
-      from(messagesToChat, {
+      adaptTranslation(messagesToChat, {
         turns: 'messages',
         format: 'output_config.format',
         strict: 'output_config.format',
         unsupported: unsupportedInMessages,
       }),
-      from(
+      adaptTranslation(
         responsesToChat,
         { turns: 'input', format: 'text.format', strict: 'text.format.strict', unsupported: unsupportedInChat },
         refuseLogprobs,
       ),
     ],
-    limits: (request) => new AnswerLimit(request),
-    event: partChunk,
-    encodeEnd: (outcome) => [endChunk(outcome), chatDone],
-    encodeWhole: wholeChatBody,
+    createLimiter: (request) => new AnswerLimit(request),
+    encodePiece: encodePartChunk,
+    encodeEnd: (outcome) => [encodeEndChunk(outcome), chatDone],
+    encodeWhole: buildChatBody,
   };
 }
 
-function refuseLogprobs({ top_logprobs: top }: JsonObject): void {
-  if (requestsSomething(top)) throw unsupportedInChat('top_logprobs', 'log probabilities');
+function refuseLogprobs({ top_logprobs: topLogprobs }: JsonObject): void {
+  if (requestsSomething(topLogprobs)) throw unsupportedInChat('top_logprobs', 'log probabilities');
 }

@@ -11,21 +11,21 @@ import type {
 import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
 import { computeEffort } from '#shared/translate/conversation/compute-effort.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
-import type { AnswerLimits } from '../answer/limit-answer.ts';
+import type { AnswerLimits } from '../answer/answer-limit.ts';
 
 export interface ItemsRequest extends AnswerLimits {
   model: string;
   /** The conversation, as items of the Responses format. Messages without content are left out. */
   items: JsonObject[];
   effort: string | undefined;
-  /** JSON schema that the answer must match; undefined if it may be any text. */
+  /** JSON schema that the answer must match; undefined if the answer may be any text. */
   schema: JsonObject | undefined;
   /** The client's tools; empty if the client forbids calls. */
   tools: ResponsesFunctionTool[];
   parallelCalls: boolean;
 }
 
-/** The client format's names of fields, and its error for a field that the CLI cannot serve. */
+/** Names of fields in the client's format, and that format's error for a field that the CLI cannot serve. */
 export interface ClientWords {
   turns: string;
   format: string;
@@ -35,41 +35,41 @@ export interface ClientWords {
 
 /**
  * Reads a chat request into a request to a CLI. Ignores the sampling parameters, because no CLI of this kind sends them on.
- * @throws RouterError `unsupported_parameter` with the field that the CLI cannot serve
+ * @throws RouterError `unsupported_parameter` that names the field that the CLI cannot serve
  */
 export function readItemsRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): ItemsRequest {
   const request = body as ChatRequest;
-  const { stop, max_completion_tokens: completion, max_tokens: older } = request;
+  const { stop, max_completion_tokens: maxCompletionTokens, max_tokens: maxTokens } = request;
   // The worker itself ends the answer at stop texts.
-  const { input, text, tool_choice: choice, ...rest } = chatToResponses.request({ ...body, stop: null }, traits);
-  const tools = choice === 'none' ? [] : ((rest['tools'] ?? []) as ResponsesFunctionTool[]);
+  const { input, text, tool_choice: toolChoice, ...rest } = chatToResponses.request({ ...body, stop: null }, traits);
+  const tools = toolChoice === 'none' ? [] : ((rest['tools'] ?? []) as ResponsesFunctionTool[]);
   if (tools.length > 0 && traits.takesTools !== true) throw words.unsupported('tools', 'tools of the client');
-  if (tools.length > 0 && choice !== undefined && choice !== 'auto') {
+  if (tools.length > 0 && toolChoice !== undefined && toolChoice !== 'auto') {
     throw words.unsupported('tool_choice', 'a choice of tools other than `auto` and `none`');
   }
   return {
     model: traits.model,
-    items: itemsOf(input as ResponsesItem[], traits, words),
+    items: toItems(input as ResponsesItem[], traits, words),
     effort: computeEffort(request),
-    schema: schemaOf(isJsonObject(text) ? text['format'] : undefined, traits, words),
+    schema: readSchema(isJsonObject(text) ? text['format'] : undefined, traits, words),
     tools,
     parallelCalls: request.parallel_tool_calls !== false,
-    maxTokens: completion ?? older ?? undefined,
+    maxTokens: maxCompletionTokens ?? maxTokens ?? undefined,
     stop: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((each) => each !== ''),
   };
 }
 
 /** Whether an item is a message of the operator, not of the user. */
-export function isSystem({ role }: JsonObject): boolean {
+export function isSystemMessage({ role }: JsonObject): boolean {
   return role === 'system' || role === 'developer';
 }
 
-export function systemTextOf(messages: readonly JsonObject[]): string {
+export function joinSystemTexts(messages: readonly JsonObject[]): string {
   return messages.flatMap(({ content }) => (content as { text: string }[]).map(({ text }) => text)).join('\n\n');
 }
 
 /** Returns the JSON schema of the answer. CLIs request strict adherence to a schema, and support no other format. */
-function schemaOf(
+function readSchema(
   format: Json | undefined,
   { takesSchemas }: ModelTraits,
   { format: param, strict, unsupported }: ClientWords,
@@ -83,10 +83,10 @@ function schemaOf(
   return isJsonObject(format['schema']) ? format['schema'] : {};
 }
 
-function itemsOf(input: readonly ResponsesItem[], traits: ModelTraits, words: ClientWords): JsonObject[] {
+function toItems(input: readonly ResponsesItem[], traits: ModelTraits, words: ClientWords): JsonObject[] {
   const { turns, unsupported } = words;
-  const items = input.map((item) => itemOf(item, traits, words)).filter((item) => item !== undefined);
-  if (items.every(isSystem)) {
+  const items = input.map((item) => toItem(item, traits, words)).filter((item) => item !== undefined);
+  if (items.every(isSystemMessage)) {
     throw new RouterError('invalid_request', `Invalid value for '${turns}': no message of the user has text.`, {
       param: turns,
     });
@@ -96,24 +96,24 @@ function itemsOf(input: readonly ResponsesItem[], traits: ModelTraits, words: Cl
 }
 
 /** Returns the item in the shape that CLIs read; undefined for a message without content. */
-function itemOf(item: ResponsesItem, traits: ModelTraits, words: ClientWords): JsonObject | undefined {
+function toItem(item: ResponsesItem, traits: ModelTraits, words: ClientWords): JsonObject | undefined {
   switch (item.type) {
     case 'function_call':
       return item;
     case 'function_call_output': {
       const { output } = item as { output: string | ResponsesPart[] };
-      return { ...item, output: typeof output === 'string' ? output : partsOf(output, 'input_text', traits, words) };
+      return { ...item, output: typeof output === 'string' ? output : toParts(output, 'input_text', traits, words) };
     }
     default: {
       const { role, content } = item as ResponsesMessage;
       const type = role === 'assistant' ? 'output_text' : 'input_text';
-      const parts = partsOf(typeof content === 'string' ? [{ type, text: content }] : content, type, traits, words);
+      const parts = toParts(typeof content === 'string' ? [{ type, text: content }] : content, type, traits, words);
       return parts.length === 0 ? undefined : { type: 'message', role, content: parts };
     }
   }
 }
 
-function partsOf(
+function toParts(
   parts: readonly ResponsesPart[],
   type: 'input_text' | 'output_text',
   { takesImages, takesFiles }: ModelTraits,

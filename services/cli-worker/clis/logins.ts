@@ -7,7 +7,7 @@ export type ReadVariable = (name: string) => string | undefined;
 
 export interface Login {
   /** Names of the variables for keys. One of them is enough. */
-  keys: readonly string[];
+  keyVariables: readonly string[];
   /** Returns the folder of the user's login, which is used if no key is set. */
   folder: (variable: ReadVariable) => string;
   /** Files of the login in that folder. The first exists whenever there is a login. */
@@ -18,22 +18,22 @@ export type KnownCliKind = Exclude<CliKind, 'command'>;
 
 export const logins: Readonly<Record<KnownCliKind, Login>> = {
   claude: {
-    keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
-    folder: (variable) => variable('CLAUDE_CONFIG_DIR') ?? join(home(variable), '.claude'),
+    keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    folder: (variable) => variable('CLAUDE_CONFIG_DIR') ?? join(readHome(variable), '.claude'),
     files: ['.credentials.json'],
   },
   codex: {
-    keys: ['OPENAI_API_KEY'],
-    folder: (variable) => variable('CODEX_HOME') ?? join(home(variable), '.codex'),
+    keyVariables: ['OPENAI_API_KEY'],
+    folder: (variable) => variable('CODEX_HOME') ?? join(readHome(variable), '.codex'),
     files: ['auth.json'],
   },
   gemini: {
-    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    folder: (variable) => join(variable('GEMINI_CLI_HOME') ?? home(variable), '.gemini'),
+    keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    folder: (variable) => join(variable('GEMINI_CLI_HOME') ?? readHome(variable), '.gemini'),
     files: ['oauth_creds.json', 'google_accounts.json'],
   },
   opencode: {
-    keys: [
+    keyVariables: [
       'OPENCODE_API_KEY',
       'ANTHROPIC_API_KEY',
       'OPENAI_API_KEY',
@@ -45,14 +45,14 @@ export const logins: Readonly<Record<KnownCliKind, Login>> = {
       'DEEPSEEK_API_KEY',
       'XAI_API_KEY',
     ],
-    folder: (variable) => join(variable('XDG_DATA_HOME') ?? join(home(variable), '.local', 'share'), 'opencode'),
+    folder: (variable) => join(variable('XDG_DATA_HOME') ?? join(readHome(variable), '.local', 'share'), 'opencode'),
     files: ['auth.json'],
   },
 };
 
 /**
- * Creates a CLI's own folder with links to the files of the user's login. It contains nothing else of the user, such as settings, servers
- * or memories. The files are links, not copies, because a CLI that renews a login must renew that of the user.
+ * Creates a CLI's own folder with links to the files of the user's login. The folder contains nothing else of the user, such as
+ * settings, servers or memories. The files are links, not copies, because a CLI that renews a login must renew the user's login.
  */
 export async function linkLogin(login: Login, variable: ReadVariable, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -60,16 +60,16 @@ export async function linkLogin(login: Login, variable: ReadVariable, folder: st
   await Promise.all(login.files.map((name) => symlink(join(usersFolder, name), join(folder, name))));
 }
 
-export function hasKey({ keys }: Login, variable: ReadVariable): boolean {
-  return keys.some((name) => variable(name) !== undefined);
+export function hasKey({ keyVariables }: Login, variable: ReadVariable): boolean {
+  return keyVariables.some((name) => variable(name) !== undefined);
 }
 
 /** Returns the path of the file that a sign-in writes; undefined if a key is set. */
-export function loginFile(login: Login, variable: ReadVariable): string | undefined {
+export function findLoginFile(login: Login, variable: ReadVariable): string | undefined {
   const [file] = login.files;
   return file === undefined || hasKey(login, variable) ? undefined : join(login.folder(variable), file);
 }
 
-function home(variable: ReadVariable): string {
+function readHome(variable: ReadVariable): string {
   return variable('HOME') ?? '/';
 }

@@ -15,7 +15,7 @@ export async function probeUpstream(
   events: readonly JsonObject[],
   sendRequest: (url: string) => Promise<void>,
 ): Promise<JsonObject> {
-  const answer = events.map(eventText).join('');
+  const answer = events.map(writeEvent).join('');
   let lastRequest: JsonObject = {};
   const server = createServer((request, response) => {
     void json(request)
@@ -37,7 +37,7 @@ export async function probeUpstream(
   return lastRequest;
 }
 
-function eventText(event: JsonObject): string {
+function writeEvent(event: JsonObject): string {
   const { type } = event;
   return `${typeof type === 'string' ? `event: ${type}\n` : ''}data: ${JSON.stringify(event)}\n\n`;
 }

@@ -3,9 +3,9 @@ import { claude } from './claude/claude.ts';
 import { codex } from './codex/codex.ts';
 import { serveCli, type ServedCli, type ServeOptions } from '../serve-cli.ts';
 import type { Cli, CliKind } from './cli.ts';
-import { commandCli } from './command.ts';
+import { createCommandCli } from './command.ts';
 import { gemini } from './gemini/gemini.ts';
-import { opencodeCli } from './opencode/opencode.ts';
+import { createOpencodeCli } from './opencode/opencode.ts';
 
 /** A CLI of any kind, without the types of its requests and pieces. */
 export interface ServableCli {
@@ -15,14 +15,14 @@ export interface ServableCli {
 
 /** The CLIs with built-in support. Each kind is also the name of the program. */
 const clis: Readonly<Record<Exclude<CliKind, 'command'>, ServableCli>> = {
-  claude: servable(claude),
-  codex: servable(codex),
-  gemini: servable(gemini),
+  claude: toServableCli(claude),
+  codex: toServableCli(codex),
+  gemini: toServableCli(gemini),
   // Each worker has its own driver of opencode, because the driver finds out at run time what opencode supports.
-  opencode: { kind: 'opencode', serve: (options) => serveCli(opencodeCli(), options) },
+  opencode: { kind: 'opencode', serve: (options) => serveCli(createOpencodeCli(), options) },
 };
 
-function servable<Request, Piece>(cli: Cli<Request, Piece>): ServableCli {
+function toServableCli<Request, Piece>(cli: Cli<Request, Piece>): ServableCli {
   return { kind: cli.kind, serve: (options) => serveCli(cli, options) };
 }
 
@@ -35,7 +35,7 @@ export function selectCli(kind: CliKind, command: string | undefined): { cli: Se
   if (kind !== 'command') return { cli: clis[kind], program: command ?? kind };
   const [program, ...args] = splitCommand(command ?? '');
   if (program === undefined) throw new ConfigError('CLI_COMMAND must name a program when CLI_KIND is command.');
-  return { cli: servable(commandCli(args)), program };
+  return { cli: toServableCli(createCommandCli(args)), program };
 }
 
 /**

@@ -15,8 +15,8 @@ export interface ListedTool {
 }
 
 /**
- * Lists a client's tools for a CLI: an MCP server on the loopback interface that requires a secret. The CLI never calls a tool here,
- * because it is not allowed to. It only reports the calls that the model made.
+ * Lists a client's tools for a CLI: an MCP server on the loopback interface that requires a secret. The CLI is not allowed
+ * to call a tool here. It only reports the calls that the model made.
  */
 export class ToolListServer {
   readonly authorization = `Bearer ${randomBytes(32).toString('base64url')}`;
@@ -25,14 +25,16 @@ export class ToolListServer {
 
   private constructor() {
     const secret = Buffer.from(this.authorization);
-    const answer = toNodeHandler(createMcpHandler(() => this.#mcp()));
+    const handleMcp = toNodeHandler(createMcpHandler(() => this.#createMcpServer()));
     this.#http = createServer((request, response) => {
-      const sent = Buffer.from(request.headers.authorization ?? '');
-      const isKnown = sent.length === secret.length && timingSafeEqual(sent, secret);
-      if (!isKnown) response.writeHead(401).end();
+      const sentSecret = Buffer.from(request.headers.authorization ?? '');
+      const isAuthorized = sentSecret.length === secret.length && timingSafeEqual(sentSecret, secret);
+      if (!isAuthorized) response.writeHead(401).end();
       // An incoming request has both fields.
       else
-        answer(request as IncomingMessage & { method: string; url: string }, response).catch(() => response.destroy());
+        handleMcp(request as IncomingMessage & { method: string; url: string }, response).catch(() =>
+          response.destroy(),
+        );
     });
   }
 
@@ -57,7 +59,7 @@ export class ToolListServer {
     this.#http.closeAllConnections();
   }
 
-  #mcp(): Server {
+  #createMcpServer(): Server {
     const server = new Server({ name: 'model-router', version }, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', () => ({
       tools: this.#tools.map(({ inputSchema, ...tool }) => ({

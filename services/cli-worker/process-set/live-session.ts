@@ -1,13 +1,13 @@
 import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { SessionStart } from '../clis/cli.ts';
+import type { StartOptions } from '../clis/cli.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import { endStragglers } from '../process/end-stragglers.ts';
 import { createWorkspace, type Workspace } from '../process/workspace.ts';
 
 export interface SessionSettings<Session> {
-  cli: { start(options: SessionStart): Promise<Session> };
+  cli: { start(options: StartOptions): Promise<Session> };
   starter: ProcessStarter;
   models: readonly [string, ...string[]];
   /** Folder of all workspaces. */
@@ -34,14 +34,14 @@ export async function startSession<Session extends { process: CliProcess }>(
 ): Promise<LiveSession<Session>> {
   const { cli, starter, models, root, startMs, log } = settings;
   const workspace = await createWorkspace(root);
-  const late = AbortSignal.timeout(startMs);
+  const startTimeout = AbortSignal.timeout(startMs);
   try {
-    const session = await cli.start({ starter, workspace, models, signal: AbortSignal.any([signal, late]) });
+    const session = await cli.start({ starter, workspace, models, signal: AbortSignal.any([signal, startTimeout]) });
     return { session, close: () => closeSession(session, workspace, log) };
   } catch (error) {
     await endStragglers(workspace.home);
     await removeWorkspace(workspace, log);
-    if (late.aborted) throw new RouterError('upstream_timeout', `The CLI was not ready within ${startMs} ms.`);
+    if (startTimeout.aborted) throw new RouterError('upstream_timeout', `The CLI was not ready within ${startMs} ms.`);
     throw error;
   }
 }

@@ -10,7 +10,7 @@ export interface ProcessSetOptions<Session> {
   /** Maximum number of conversations at once, and number of processes to have ready while there is no conversation. */
   size: number;
   /** Whether a process is replaced after each conversation. */
-  singleUse: boolean;
+  isSingleUse: boolean;
   /** Number of conversations after which a process is replaced. */
   recycleAfter: number;
   /** Bytes of memory above which a process is replaced. */
@@ -23,7 +23,7 @@ export interface ProcessSetOptions<Session> {
 export interface Lease<Session> {
   readonly session: Session;
   /** Reports that the answer has begun. The set uses the time until the answer ends to start the next process. */
-  begun(): void;
+  reportBegun(): void;
   /** Returns the session to the set. If the conversation did not end well, the set closes the session. */
   release(endedWell: boolean): void;
 }
@@ -34,13 +34,13 @@ export interface ProcessCounts {
   starting: number;
 }
 
-interface PooledProcess<Session> {
+interface ProcessEntry<Session> {
   live: LiveSession<Session>;
   conversations: number;
 }
 
 interface Waiter<Session> {
-  take: (pooled: PooledProcess<Session>) => void;
+  take: (pooled: ProcessEntry<Session>) => void;
   refuse: (error: unknown) => void;
 }
 
@@ -54,28 +54,28 @@ const maxPauseMs = 30_000;
 /**
  * Keeps as many CLI processes ready as there may be conversations, so that no conversation waits for a start.
  *
- * States of a process: starting → ready → held → ready … → closed. A conversation holds it. It is closed after its last conversation, after
- * a conversation that did not end well, when it uses too much memory, or when it ends by itself. Another process then replaces it. A set of
- * single-use processes has one more process, so that the next one is ready before the last one ends.
+ * States of a process: starting → ready → held → ready … → closed. A held process serves one conversation. A process is closed after its
+ * last conversation, after a conversation that did not end well, when it uses too much memory, or when it ends by itself. Another process
+ * then replaces the closed one. A set of single-use processes has one more process, so that the next one is ready before the last one ends.
  */
 export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #options: ProcessSetOptions<Session>;
-  readonly #ready: PooledProcess<Session>[] = [];
-  readonly #held = new Set<PooledProcess<Session>>();
+  readonly #ready: ProcessEntry<Session>[] = [];
+  readonly #held = new Set<ProcessEntry<Session>>();
   readonly #closing = new Set<Promise<void>>();
   readonly #starting = new Set<Promise<void>>();
   readonly #waiters: Waiter<Session>[] = [];
   readonly #stop = new AbortController();
-  #healthy = true;
+  #isHealthy = true;
   /** Number of consecutive failures of starts and of ready processes. */
   #failures = 0;
   /** Number of consecutive failed starts. Starts that ran at the same time count as one, because one cause may end all of them. */
   #failedStarts = 0;
-  #pause: NodeJS.Timeout | undefined;
+  #pauseTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ProcessSetOptions<Session>) {
     this.#options = options;
-    this.#fill();
+    this.#startMissing();
   }
 
   get ready(): number {
@@ -91,18 +91,18 @@ export class ProcessSet<Session extends { process: CliProcess }> {
    * @throws RouterError if no process can be started
    * @throws the signal's reason
    */
-  async take(signal: AbortSignal): Promise<Lease<Session>> {
+  async lease(signal: AbortSignal): Promise<Lease<Session>> {
     signal.throwIfAborted();
     const pooled = this.#takeReady() ?? (await this.#wait(signal));
     this.#held.add(pooled);
     pooled.live.session.process.stopKeepingStderr();
-    return this.#lease(pooled);
+    return this.#createLease(pooled);
   }
 
   /** Ends all processes, including those that a conversation holds, and removes their folders. */
   async close(): Promise<void> {
     this.#stop.abort(new RouterError('shutting_down', 'The worker is being restarted.'));
-    clearTimeout(this.#pause);
+    clearTimeout(this.#pauseTimer);
     for (const waiter of this.#waiters.splice(0)) waiter.refuse(this.#stop.signal.reason);
     await Promise.all(this.#starting);
     for (const pooled of [...this.#ready.splice(0), ...this.#held]) this.#close(pooled);
@@ -110,7 +110,7 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 
   /** Removes and returns the session that has been ready longest. Leaves out sessions whose processes have just ended. */
-  #takeReady(): PooledProcess<Session> | undefined {
+  #takeReady(): ProcessEntry<Session> | undefined {
     for (let pooled = this.#ready.shift(); pooled; pooled = this.#ready.shift()) {
       if (pooled.live.session.process.isRunning) return pooled;
       this.#close(pooled);
@@ -118,11 +118,11 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     return undefined;
   }
 
-  #lease(pooled: PooledProcess<Session>): Lease<Session> {
+  #createLease(pooled: ProcessEntry<Session>): Lease<Session> {
     let released = false;
     return {
       session: pooled.live.session,
-      begun: () => this.#fill(),
+      reportBegun: () => this.#startMissing(),
       release: (endedWell) => {
         if (released) return;
         released = true;
@@ -133,51 +133,51 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     };
   }
 
-  async #release(pooled: PooledProcess<Session>, endedWell: boolean): Promise<void> {
+  async #release(pooled: ProcessEntry<Session>, endedWell: boolean): Promise<void> {
     pooled.conversations += 1;
-    const isGood = endedWell && !(await this.#isWorn(pooled));
+    const isReusable = endedWell && !(await this.#mustBeReplaced(pooled));
     this.#held.delete(pooled);
-    if (isGood && !this.#stop.signal.aborted && pooled.live.session.process.isRunning) this.#offer(pooled);
+    if (isReusable && !this.#stop.signal.aborted && pooled.live.session.process.isRunning) this.#addReady(pooled);
     else this.#close(pooled);
-    this.#fill();
+    this.#startMissing();
   }
 
-  async #isWorn({ conversations, live }: PooledProcess<Session>): Promise<boolean> {
-    const { singleUse, recycleAfter, recycleBytes } = this.#options;
-    if (singleUse || conversations >= recycleAfter) return true;
+  async #mustBeReplaced({ conversations, live }: ProcessEntry<Session>): Promise<boolean> {
+    const { isSingleUse, recycleAfter, recycleBytes } = this.#options;
+    if (isSingleUse || conversations >= recycleAfter) return true;
     const { pid } = live.session.process;
     return pid === undefined || (await readMemory(pid)) > recycleBytes;
   }
 
-  #wait(signal: AbortSignal): Promise<PooledProcess<Session>> {
+  #wait(signal: AbortSignal): Promise<ProcessEntry<Session>> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const stopWaiting = (): void => {
         const at = this.#waiters.indexOf(waiter);
         if (at !== -1) this.#waiters.splice(at, 1);
         signal.removeEventListener('abort', onAbort);
       };
       const onAbort = (): void => {
-        leave();
+        stopWaiting();
         reject(signal.reason);
       };
       const waiter: Waiter<Session> = {
         take: (pooled) => {
-          leave();
+          stopWaiting();
           resolve(pooled);
         },
         refuse: (error) => {
-          leave();
+          stopWaiting();
           reject(error);
         },
       };
       signal.addEventListener('abort', onAbort, { once: true });
       this.#waiters.push(waiter);
-      this.#fill();
+      this.#startMissing();
     });
   }
 
   /** Gives a ready session to the first waiter, or keeps it. */
-  #offer(pooled: PooledProcess<Session>): void {
+  #addReady(pooled: ProcessEntry<Session>): void {
     const waiter = this.#waiters[0];
     if (!waiter) {
       this.#ready.push(pooled);
@@ -188,17 +188,17 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     waiter.take(pooled);
   }
 
-  #fill(): void {
-    if (this.#stop.signal.aborted || this.#pause !== undefined) return;
-    const { size, singleUse } = this.#options;
-    const wanted = singleUse && this.#held.size > 0 ? size + 1 : size;
-    const alive = (): number => this.#ready.length + this.#held.size + this.#starting.size;
-    while (alive() < wanted) {
+  #startMissing(): void {
+    if (this.#stop.signal.aborted || this.#pauseTimer !== undefined) return;
+    const { size, isSingleUse } = this.#options;
+    const wantedCount = isSingleUse && this.#held.size > 0 ? size + 1 : size;
+    const countAlive = (): number => this.#ready.length + this.#held.size + this.#starting.size;
+    while (countAlive() < wantedCount) {
       const starting = this.#start();
       this.#starting.add(starting);
       void starting.finally(() => {
         this.#starting.delete(starting);
-        this.#fill();
+        this.#startMissing();
       });
     }
   }
@@ -215,50 +215,50 @@ export class ProcessSet<Session extends { process: CliProcess }> {
       }
       this.#failures = 0;
       this.#failedStarts = 0;
-      this.#report(true);
-      const pooled: PooledProcess<Session> = { live, conversations: 0 };
-      void live.session.process.ended.then(({ how }) => this.#onEnded(pooled, how));
-      this.#offer(pooled);
+      this.#reportHealth(true);
+      const pooled: ProcessEntry<Session> = { live, conversations: 0 };
+      void live.session.process.whenEnded.then(({ how }) => this.#onEnded(pooled, how));
+      this.#addReady(pooled);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       log.error({ err: error }, 'the CLI could not be started');
-      this.#failed();
+      this.#pauseStarts();
       if (this.#failedStarts === failedBefore) this.#failedStarts += 1;
       // One process may fail by chance. The waiters then get the next one.
       if (this.#failedStarts < maxFailedStarts) return;
       for (const waiter of this.#waiters.splice(0)) waiter.refuse(error);
-      if (this.#ready.length === 0 && this.#held.size === 0) this.#report(false);
+      if (this.#ready.length === 0 && this.#held.size === 0) this.#reportHealth(false);
     }
   }
 
-  #report(healthy: boolean): void {
-    if (healthy === this.#healthy) return;
-    this.#healthy = healthy;
+  #reportHealth(healthy: boolean): void {
+    if (healthy === this.#isHealthy) return;
+    this.#isHealthy = healthy;
     this.#options.onHealth(healthy);
   }
 
   /** Replaces a ready process that has ended. If a process ends while a conversation holds it, the conversation fails and releases it. */
-  #onEnded(pooled: PooledProcess<Session>, how: string): void {
+  #onEnded(pooled: ProcessEntry<Session>, how: string): void {
     const at = this.#ready.indexOf(pooled);
     if (at === -1) return;
     this.#ready.splice(at, 1);
     this.#options.log.warn({ how, stderr: pooled.live.session.process.stderr }, 'a CLI process has ended by itself');
     this.#close(pooled);
-    this.#failed();
+    this.#pauseStarts();
   }
 
   /** Pauses starts. The pause is longer with each consecutive failure. */
-  #failed(): void {
-    clearTimeout(this.#pause);
+  #pauseStarts(): void {
+    clearTimeout(this.#pauseTimer);
     const ms = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures);
     this.#failures += 1;
-    this.#pause = setTimeout(() => {
-      this.#pause = undefined;
-      this.#fill();
+    this.#pauseTimer = setTimeout(() => {
+      this.#pauseTimer = undefined;
+      this.#startMissing();
     }, ms);
   }
 
-  #close(pooled: PooledProcess<Session>): void {
+  #close(pooled: ProcessEntry<Session>): void {
     const closing = pooled.live.close();
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));

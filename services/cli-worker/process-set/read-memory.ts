@@ -7,17 +7,17 @@ const pageBytes = 4096;
  * has ended.
  */
 export async function readMemory(pid: number): Promise<number> {
-  const [own, children] = await Promise.all([residentBytes(pid), childrenOf(pid)]);
-  const below = await Promise.all(children.map(readMemory));
-  return below.reduce((sum, bytes) => sum + bytes, own);
+  const [ownBytes, children] = await Promise.all([readResidentBytes(pid), readChildren(pid)]);
+  const childrenBytes = await Promise.all(children.map(readMemory));
+  return childrenBytes.reduce((sum, bytes) => sum + bytes, ownBytes);
 }
 
-async function residentBytes(pid: number): Promise<number> {
+async function readResidentBytes(pid: number): Promise<number> {
   const pages = (await readProc(`/proc/${pid}/statm`)).split(' ')[1];
   return Number(pages ?? 0) * pageBytes;
 }
 
-async function childrenOf(pid: number): Promise<number[]> {
+async function readChildren(pid: number): Promise<number[]> {
   const ids = (await readProc(`/proc/${pid}/task/${pid}/children`)).trim();
   return ids === '' ? [] : ids.split(' ').map(Number);
 }

@@ -8,7 +8,7 @@ export interface ProcessEnd {
   /** End of a sentence, such as `ended with exit code 1`. */
   how: string;
   /** Whether the exit code is 0 and the output could be read. */
-  ok: boolean;
+  isSuccess: boolean;
 }
 
 export interface ProcessOptions {
@@ -32,10 +32,10 @@ const endMs = 2_000;
  */
 export class CliProcess {
   /** Resolves when the process has ended and all its output is read. Never rejects. */
-  readonly ended: Promise<ProcessEnd>;
+  readonly whenEnded: Promise<ProcessEnd>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   #onOutput: ((chunk: Buffer) => void) | undefined;
-  #tail = Buffer.alloc(0);
+  #stderrTail = Buffer.alloc(0);
   #failure: unknown;
   #hasEnded = false;
   #knowsClientText = false;
@@ -46,14 +46,14 @@ export class CliProcess {
     const group = child.pid;
     if (group !== undefined) guard.watch(group);
     const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
-    this.ended = promise;
+    this.whenEnded = promise;
     const onEnd = (how: string, ok = false): void => {
       if (this.#hasEnded) return;
       // Programs that the process has started must not outlive it.
       this.kill();
       this.#hasEnded = true;
       if (group !== undefined) guard.remove(group);
-      resolve({ how, ok: ok && this.#failure === undefined });
+      resolve({ how, isSuccess: ok && this.#failure === undefined });
     };
     child.once('error', (error) => onEnd(`could not be started (${error.message})`));
     // The event is not `exit`, because the last output must be read first.
@@ -68,7 +68,7 @@ export class CliProcess {
     child.stdin.on('error', () => undefined);
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stderr.on('data', (chunk: Buffer) => {
-      if (!this.#knowsClientText) this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-tailBytes);
+      if (!this.#knowsClientText) this.#stderrTail = Buffer.concat([this.#stderrTail, chunk]).subarray(-tailBytes);
     });
   }
 
@@ -87,7 +87,8 @@ export class CliProcess {
   }
 
   /**
-   * Sets the function that gets each further piece of standard output. If it throws, the process is ended, and its `failure` is that error.
+   * Sets the function that gets each further piece of standard output. If that function throws, the process is killed, and `waitForFailure`
+   * reports the error.
    */
   set onOutput(onOutput: (chunk: Buffer) => void) {
     this.#onOutput = onOutput;
@@ -95,13 +96,13 @@ export class CliProcess {
 
   /** The end of the process's standard error, for the operator's log; empty as soon as the process has a client's text. */
   get stderr(): string {
-    return this.#tail.toString();
+    return this.#stderrTail.toString();
   }
 
-  /** Drops standard error from now on. Called before the process gets a client's text, which it may print there. */
+  /** Drops standard error from now on. Call it before the process gets a client's text, which the process may print there. */
   stopKeepingStderr(): void {
     this.#knowsClientText = true;
-    this.#tail = Buffer.alloc(0);
+    this.#stderrTail = Buffer.alloc(0);
   }
 
   /** Writes text to standard input. Drops the text if the process has ended. */
@@ -113,9 +114,9 @@ export class CliProcess {
     this.#child.stdin.end();
   }
 
-  /** Waits until the process has ended, and returns the error for an answer that this has cut off. */
-  async failure(): Promise<RouterError> {
-    const { how } = await this.ended;
+  /** Waits until the process has ended, and returns the error for an answer that the end of the process has cut off. */
+  async waitForFailure(): Promise<RouterError> {
+    const { how } = await this.whenEnded;
     if (this.#failure instanceof RouterError) return this.#failure;
     const cause = this.#failure ?? (this.stderr === '' ? undefined : this.stderr);
     return new RouterError('upstream_failed', `The CLI ${how}.`, { cause });
@@ -124,17 +125,17 @@ export class CliProcess {
   /** Ends the process with SIGTERM, after two seconds with SIGKILL. Resolves when it has ended. */
   async end(): Promise<void> {
     this.endInput();
-    this.#signal('SIGTERM');
+    this.#sendSignal('SIGTERM');
     const timer = new AbortController();
-    await Promise.race([this.ended, sleep(endMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    await Promise.race([this.whenEnded, sleep(endMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
     timer.abort();
     this.kill();
-    await this.ended;
+    await this.whenEnded;
   }
 
   /** Ends the process and everything that it has started with SIGKILL. */
   kill(): void {
-    if (!this.#hasEnded) this.#signal('SIGKILL');
+    if (!this.#hasEnded) this.#sendSignal('SIGKILL');
   }
 
   /**
@@ -166,7 +167,7 @@ export class CliProcess {
     }
   }
 
-  #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
+  #sendSignal(signal: 'SIGTERM' | 'SIGKILL'): void {
     const group = this.#child.pid;
     if (group === undefined) return;
     try {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Maximum number of searches for processes. There are several, because a process may start another one before it is killed. */
+/** Maximum number of searches for processes. Several are needed, because a process may start another one before it is killed. */
 const maxLooks = 5;
 
 /**
@@ -10,13 +10,13 @@ const maxLooks = 5;
  */
 export async function endStragglers(home: string): Promise<void> {
   for (let look = 0; look < maxLooks; look += 1) {
-    const left = await processesAt(home);
-    if (left.length === 0) return;
-    for (const pid of left) kill(pid);
+    const remaining = await findProcesses(home);
+    if (remaining.length === 0) return;
+    for (const pid of remaining) kill(pid);
   }
 }
 
-async function processesAt(home: string): Promise<number[]> {
+async function findProcesses(home: string): Promise<number[]> {
   const names = await readdir('/proc').catch((): string[] => []);
   const found = await Promise.all(
     names.map(async (name) => {

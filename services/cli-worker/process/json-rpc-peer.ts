@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { CliProcess } from './cli-process.ts';
-import { jsonLineReader } from './line-reader.ts';
+import { createJsonLineReader } from './line-reader.ts';
 
 /** Thrown when the program answers a request with an error (JSON-RPC 2.0, "Error object"). */
 export class JsonRpcError extends Error {
@@ -21,14 +21,14 @@ export class JsonRpcError extends Error {
 export interface JsonRpcPeerOptions {
   process: CliProcess;
   onNotification: (method: string, params: JsonObject) => void;
-  /** Returns the answer to a request from the program. Undefined refuses it, `unanswered` leaves the program waiting. */
+  /** Returns the answer to a request from the program. Undefined refuses the request, `unanswered` leaves the program waiting. */
   onRequest: (method: string, params: JsonObject) => JsonObject | typeof unanswered | undefined;
 }
 
 /** Stands for the answer to a request that gets no answer. */
 export const unanswered = Symbol('unanswered');
 
-interface Pending {
+interface PendingRequest {
   resolve: (result: Json) => void;
   reject: (error: unknown) => void;
 }
@@ -39,14 +39,14 @@ const methodNotFound = -32_601;
 /** Exchanges JSON-RPC 2.0 messages with a program, one per line. */
 export class JsonRpcPeer {
   readonly #options: JsonRpcPeerOptions;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PendingRequest>();
   #lastId = 0;
 
   constructor(options: JsonRpcPeerOptions) {
     this.#options = options;
     const { process } = options;
-    process.onOutput = jsonLineReader((message) => this.#onMessage(message));
-    void process.ended.then(async () => this.#rejectAll(await process.failure()));
+    process.onOutput = createJsonLineReader((message) => this.#onMessage(message));
+    void process.whenEnded.then(async () => this.#rejectAll(await process.waitForFailure()));
   }
 
   /**
@@ -56,7 +56,7 @@ export class JsonRpcPeer {
    */
   async request(method: string, params: JsonObject): Promise<JsonObject> {
     const { process } = this.#options;
-    if (process.hasEnded) throw await process.failure();
+    if (process.hasEnded) throw await process.waitForFailure();
     this.#lastId += 1;
     const id = this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Json>();

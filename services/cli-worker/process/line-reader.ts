@@ -12,10 +12,10 @@ const newline = 0x0a;
  * @returns a function to be called with each piece of the output. It throws RouterError `upstream_failed` if a line is too long, and the
  * errors of `onLine`.
  */
-export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
+export function createLineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
   let partial: Buffer[] = [];
   let partialBytes = 0;
-  const complete = (end: Buffer): string => {
+  const completeLine = (end: Buffer): string => {
     const line = partial.length === 0 ? end.toString() : Buffer.concat([...partial, end]).toString();
     partial = [];
     partialBytes = 0;
@@ -25,7 +25,7 @@ export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => v
     const lines: string[] = [];
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      lines.push(complete(chunk.subarray(start, end)));
+      lines.push(completeLine(chunk.subarray(start, end)));
       start = end + 1;
     }
     const rest = chunk.subarray(start);
@@ -41,15 +41,15 @@ export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => v
  * @returns a function to be called with each piece of the output. It throws RouterError `upstream_failed` for any other line. The error
  * does not repeat the line, which may be part of a client's answer.
  */
-export function jsonLineReader(onMessage: (message: JsonObject) => void): (chunk: Buffer) => void {
-  return lineReader((line) => {
-    const message = parse(line);
+export function createJsonLineReader(onMessage: (message: JsonObject) => void): (chunk: Buffer) => void {
+  return createLineReader((line) => {
+    const message = parseJson(line);
     if (!isJsonObject(message)) throw new RouterError('upstream_failed', 'The CLI printed a line that is not JSON.');
     onMessage(message);
   });
 }
 
-function parse(line: string): unknown {
+function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

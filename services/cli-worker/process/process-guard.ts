@@ -75,9 +75,9 @@ export class ProcessGuard {
   /** Makes the guard end all processes now. Resolves when the guard has ended. */
   async close(): Promise<void> {
     if (this.#child.exitCode !== null) return;
-    const gone = once(this.#child, 'exit');
+    const guardEnd = once(this.#child, 'exit');
     this.#child.ref();
     this.#child.stdin.end();
-    await gone;
+    await guardEnd;
   }
 }

@@ -6,23 +6,23 @@ import type { Workspace } from './workspace.ts';
 export interface StarterOptions {
   command: string;
   guard: ProcessGuard;
-  /** The worker's own environment. A CLI gets only those of its variables that are named below. */
+  /** The worker's own environment. A CLI gets only the variables that are named here and in `ProcessSettings`. */
   environment: Environment;
   /** Names of further variables that the CLI gets, from the operator's setting. */
-  further: readonly string[];
+  furtherVariables: readonly string[];
 }
 
 export interface ProcessSettings {
   args: readonly string[];
   workspace: Workspace;
   /** Names of the variables that this kind of CLI gets from the worker's environment: its keys and addresses. */
-  allowed: readonly string[];
+  allowedVariables: readonly string[];
   /** Further variables with their values. They override those of the worker's environment. */
   variables: Record<string, string>;
 }
 
 /** Names of variables that every program gets. */
-const always = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TZ'];
+const commonVariables = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TZ'];
 
 export class ProcessStarter {
   readonly #options: StarterOptions;
@@ -32,16 +32,16 @@ export class ProcessStarter {
   }
 
   /** Returns a variable of the worker's environment; undefined if it is unset or empty. */
-  readonly variable = (name: string): string | undefined => this.#options.environment[name] || undefined;
+  readonly readVariable = (name: string): string | undefined => this.#options.environment[name] || undefined;
 
-  start({ args, workspace, allowed, variables: set }: ProcessSettings): CliProcess {
-    const { command, guard, further } = this.#options;
+  start({ args, workspace, allowedVariables, variables: overrides }: ProcessSettings): CliProcess {
+    const { command, guard, furtherVariables } = this.#options;
     const environment: Record<string, string> = {};
-    for (const name of [...always, ...allowed, ...further]) {
-      const value = this.variable(name);
+    for (const name of [...commonVariables, ...allowedVariables, ...furtherVariables]) {
+      const value = this.readVariable(name);
       if (value !== undefined) environment[name] = value;
     }
-    Object.assign(environment, { HOME: workspace.home, TMPDIR: workspace.tmp }, set);
+    Object.assign(environment, { HOME: workspace.home, TMPDIR: workspace.tmp }, overrides);
     return new CliProcess({ command, args, cwd: workspace.cwd, environment, guard });
   }
 }

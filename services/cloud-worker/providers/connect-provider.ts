@@ -2,7 +2,7 @@ import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { version } from '#shared/core/version.ts';
 import { UpstreamHttp, type UpstreamHttpOptions } from '#shared/upstream/upstream-http.ts';
 import type { CloudWorkerConfig } from '../config.ts';
-import { missingVariables, providerKey } from './find-providers.ts';
+import { findMissingVariables, findProviderKey } from './find-providers.ts';
 import { keyHeader, type Provider } from './provider.ts';
 
 type ConnectConfig = Pick<
@@ -22,11 +22,11 @@ export function connectProvider(
   onOver?: UpstreamHttpOptions['onOver'],
 ): UpstreamHttp {
   const { title, keyVariables, keyless } = provider;
-  const key = config.PROVIDER_KEY ?? providerKey(provider, environment)?.key;
+  const key = config.PROVIDER_KEY ?? findProviderKey(provider, environment)?.key;
   if (key === undefined && keyVariables.length > 0 && keyless !== true) {
     throw new ConfigError(`There is no key for ${title}: set ${keyVariables.join(' or ')}, or PROVIDER_KEY.`);
   }
-  const missing = config.PROVIDER_URL === undefined ? missingVariables(provider, environment) : [];
+  const missing = config.PROVIDER_URL === undefined ? findMissingVariables(provider, environment) : [];
   if (missing.length > 0) throw new ConfigError(`${title} cannot be reached: set ${missing.join(' and ')}.`);
   const { PROVIDER_KEY_HEADER: header } = config;
   const authorization = (header === undefined ? provider.authorize : keyHeader(header.toLowerCase()))(key);

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
-import { anthropic, anthropicList } from './presets/anthropic.ts';
+import { anthropic, createAnthropicList } from './presets/anthropic.ts';
 import { guessedEmbeddings, guessedRanking } from './further-formats.ts';
 import { bearer, type Provider } from './provider.ts';
 import { allCapabilities, createCardReader, tokens } from './read-cards.ts';
 
 const card = z.looseObject({ id: z.string().min(1), max_model_len: tokens, context_length: tokens });
 
-const common = {
+const commonFields = {
   title: 'custom',
   // It is unknown which thinking the provider at a custom URL accepts.
   takesAnyThinking: false,
@@ -21,8 +21,8 @@ const common = {
 };
 
 /** A provider that lists its models as OpenAI does. */
-const openaiLike = {
-  ...common,
+const openaiLikeProvider = {
+  ...commonFields,
   authorize: bearer,
   list: {
     path: '/models',
@@ -31,18 +31,18 @@ const openaiLike = {
     }),
   },
   takesFiles: true,
-  // Only the names of the models show which of them embed or rank.
+  // Only a model's name shows whether it embeds or ranks.
   further: [guessedEmbeddings, guessedRanking],
 };
 
 /**
- * Providers at any other URL, one entry per upstream format. Only the form of the model list is known. So requests are sent unchanged, and
+ * Providers at any other URL, one entry per upstream format. Only the shape of the model list is known. So requests are sent unchanged, and
  * models are assumed to have all capabilities except hosted tools.
  */
 export const customProviders: readonly [Provider, ...Provider[]] = [
-  { ...openaiLike, format: chatUpstream },
-  { ...anthropic, ...common, list: anthropicList([]) },
-  { ...openaiLike, format: responsesUpstream },
+  { ...openaiLikeProvider, format: chatUpstream },
+  { ...anthropic, ...commonFields, list: createAnthropicList([]) },
+  { ...openaiLikeProvider, format: responsesUpstream },
 ];
 
 /** Upstream formats of custom providers; the first is the default. */

@@ -15,29 +15,29 @@ export interface FoundProvider {
 export function findProviders(environment: Environment): FoundProvider[] {
   return (Object.keys(presets) as (keyof typeof presets)[]).flatMap((name) => {
     const provider = presets[name];
-    const found = providerKey(provider, environment);
-    if (!found) return [];
+    const foundKey = findProviderKey(provider, environment);
+    if (!foundKey) return [];
     const { title } = provider;
-    return [{ name, title, keyVariable: found.variable, missing: missingVariables(provider, environment) }];
+    return [{ name, title, keyVariable: foundKey.variable, missing: findMissingVariables(provider, environment) }];
   });
 }
 
 /** Matches keys for the router itself, which its clients keep in the variables of the providers' SDKs. */
-const ownKey = /^(rtr_|user\.|team\.)/;
+const routerKey = /^(rtr_|user\.|team\.)/;
 
 /** Reads the provider's key from its usual variables. Returns undefined if none of them contains a key. */
-export function providerKey(
+export function findProviderKey(
   { keyVariables }: Pick<Provider, 'keyVariables'>,
   environment: Environment,
 ): { variable: string; key: string } | undefined {
   for (const variable of keyVariables) {
     const key = environment[variable]?.trim();
-    if (key !== undefined && key !== '' && !ownKey.test(key)) return { variable, key };
+    if (key !== undefined && key !== '' && !routerKey.test(key)) return { variable, key };
   }
   return undefined;
 }
 
-/** Returns the variables besides the key that the provider needs and that are not set. */
-export function missingVariables({ needs }: Pick<Provider, 'needs'>, environment: Environment): string[] {
+/** Returns the variables that the provider needs besides the key and that are not set. */
+export function findMissingVariables({ needs }: Pick<Provider, 'needs'>, environment: Environment): string[] {
   return needs.filter((variable) => (environment[variable] ?? '') === '');
 }

@@ -28,7 +28,7 @@ export function withOperations(
   provider: Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>,
   model: ModelInfo,
 ): ModelInfo {
-  const found = new Set<ModelOperation>(servedFormats(provider, model.id).map(({ format }) => format.operation));
-  const capabilities = found.has('generate') ? model.capabilities : [];
-  return { ...model, ...toAnnouncedOperations([...found]), capabilities };
+  const operations = new Set<ModelOperation>(servedFormats(provider, model.id).map(({ format }) => format.operation));
+  const capabilities = operations.has('generate') ? model.capabilities : [];
+  return { ...model, ...toAnnouncedOperations([...operations]), capabilities };
 }

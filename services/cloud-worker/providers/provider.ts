@@ -32,11 +32,11 @@ export type Guess = (id: string) => readonly Capability[] | undefined;
 
 export interface FurtherFormat {
   readonly format: HttpUpstreamFormat;
-  /** Returns whether a model is served also in this format, only in further formats such as this one, or not in this format. */
+  /** How this format serves a model: `also`, besides the main format; `only`, in place of the main format; or `not`. */
   readonly serves: (id: string) => 'also' | 'only' | 'not';
   /** Whether the provider produces and reads `compaction` items in this format. */
   readonly compacts?: boolean;
-  /** Whether the provider encrypts its thinking on request in this format. Providers that do not may refuse such a request. */
+  /** Whether the provider encrypts its thinking on request in this format. Other providers may refuse a request for encrypted thinking. */
   readonly encrypts?: boolean;
   readonly adaptation?: Adaptation | undefined;
 }
@@ -50,13 +50,14 @@ export interface Provider {
   readonly further?: readonly FurtherFormat[];
   /** Variables that may hold the provider's key. The first one that is set counts. */
   readonly keyVariables: readonly string[];
+  /** Variables besides the key that must be set, unless `PROVIDER_URL` is set. */
   readonly needs: readonly string[];
   /** Returns the URL to which the format's path is appended. Called with an environment in which all `needs` are set. */
   readonly url: (environment: Environment) => string;
   readonly authorize: (key: string | undefined) => Authorization;
   /** Whether the provider works without a key of the operator. */
   readonly keyless?: boolean;
-  /** Path of the model list, and a reader of the answer; undefined if only the operator can name the models. */
+  /** Path of the model list, and a reader of the answer; undefined if the provider has no list. */
   readonly list?: { path: string; read: (answer: unknown) => ModelInfo[] } | undefined;
   /** Returns the models to serve if there is no list, unless the operator names others. */
   readonly fixedModels?: (environment: Environment) => readonly string[];

@@ -6,24 +6,24 @@ import type { Guess } from './provider.ts';
 export const allCapabilities: readonly Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
 /** Fields of every card. */
-const common = z.looseObject({ id: z.string().min(1), created: z.number().optional().catch(undefined) });
+const commonFields = z.looseObject({ id: z.string().min(1), created: z.number().optional().catch(undefined) });
 
 /** The answer with a list of models: an object that holds the list, or the bare list. */
-const list = z.union([
+const modelList = z.union([
   z.array(z.unknown()),
   z.looseObject({ data: z.array(z.unknown()) }).transform(({ data }) => data),
   z.looseObject({ models: z.array(z.unknown()) }).transform(({ models }) => models),
 ]);
 
-/** Largest number of models of a provider. It bounds the size of the announcement. */
+/** Largest number of models of a provider. This limits the size of the announcement. */
 const maxModels = 1000;
 
 /** A number of tokens; undefined if a card has no number, or an invalid one. */
 export const tokens = z.number().int().positive().optional().catch(undefined);
 
 /**
- * Creates a reader of model lists. It returns the newest models first if the cards have dates. It skips cards of an unknown shape, because
- * one odd card must not hide the others.
+ * Creates a reader of model lists. The reader returns the newest models first if the cards have dates, and skips cards of an unknown shape,
+ * because one odd card must not hide the others.
  * @param describe returns the model that a card describes; undefined for a model that is left out of the list
  */
 export function createCardReader<T extends z.ZodType<{ id: string }>>(
@@ -31,14 +31,14 @@ export function createCardReader<T extends z.ZodType<{ id: string }>>(
   describe: (card: z.output<T>) => ModelInfo | undefined,
 ): (answer: unknown) => ModelInfo[] {
   return (answer) => {
-    const found: { model: ModelInfo; created: number }[] = [];
-    for (const raw of list.parse(answer)) {
-      const created = common.safeParse(raw).data?.created ?? 0;
-      const card = shape.safeParse(raw).data;
+    const models: { model: ModelInfo; created: number }[] = [];
+    for (const entry of modelList.parse(answer)) {
+      const created = commonFields.safeParse(entry).data?.created ?? 0;
+      const card = shape.safeParse(entry).data;
       const model = card && describe(card);
-      if (model) found.push({ model, created });
+      if (model) models.push({ model, created });
     }
-    return found
+    return models
       .sort((a, b) => b.created - a.created)
       .slice(0, maxModels)
       .map(({ model }) => model);
@@ -47,7 +47,7 @@ export function createCardReader<T extends z.ZodType<{ id: string }>>(
 
 /** Creates a reader of lists that contain only names. The capabilities are guessed from the names. */
 export function createNameReader(guess: Guess): (answer: unknown) => ModelInfo[] {
-  return createCardReader(common, ({ id }) => describeByName(id, guess));
+  return createCardReader(commonFields, ({ id }) => describeByName(id, guess));
 }
 
 /** Returns a model of which only the name is known; undefined if `guess` returns undefined. */
@@ -58,8 +58,8 @@ export function describeByName(id: string, guess: Guess): ModelInfo | undefined 
 
 /** Returns `stream` and those capabilities that are true. */
 export function capabilitiesIf(
-  holds: Partial<Record<'tools' | 'vision' | 'thinking' | 'json', boolean | undefined>>,
+  supported: Partial<Record<'tools' | 'vision' | 'thinking' | 'json', boolean | undefined>>,
 ): Capability[] {
-  const further = (['tools', 'vision', 'thinking', 'json'] as const).filter((name) => holds[name] === true);
-  return ['stream', ...further];
+  const supportedNames = (['tools', 'vision', 'thinking', 'json'] as const).filter((name) => supported[name] === true);
+  return ['stream', ...supportedNames];
 }

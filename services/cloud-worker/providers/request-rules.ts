@@ -7,14 +7,16 @@ import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream
  * the correctness of an answer. Fields that would change the answer are sent, and the provider refuses them by name.
  */
 export interface RequestRules {
-  /** The only field that the provider reads for the limit of output tokens. If a request has both, `max_completion_tokens` wins. */
+  /**
+   * The only field from which the provider reads the limit of output tokens. If a request has both fields, `max_completion_tokens` wins.
+   */
   maxTokens?: 'max_tokens' | 'max_completion_tokens';
   /** The provider's names of fields, by the usual names of these fields. */
   rename?: Readonly<Record<string, string>>;
   drop?: readonly string[];
   /** Whether the role `developer` becomes `system`. */
   developerAsSystem?: boolean;
-  /** Field in which the thinking of earlier answers is sent; `none` drops this thinking. By default it is sent unchanged. */
+  /** Field in which the thinking of earlier answers is sent; `none` drops this thinking. By default, this thinking is sent unchanged. */
   replayedThinking?: 'none' | 'reasoning' | 'reasoning_content';
 }
 
@@ -39,7 +41,7 @@ export const platformHints: readonly string[] = [
   'verbosity',
 ];
 
-/** Sampling parameters and switches of local engines. Their clients send them to every provider. */
+/** Sampling parameters and switches of local engines. Clients that are made for such engines send these fields to every provider. */
 export const engineHints: readonly string[] = [
   'top_k',
   'min_p',
@@ -58,8 +60,8 @@ export function applyRules(input: JsonObject, rules: RequestRules): JsonObject {
     delete request.max_tokens;
     if (limit !== undefined && limit !== null) request[rules.maxTokens] = limit;
   }
-  for (const [name, other] of Object.entries(rules.rename ?? {})) {
-    if (request[name] !== undefined) request[other] ??= request[name];
+  for (const [name, providersName] of Object.entries(rules.rename ?? {})) {
+    if (request[name] !== undefined) request[providersName] ??= request[name];
     delete request[name];
   }
   for (const name of rules.drop ?? []) delete request[name];
@@ -69,9 +71,9 @@ export function applyRules(input: JsonObject, rules: RequestRules): JsonObject {
 function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, replayedThinking }: RequestRules) {
   if (asSystem !== true && replayedThinking === undefined) return request;
   return mapMessages(request, (message) => {
-    const renamed = asSystem === true ? developerAsSystem(message) : message;
-    if (replayedThinking === undefined) return renamed;
-    return replayThinking(renamed, replayedThinking === 'none' ? [] : [replayedThinking]);
+    const renamedMessage = asSystem === true ? developerAsSystem(message) : message;
+    if (replayedThinking === undefined) return renamedMessage;
+    return replayThinking(renamedMessage, replayedThinking === 'none' ? [] : [replayedThinking]);
   });
 }
 
@@ -79,25 +81,25 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
 const usualTiers = new Set(['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only']);
 
 /**
- * Returns the request without a `service_tier` that has another price. Does not change the request that it receives.
- * @param permitted values with another price that clients may use nevertheless
+ * Returns the request without a `service_tier` whose price differs from the listed price. Does not change `request`.
+ * @param allowedTiers values with another price that clients may use nevertheless
  */
-export function withUsualTier(request: JsonObject, permitted: readonly string[]): JsonObject {
+export function dropCostlyTier(request: JsonObject, allowedTiers: readonly string[]): JsonObject {
   const { service_tier: tier, ...rest } = request;
-  const isKept = typeof tier !== 'string' || usualTiers.has(tier) || permitted.includes(tier);
+  const isKept = typeof tier !== 'string' || usualTiers.has(tier) || allowedTiers.includes(tier);
   return isKept ? request : rest;
 }
 
 /**
- * Limits `reasoning_effort` to values that the model accepts. A model without thinking would refuse the field, so it is removed. Levels
- * that only the newest models of two vendors support become `high`.
+ * Limits `reasoning_effort` to values that the model accepts. For a model without thinking, which would refuse the field, the field is
+ * removed. Levels that only the newest models of two vendors support become `high`.
  */
 export const limitedEffort: Adaptation = {
   description: '`reasoning_effort` up to `high`, and only for models that think',
   apply: (request: JsonObject, { capabilities }: ModelInfo) => limitEffort(request, capabilities.includes('thinking')),
 };
 
-/** @param takesEffort whether the model accepts the field */
+/** @param takesEffort whether the model accepts `reasoning_effort` */
 export function limitEffort(request: JsonObject, takesEffort: boolean): JsonObject {
   const { reasoning_effort: effort, ...rest } = request;
   if (!takesEffort || effort === undefined || effort === null) return rest;

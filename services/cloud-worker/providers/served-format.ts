@@ -14,88 +14,92 @@ export interface ServedFormat {
   adapt: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
 
-type Formats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
+type ProviderFormats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
 
 /** Returns the formats in which the provider serves a model, the main format first. The rules apply only to the main format. */
-export function servedFormats(provider: Formats, id: string): ServedFormat[] {
+export function servedFormats(provider: ProviderFormats, id: string): ServedFormat[] {
   const { format, further = [], rules, adaptation } = provider;
-  const others = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
-  const formats = others.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
+  const servedFurther = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
+  const formats = servedFurther.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
     format: other,
     compacts,
     encrypts,
     adapt: (request: JsonObject, model: ModelInfo) => change?.apply(request, model) ?? request,
   }));
-  if (others.some(({ how }) => how === 'only')) return formats;
+  if (servedFurther.some(({ how }) => how === 'only')) return formats;
   const adapt = (request: JsonObject, model: ModelInfo): JsonObject => {
-    const ruled = applyRules(request, rules);
-    return adaptation?.apply(ruled, model) ?? ruled;
+    const ruledRequest = applyRules(request, rules);
+    return adaptation?.apply(ruledRequest, model) ?? ruledRequest;
   };
   return [{ format, adapt }, ...formats];
 }
 
 export interface ChosenFormat {
   translation: Translation;
-  served: ServedFormat;
+  servedFormat: ServedFormat;
 }
 
 /**
  * Chooses the format in which a model serves a client format: the same format if the provider has it, otherwise the first one with a
  * translation.
- * @param lacks returns whether the provider lacks the path of a format for the model; ignored if all other formats lack it, too
+ * @param lacks returns whether the provider lacks the path of a format for the model; ignored if it returns true for all formats
  * @throws RouterError `internal` if there is no translation
  */
 export function chooseFormat(
-  provider: Formats,
+  provider: ProviderFormats,
   id: string,
   translations: readonly Translation[],
   client: string,
   lacks: (format: string) => boolean = () => false,
 ): ChosenFormat {
   const formats = servedFormats(provider, id);
-  const translated = formats.filter(({ format }) => clientFormatsOn(translations, format).includes(client));
-  const there = translated.filter(({ format }) => !lacks(format.name));
-  const can = there.length > 0 ? there : translated;
-  const served = can.find(({ format }) => format.name === client) ?? can[0] ?? formats[0];
-  const { format } = served ?? provider;
+  const translatable = formats.filter(({ format }) => clientFormatsOn(translations, format).includes(client));
+  const available = translatable.filter(({ format }) => !lacks(format.name));
+  const candidates = available.length > 0 ? available : translatable;
+  const servedFormat = candidates.find(({ format }) => format.name === client) ?? candidates[0] ?? formats[0];
+  const { format } = servedFormat ?? provider;
   return {
     translation: findTranslation(translations, client, format),
-    served: served ?? { format, adapt: (as) => as },
+    servedFormat: servedFormat ?? { format, adapt: (as) => as },
   };
 }
 
 /** Returns the client formats that a provider can serve in at least one of its formats. */
-export function clientFormatsOf({ format, further = [] }: Formats, translations: readonly Translation[]): string[] {
+export function listClientFormats(
+  { format, further = [] }: ProviderFormats,
+  translations: readonly Translation[],
+): string[] {
   const all = [format, ...further.map((each) => each.format)];
   return [...new Set(all.flatMap((each) => clientFormatsOn(translations, each)))];
 }
 
 /**
- * Creates a function that returns the features of client requests that a model of the provider does not support. The worker announces them.
- * The features of a pair of formats are computed once.
+ * Creates a function that returns the features of client requests that a model of the provider does not support. The worker announces
+ * these features. The features of a pair of formats are computed once.
  */
 export function createLackedFeatures(
-  provider: Formats & Pick<Provider, 'takesFiles'>,
+  provider: ProviderFormats & Pick<Provider, 'takesFiles'>,
   translations: readonly Translation[],
 ): (id: string) => readonly string[] {
   const { takesFiles } = provider;
-  const clients = clientFormatsOf(provider, translations);
-  const found = new Map<Translation, readonly string[]>();
-  const byModel = new Map<string, readonly string[]>();
+  const clientFormats = listClientFormats(provider, translations);
+  const lacksByTranslation = new Map<Translation, readonly string[]>();
+  const lacksByModel = new Map<string, readonly string[]>();
   return (id) => {
-    const known = byModel.get(id);
-    if (known) return known;
+    const knownLacks = lacksByModel.get(id);
+    if (knownLacks) return knownLacks;
     const formats = servedFormats(provider, id).map(({ format }) => format);
-    const servedClients = clients.filter((client) =>
+    const servedClients = clientFormats.filter((client) =>
       formats.some((each) => clientFormatsOn(translations, each).includes(client)),
     );
     const lacks = servedClients.flatMap((client) => {
       const { translation } = chooseFormat(provider, id, translations, client);
-      const these = found.get(translation) ?? lackedFeatures([translation], { model: 'any', takesFiles });
-      found.set(translation, these);
-      return these;
+      const translationLacks =
+        lacksByTranslation.get(translation) ?? lackedFeatures([translation], { model: 'any', takesFiles });
+      lacksByTranslation.set(translation, translationLacks);
+      return translationLacks;
     });
-    byModel.set(id, lacks);
+    lacksByModel.set(id, lacks);
     return lacks;
   };
 }

@@ -7,7 +7,7 @@ import { fillSchema } from './fill-schema.ts';
 import { isPathLike } from './fill-string.ts';
 import { findHints, type Hints } from './find-hints.ts';
 import { asksForTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
-import { HintPool } from './hint-taker.ts';
+import { HintPool } from './hint-pool.ts';
 
 export interface ToolCall {
   id: string;
@@ -25,38 +25,43 @@ const maxCalls = 8;
 export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   const tools = request.tools ?? [];
   if (tools.length === 0 || request.tool_choice === 'none') return [];
-  if (turn.scriptStep) return callScripted(turn.scriptStep, tools);
+  if (turn.scriptStep) return callByScript(turn.scriptStep, tools);
   if (turn.toolResults.length > 0) return [];
   const mentions = chooseTools(request, tools, turn.userText);
   const calls = mentions.length > 1 ? callEach(mentions, turn.userText) : callOne(mentions[0], turn.userText);
   return calls.slice(0, request.parallel_tool_calls === false ? 1 : maxCalls);
 }
 
-/** Returns no call if the step is a text, or if the tool is not on offer. In the second case, the answer's text says so. */
-function callScripted(step: ScriptStep, tools: readonly ChatTool[]): ToolCall[] {
+/**
+ * Returns the call of a script's step. Returns no call if the step is a text, or if the request has no such tool, which the answer then
+ * says.
+ */
+function callByScript(step: ScriptStep, tools: readonly ChatTool[]): ToolCall[] {
   const isOffered = step.kind === 'call' && tools.some((tool) => tool.function.name === step.name);
   return isOffered ? [{ id: newCallId(), name: step.name, arguments: step.arguments }] : [];
 }
 
 function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatTool[], text: string): Mention[] {
-  const all = tools.map((tool) => ({ tool, at: 0 }));
+  const allMentions = tools.map((tool) => ({ tool, at: 0 }));
   if (typeof choice === 'object' && choice !== null) {
-    return all.filter(({ tool }) => tool.function.name === choice.function.name).slice(0, 1);
+    return allMentions.filter(({ tool }) => tool.function.name === choice.function.name).slice(0, 1);
   }
   if (choice !== 'required' && forbidsTools(text)) return [];
   const mentions = findMentions(tools, text);
   if (mentions.length > 0) return mentions;
-  const wanted = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);
-  if (wanted === 'all') return all;
-  if (wanted === 'one')
-    return all.toSorted((one, other) => score(other.tool, text) - score(one.tool, text)).slice(0, 1);
+  const requestedCount = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);
+  if (requestedCount === 'all') return allMentions;
+  if (requestedCount === 'one')
+    return allMentions
+      .toSorted((one, other) => countNameWords(other.tool, text) - countNameWords(one.tool, text))
+      .slice(0, 1);
   // Reading is harmless, so "read /etc/hosts" need not name the tool.
-  const reads = asksToRead(text) && findHints(text).path.length > 0;
-  return reads ? all.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];
+  const mayRead = asksToRead(text) && findHints(text).path.length > 0;
+  return mayRead ? allMentions.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];
 }
 
 /** Returns how many words of a tool's name the text contains. */
-function score(tool: ChatTool, text: string): number {
+function countNameWords(tool: ChatTool, text: string): number {
   const words = tool.function.name
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -67,18 +72,18 @@ function score(tool: ChatTool, text: string): number {
 
 /** Calls several tools. Each call uses the hints between its tool's name and the next name, and missing hints from the whole text. */
 function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
-  const whole = findHints(text);
+  const hintsOfText = findHints(text);
   return mentions.map(({ tool, at }, index) => {
-    const near = findHints(text.slice(at, mentions[index + 1]?.at));
-    const either = (kind: 'quoted' | 'path' | 'url' | 'name' | 'number'): string[] =>
-      near[kind].length > 0 ? near[kind] : whole[kind];
+    const nearHints = findHints(text.slice(at, mentions[index + 1]?.at));
+    const chooseHints = (kind: 'quoted' | 'path' | 'url' | 'name' | 'number'): string[] =>
+      nearHints[kind].length > 0 ? nearHints[kind] : hintsOfText[kind];
     const hints: Hints = {
       text,
-      quoted: either('quoted'),
-      path: either('path'),
-      url: either('url'),
-      name: either('name'),
-      number: either('number'),
+      quoted: chooseHints('quoted'),
+      path: chooseHints('path'),
+      url: chooseHints('url'),
+      name: chooseHints('name'),
+      number: chooseHints('number'),
     };
     return callTool(tool, hints, 0);
   });
@@ -88,32 +93,32 @@ function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
 function callOne(mention: Mention | undefined, text: string): ToolCall[] {
   if (!mention) return [];
   const hints = findHints(text);
-  const times = Math.min(timesOf(mention.tool, text, hints), maxCalls);
+  const times = Math.min(countCalls(mention.tool, text, hints), maxCalls);
   return Array.from({ length: times }, (_, call) => callTool(mention.tool, hints, call));
 }
 
-function timesOf(tool: ChatTool, text: string, hints: Hints): number {
+function countCalls(tool: ChatTool, text: string, hints: Hints): number {
   if (/\b(?:twice|two times)\b/i.test(text)) return 2;
   if (/\bthree times\b/i.test(text)) return 3;
   const times = /\b(\d{1,3}) times\b/i.exec(text);
   if (times) return Math.max(Number(times[1]), 1);
   const required = tool.function.parameters?.['required'];
-  const takesPath =
+  const takesOnePath =
     Array.isArray(required) && required.filter((name) => typeof name === 'string' && isPathLike(name)).length === 1;
-  const separate = takesPath ? hints.path.length : 0;
-  const inParallel = /\b(?:in|as) parallel\b|\bparallel (?:tool )?calls?\b/i.test(text);
-  return inParallel ? Math.max(separate, hints.quoted.length, hints.name.length, 2) : Math.max(separate, 1);
+  const pathCount = takesOnePath ? hints.path.length : 0;
+  const asksForParallel = /\b(?:in|as) parallel\b|\bparallel (?:tool )?calls?\b/i.test(text);
+  return asksForParallel ? Math.max(pathCount, hints.quoted.length, hints.name.length, 2) : Math.max(pathCount, 1);
 }
 
 function callTool(tool: ChatTool, hints: Hints, call: number): ToolCall {
   const { name, parameters } = tool.function;
   // The name of the tool is not an argument, for example in "use Read and Write" or "call `get_time`".
-  const foreign = (hint: string): boolean => hint.toLowerCase() !== name.toLowerCase();
-  const taker = new HintPool(
-    { ...hints, name: hints.name.filter(foreign), quoted: hints.quoted.filter(foreign) },
+  const isOtherName = (hint: string): boolean => hint.toLowerCase() !== name.toLowerCase();
+  const hintPool = new HintPool(
+    { ...hints, name: hints.name.filter(isOtherName), quoted: hints.quoted.filter(isOtherName) },
     call,
   );
-  const value = fillSchema({ type: 'object', ...parameters }, taker, 'required');
+  const value = fillSchema({ type: 'object', ...parameters }, hintPool, 'required');
   return {
     id: newCallId(),
     name,

@@ -1,4 +1,4 @@
-import { type ChatRequest, textOf } from '../request/chat-request.ts';
+import { type ChatRequest, readText } from '../request/chat-request.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
 import type { Turn } from '../request/read-turn.ts';
 import { chooseToolCalls, type ToolCall } from './choose-tool-calls.ts';
@@ -6,8 +6,8 @@ import { describeRequest, quote } from './describe-request.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { fillSchema } from './fill-schema.ts';
 import { findHints } from './find-hints.ts';
-import { tokensIn } from './split-into-tokens.ts';
-import { HintPool } from './hint-taker.ts';
+import { countTokensIn } from './split-into-tokens.ts';
+import { HintPool } from './hint-pool.ts';
 
 /** The content of an answer before it is split into tokens. Fields without content are empty. */
 export interface Answer {
@@ -15,7 +15,7 @@ export interface Answer {
   content: string;
   toolCalls: ToolCall[];
   /** Beginning of the content that the client already has; absent if it has none. */
-  begun?: string;
+  beginning?: string;
 }
 
 /**
@@ -24,59 +24,59 @@ export interface Answer {
  */
 export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const last = request.messages.at(-1);
-  const begun = request.continue_final_message && last?.role === 'assistant' ? textOf(last) : undefined;
-  return begun === undefined ? compose(request, turn, demo) : composeRest(request, turn, demo, begun);
+  const beginning = request.continue_final_message && last?.role === 'assistant' ? readText(last) : undefined;
+  return beginning === undefined ? compose(request, turn, demo) : composeContinued(request, turn, demo, beginning);
 }
 
 /**
- * Composes the answer that begins with `begun`. A client that continues an answer lowers its token limit by the tokens that it has. As
- * answers mention their limit, both the original and the lowered limit are tried.
+ * Composes the answer that begins with `beginning`. A client that continues an answer lowers its token limit by the tokens of the
+ * beginning. As an answer mentions its limit, both the original and the lowered limit are tried.
  */
-function composeRest(input: ChatRequest, turn: Turn, demo: DemoOptions, begun: string): Answer {
-  const { max_tokens: older, max_completion_tokens: newer } = input;
-  const put = tokensIn(begun);
+function composeContinued(input: ChatRequest, turn: Turn, demo: DemoOptions, beginning: string): Answer {
+  const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens } = input;
+  const beginningTokens = countTokensIn(beginning);
   const request: ChatRequest = { ...input, messages: input.messages.slice(0, -1) };
-  const whole = {
+  const originalRequest = {
     ...request,
-    ...(typeof older === 'number' && { max_tokens: older + put }),
-    ...(typeof newer === 'number' && { max_completion_tokens: newer + put }),
+    ...(typeof maxTokens === 'number' && { max_tokens: maxTokens + beginningTokens }),
+    ...(typeof maxCompletionTokens === 'number' && { max_completion_tokens: maxCompletionTokens + beginningTokens }),
   };
-  for (const variant of [whole, request]) {
+  for (const variant of [originalRequest, request]) {
     const answer = compose(variant, turn, demo);
     // With `answer_tokens`, the content is filler, so its beginning is not compared here.
-    const isBegun = demo.answer_tokens !== undefined || answer.content.startsWith(begun);
-    if (isBegun) return { ...answer, reasoning: '', begun };
+    const matchesBeginning = demo.answer_tokens !== undefined || answer.content.startsWith(beginning);
+    if (matchesBeginning) return { ...answer, reasoning: '', beginning };
   }
-  return { reasoning: '', content: say(request, turn, request.messages), toolCalls: [] };
+  return { reasoning: '', content: writeContent(request, turn, request.messages), toolCalls: [] };
 }
 
 function compose(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const toolCalls = demo.answer_tokens === undefined ? chooseToolCalls(request, turn) : [];
-  const reasoning = wantsThinking(request) ? think(turn, toolCalls) : '';
-  if (toolCalls.length === 0) return { reasoning, content: say(request, turn, request.messages), toolCalls };
+  const reasoning = wantsThinking(request) ? writeThinking(turn, toolCalls) : '';
+  if (toolCalls.length === 0) return { reasoning, content: writeContent(request, turn, request.messages), toolCalls };
   const names = toolCalls.map((call) => call.name).join(', ');
   return { reasoning, content: demo.text_before_tools ? `I call ${names}.` : '', toolCalls };
 }
 
-function say(request: ChatRequest, turn: Turn, messages: ChatRequest['messages']): string {
+function writeContent(request: ChatRequest, turn: Turn, messages: ChatRequest['messages']): string {
   const { response_format: format } = request;
   const { scriptStep: step } = turn;
   if (step?.kind === 'say') return step.text;
   if (step && request.tools?.length) return `The script calls ${step.name}, which is not on offer.`;
-  if (format && format.type !== 'text') return answerInJson(format, turn);
+  if (format && format.type !== 'text') return writeJsonContent(format, turn);
   return turn.toolResults.length > 0 ? quoteResults(turn.toolResults) : describeRequest(request, messages, turn);
 }
 
-function think(turn: Turn, toolCalls: readonly ToolCall[]): string {
-  const wanted =
+function writeThinking(turn: Turn, toolCalls: readonly ToolCall[]): string {
+  const userSentence =
     turn.userText === '' ? 'The user said nothing in words.' : `The user said ${quote(turn.userText, 80)}.`;
-  if (turn.toolResults.length > 0) return `${wanted} The tools have answered, so I report what they found.`;
-  if (toolCalls.length === 0) return `${wanted} I can describe the request.`;
-  return `${wanted} For that I call ${toolCalls.map((call) => call.name).join(', ')}.`;
+  if (turn.toolResults.length > 0) return `${userSentence} The tools have answered, so I report what they found.`;
+  if (toolCalls.length === 0) return `${userSentence} I can describe the request.`;
+  return `${userSentence} For that I call ${toolCalls.map((call) => call.name).join(', ')}.`;
 }
 
 /** Returns JSON that the schema of `response_format` accepts; if there is no schema, any object. */
-function answerInJson(
+function writeJsonContent(
   format: Exclude<NonNullable<ChatRequest['response_format']>, { type: 'text' }>,
   turn: Turn,
 ): string {
@@ -85,12 +85,14 @@ function answerInJson(
   return JSON.stringify({ engine: 'demo', you_said: quote(turn.userText, 240), tool_results: turn.toolResults.length });
 }
 
-const maxQuoted = 2000;
+const maxQuotedCharacters = 2000;
 
 function quoteResults(results: Turn['toolResults']): string {
-  const each = Math.ceil(maxQuoted / results.length);
+  const maxResultCharacters = Math.ceil(maxQuotedCharacters / results.length);
   return results
-    .map(({ name, text }) => (text === '' ? `${name} gave nothing.` : `${name} gave: ${quote(text, each)}`))
+    .map(({ name, text }) =>
+      text === '' ? `${name} gave nothing.` : `${name} gave: ${quote(text, maxResultCharacters)}`,
+    )
     .join('\n');
 }
 
@@ -100,11 +102,11 @@ function quoteResults(results: Turn['toolResults']): string {
  */
 function wantsThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, thinking, chat_template_kwargs: template } = request;
-  const answers = [
+  const formAnswers = [
     effort === null || effort === undefined ? undefined : effort !== 'none',
     thinking ? thinking.type === 'enabled' || thinking.type === 'adaptive' : undefined,
     template?.enable_thinking ?? undefined,
     template?.thinking ?? undefined,
   ].filter((answer) => answer !== undefined);
-  return answers.length > 0 && answers.every(Boolean);
+  return formAnswers.length > 0 && formAnswers.every(Boolean);
 }

@@ -1,8 +1,8 @@
-import { type ChatMessage, type ChatRequest, imagesOf, textOf } from '../request/chat-request.ts';
+import { type ChatMessage, type ChatRequest, findImages, readText } from '../request/chat-request.ts';
 import type { Turn } from '../request/read-turn.ts';
 
-const settings = ['temperature', 'top_p', 'top_k', 'max_tokens', 'max_completion_tokens', 'seed', 'stop'] as const;
-const maxListed = 12;
+const settingFields = ['temperature', 'top_p', 'top_k', 'max_tokens', 'max_completion_tokens', 'seed', 'stop'] as const;
+const maxListedItems = 12;
 
 /** Returns an answer that describes the request. The same request gets the same text. */
 export function describeRequest(request: ChatRequest, messages: readonly ChatMessage[], turn: Turn): string {
@@ -10,12 +10,12 @@ export function describeRequest(request: ChatRequest, messages: readonly ChatMes
   return [
     `You said ${userWords}. This is the demo engine: it has no weights, and describes the request.`,
     describeConversation(messages),
-    list('Images', messages.flatMap(imagesOf).map(describeImage)),
-    list(
+    formatList('Images', messages.flatMap(findImages).map(describeImage)),
+    formatList(
       'Tools on offer',
       (request.tools ?? []).map((tool) => tool.function.name),
     ),
-    list('Settings', describeSettings(request)),
+    formatList('Settings', describeSettings(request)),
   ]
     .filter((line) => line !== '')
     .join('\n');
@@ -25,28 +25,28 @@ function describeConversation(messages: readonly ChatMessage[]): string {
   const roles = Map.groupBy(messages, ({ role }) => role);
   const counts = [...roles].map(([role, { length }]) => `${length} ${role}`).join(', ');
   const system = messages.filter(({ role }) => role === 'system' || role === 'developer');
-  const systemCharacters = sum(system.map((message) => textOf(message).length));
-  const thought = sum(
+  const systemCharacters = sum(system.map((message) => readText(message).length));
+  const thinkingCharacters = sum(
     messages.map(({ reasoning_content, reasoning }) => (reasoning_content ?? reasoning ?? '').length),
   );
   return [
     `Messages: ${messages.length} (${counts}).`,
     systemCharacters > 0 ? ` System prompt: ${systemCharacters} characters.` : '',
-    thought > 0 ? ` Earlier thinking: ${thought} characters.` : '',
+    thinkingCharacters > 0 ? ` Earlier thinking: ${thinkingCharacters} characters.` : '',
   ].join('');
 }
 
 function describeSettings(request: ChatRequest): string[] {
-  return settings.flatMap((name) => {
+  return settingFields.flatMap((name) => {
     const value = request[name];
     return value === undefined || value === null ? [] : [`${name} ${JSON.stringify(value)}`];
   });
 }
 
-function list(title: string, items: readonly string[]): string {
+function formatList(title: string, items: readonly string[]): string {
   if (items.length === 0) return '';
-  const more = items.length > maxListed ? ` and ${items.length - maxListed} more` : '';
-  return `${title}: ${items.slice(0, maxListed).join(', ')}${more}.`;
+  const more = items.length > maxListedItems ? ` and ${items.length - maxListedItems} more` : '';
+  return `${title}: ${items.slice(0, maxListedItems).join(', ')}${more}.`;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { fillString } from './fill-string.ts';
-import type { HintPool } from './hint-taker.ts';
+import type { HintPool } from './hint-pool.ts';
 import { resolveSchema } from './resolve-schema.ts';
 
 /** Which properties of an object get a value: `required`: the required ones and those that the user named; `all`: all properties. */
@@ -12,81 +12,84 @@ const maxDepth = 24;
 const maxItems = 100;
 
 /**
- * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it). It contains values
- * from the user's text where they fit. Ignores `not`, `if`, `patternProperties`, and a `pattern` that matches no sample of
+ * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it). Where values
+ * from the user's text fit, the result contains them. Ignores `not`, `if`, `patternProperties`, and a `pattern` that matches no sample of
  * `fill-string.ts`.
  */
 export function fillSchema(schema: JsonObject, hints: HintPool, fullness: Fullness): Json {
   const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
-    const at = resolveSchema(schema, unresolved);
-    if (at['const'] !== undefined) return at['const'];
-    if (Array.isArray(at['enum'])) return chooseFrom(at['enum'], property, hints);
+    const resolvedSchema = resolveSchema(schema, unresolved);
+    if (resolvedSchema['const'] !== undefined) return resolvedSchema['const'];
+    if (Array.isArray(resolvedSchema['enum'])) return chooseFrom(resolvedSchema['enum'], property, hints);
     if (depth > maxDepth) return null;
-    switch (typeOf(at)) {
+    switch (findType(resolvedSchema)) {
       case 'object':
-        return fillObject(at, depth);
+        return fillObject(resolvedSchema, depth);
       case 'array':
-        return fillArray(at, property, depth);
+        return fillArray(resolvedSchema, property, depth);
       case 'number':
-        return fillNumber(at, property, hints, false);
+        return fillNumber(resolvedSchema, property, hints, false);
       case 'integer':
-        return fillNumber(at, property, hints, true);
+        return fillNumber(resolvedSchema, property, hints, true);
       case 'boolean':
-        return hints.named(property) === 'true' || (hints.named(property) === undefined && at['default'] === true);
+        return (
+          hints.findNamed(property) === 'true' ||
+          (hints.findNamed(property) === undefined && resolvedSchema['default'] === true)
+        );
       case 'null':
         return null;
       default:
-        return fillString(at, property, hints);
+        return fillString(resolvedSchema, property, hints);
     }
   };
 
   const fillObject = (at: JsonObject, depth: number): JsonObject => {
     const properties = isJsonObject(at['properties']) ? at['properties'] : {};
     const required = Array.isArray(at['required']) ? at['required'].filter((name) => typeof name === 'string') : [];
-    const wanted = (name: string): boolean =>
+    const isWanted = (name: string): boolean =>
       required.includes(name) ||
-      (fullness === 'all' ? depth < maxDepthOfOptional : depth === 0 && hints.named(name) !== undefined);
-    const names = new Set([...Object.keys(properties).filter(wanted), ...required]);
+      (fullness === 'all' ? depth < maxDepthOfOptional : depth === 0 && hints.findNamed(name) !== undefined);
+    const names = new Set([...Object.keys(properties).filter(isWanted), ...required]);
     return Object.fromEntries([...names].map((name) => [name, fill(properties[name], name, depth + 1)]));
   };
 
   const fillArray = (at: JsonObject, property: string, depth: number): Json[] => {
-    const first = Array.isArray(at['prefixItems']) ? at['prefixItems'] : [];
-    const least = typeof at['minItems'] === 'number' ? at['minItems'] : 0;
-    const most = typeof at['maxItems'] === 'number' ? at['maxItems'] : maxItems;
-    const usual = depth > maxDepthOfOptional ? 0 : 1;
-    const length = Math.min(Math.max(first.length, least, usual), most, maxItems);
-    const items = Array.from({ length }, (_, index) => fill(first[index] ?? at['items'], property, depth + 1));
+    const firstItems = Array.isArray(at['prefixItems']) ? at['prefixItems'] : [];
+    const minLength = typeof at['minItems'] === 'number' ? at['minItems'] : 0;
+    const maxLength = typeof at['maxItems'] === 'number' ? at['maxItems'] : maxItems;
+    const defaultLength = depth > maxDepthOfOptional ? 0 : 1;
+    const length = Math.min(Math.max(firstItems.length, minLength, defaultLength), maxLength, maxItems);
+    const items = Array.from({ length }, (_, index) => fill(firstItems[index] ?? at['items'], property, depth + 1));
     return at['uniqueItems'] === true ? makeUnique(items, resolveSchema(schema, at['items'])) : items;
   };
 
   return fill(schema, '', 0);
 }
 
-function typeOf(schema: JsonObject): string {
+function findType(schema: JsonObject): string {
   const { type } = schema;
   const types = Array.isArray(type) ? type : [type];
-  const stated = types.find((name) => name !== 'null') ?? types[0];
-  if (typeof stated === 'string') return stated;
+  const statedType = types.find((name) => name !== 'null') ?? types[0];
+  if (typeof statedType === 'string') return statedType;
   if (isJsonObject(schema['properties']) || schema['required']) return 'object';
   return schema['items'] || schema['prefixItems'] ? 'array' : 'string';
 }
 
 /** Returns the enum value that the user mentions, otherwise the first value. */
 function chooseFrom(values: readonly Json[], property: string, hints: HintPool): Json {
-  const named = hints.named(property);
+  const namedValue = hints.findNamed(property);
   const words = hints.text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u);
   return (
-    values.find((value) => value === named) ??
+    values.find((value) => value === namedValue) ??
     values.find((value) => typeof value === 'string' && words.includes(value.toLowerCase())) ??
     values[0] ??
     null
   );
 }
 
-function fillNumber(schema: JsonObject, property: string, hints: HintPool, whole: boolean): number {
+function fillNumber(schema: JsonObject, property: string, hints: HintPool, isInteger: boolean): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : whole ? 1 : 0;
+  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : isInteger ? 1 : 0;
   const nudge = step || 1e-6;
   const low =
     typeof minimum === 'number' ? minimum : typeof exclusiveMinimum === 'number' ? exclusiveMinimum + nudge : -Infinity;
@@ -96,14 +99,14 @@ function fillNumber(schema: JsonObject, property: string, hints: HintPool, whole
     const value = Number(text);
     return value >= low && value <= high && (step === 0 || Number.isInteger(value / step));
   };
-  const named = hints.named(property);
-  const hint = named !== undefined && fits(named) ? named : hints.take(['number'], fits);
+  const namedValue = hints.findNamed(property);
+  const hint = namedValue !== undefined && fits(namedValue) ? namedValue : hints.take(['number'], fits);
   if (hint !== undefined) return Number(hint);
   if (typeof schema['default'] === 'number') return schema['default'];
-  const usual = Math.min(Math.max(1, low), high);
-  if (step === 0) return usual;
-  const above = Math.ceil(usual / step) * step;
-  return above <= high ? above : Math.floor(high / step) * step;
+  const defaultValue = Math.min(Math.max(1, low), high);
+  if (step === 0) return defaultValue;
+  const multipleAbove = Math.ceil(defaultValue / step) * step;
+  return multipleAbove <= high ? multipleAbove : Math.floor(high / step) * step;
 }
 
 function makeUnique(items: readonly Json[], itemSchema: JsonObject): Json[] {

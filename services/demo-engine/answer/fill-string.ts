@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HintKind } from './find-hints.ts';
-import type { HintPool } from './hint-taker.ts';
+import type { HintPool } from './hint-pool.ts';
 
 /**
  * Returns a value for a string property: the value that the user names for it, otherwise a hint that suits the property's name, otherwise
@@ -9,20 +9,20 @@ import type { HintPool } from './hint-taker.ts';
  */
 export function fillString(schema: JsonObject, property: string, hints: HintPool): string {
   const fits = (value: string): boolean => fitsSchema(value, schema);
-  const named = hints.named(property);
-  if (named !== undefined && fits(named)) return named;
-  const { kinds, example } = suitable(schema, property);
+  const namedValue = hints.findNamed(property);
+  if (namedValue !== undefined && fits(namedValue)) return namedValue;
+  const { kinds, example } = chooseExample(schema, property);
   const hint = hints.take(kinds, fits);
   if (hint !== undefined) return hint;
   const candidates = [
     schema['default'],
-    ...listOf(schema['examples']),
+    ...toList(schema['examples']),
     example,
     hints.text.trim().slice(0, 80),
     ...samples,
   ];
   const candidate = candidates.find((value) => typeof value === 'string' && fits(value));
-  return typeof candidate === 'string' ? candidate : resize(example, schema);
+  return typeof candidate === 'string' ? candidate : fitLength(example, schema);
 }
 
 /** Values that are tried against a `pattern`. A pattern that matches none of them is ignored. */
@@ -49,7 +49,7 @@ const samples = [
   'true',
 ];
 
-const formats: Record<string, string> = {
+const exampleOfFormat: Record<string, string> = {
   'date-time': '2026-01-01T00:00:00Z',
   date: '2026-01-01',
   time: '00:00:00Z',
@@ -63,8 +63,8 @@ const formats: Record<string, string> = {
   hostname: 'example.com',
 };
 
-function suitable(schema: JsonObject, property: string): { kinds: HintKind[]; example: string } {
-  const format = typeof schema['format'] === 'string' ? formats[schema['format']] : undefined;
+function chooseExample(schema: JsonObject, property: string): { kinds: HintKind[]; example: string } {
+  const format = typeof schema['format'] === 'string' ? exampleOfFormat[schema['format']] : undefined;
   if (/ur[il]|link|href|website/i.test(property) || schema['format'] === 'uri') {
     return { kinds: ['url'], example: 'https://example.com/' };
   }
@@ -86,29 +86,29 @@ function fitsSchema(value: string, schema: JsonObject): boolean {
   const { length } = Array.from(value);
   if (typeof minLength === 'number' && length < minLength) return false;
   if (typeof maxLength === 'number' && length > maxLength) return false;
-  if (typeof format === 'string' && Object.hasOwn(formats, format) && format !== 'uri')
-    return value === formats[format];
+  if (typeof format === 'string' && Object.hasOwn(exampleOfFormat, format) && format !== 'uri')
+    return value === exampleOfFormat[format];
   return typeof pattern !== 'string' || matches(value, pattern);
 }
 
 /** Milliseconds after which matching a pattern is ended, because some patterns need exponential time. */
 const maxPatternMs = 50;
-const matching = new Script("new RegExp(pattern, 'u').test(value)");
+const patternScript = new Script("new RegExp(pattern, 'u').test(value)");
 
 /** Returns whether a value matches a pattern. A regular expression that is invalid or needs too long counts as matching any value. */
 function matches(value: string, pattern: string): boolean {
   try {
-    return matching.runInNewContext({ value, pattern }, { timeout: maxPatternMs }) === true;
+    return patternScript.runInNewContext({ value, pattern }, { timeout: maxPatternMs }) === true;
   } catch {
     return true;
   }
 }
 
-function resize(value: string, { minLength, maxLength }: JsonObject): string {
-  const longEnough = typeof minLength === 'number' ? value.padEnd(Math.min(minLength, 10_000), '.') : value;
-  return typeof maxLength === 'number' ? longEnough.slice(0, maxLength) : longEnough;
+function fitLength(value: string, { minLength, maxLength }: JsonObject): string {
+  const padded = typeof minLength === 'number' ? value.padEnd(Math.min(minLength, 10_000), '.') : value;
+  return typeof maxLength === 'number' ? padded.slice(0, maxLength) : padded;
 }
 
-function listOf(value: unknown): unknown[] {
+function toList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

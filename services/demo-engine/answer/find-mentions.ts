@@ -6,7 +6,7 @@ export interface Mention {
   at: number;
 }
 
-const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
+const negation = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
 
 /**
  * Finds the tools that a text asks for by name, in the order of the text.
@@ -18,7 +18,7 @@ const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
 export function findMentions(tools: readonly ChatTool[], text: string): Mention[] {
   return tools
     .flatMap((tool) => {
-      const match = findWithoutNo(text, mentionOf(tool.function.name));
+      const match = findUnnegated(text, createMentionPattern(tool.function.name));
       return match ? [{ tool, at: match.index }] : [];
     })
     .toSorted((one, other) => one.at - other.at);
@@ -36,21 +36,21 @@ const anyTools =
 
 /** Returns how many tools a text asks for without naming any; undefined if it asks for none. */
 export function asksForTools(text: string): 'one' | 'all' | undefined {
-  const match = findWithoutNo(text, anyTools);
+  const match = findUnnegated(text, anyTools);
   if (!match) return undefined;
   return /\b(?:both|all|every|each|two)\b/i.test(match[1] ?? '') ? 'all' : 'one';
 }
 
 export function asksToRead(text: string): boolean {
-  return findWithoutNo(text, /\bread\b/gi) !== undefined;
+  return findUnnegated(text, /\bread\b/gi) !== undefined;
 }
 
 /** Returns the first match before which its clause has no negation. */
-function findWithoutNo(text: string, wanted: RegExp): RegExpExecArray | undefined {
-  return [...text.matchAll(wanted)].find(({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)));
+function findUnnegated(text: string, wanted: RegExp): RegExpExecArray | undefined {
+  return [...text.matchAll(wanted)].find(({ index }) => !negation.test(text.slice(Math.max(0, index - 60), index)));
 }
 
-function mentionOf(toolName: string): RegExp {
+function createMentionPattern(toolName: string): RegExp {
   const name = `(?<![\\w-])${toolName.replaceAll(/\W/g, String.raw`\$&`)}(?![\\w-])`;
   const isPlainWord = /^[A-Z]?[a-z]+$/.test(toolName);
   if (!isPlainWord) return new RegExp(name, 'gi');

@@ -2,7 +2,7 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import { applyStop } from './apply-stop.ts';
 import type { ToolCall } from './choose-tool-calls.ts';
 import type { Answer } from './compose-answer.ts';
-import { makeFiller, piecesAfter, splitIntoTokens, type Piece } from './split-into-tokens.ts';
+import { makeFiller, takePiecesAfter, splitIntoTokens, type Piece } from './split-into-tokens.ts';
 
 export type Delta =
   | { kind: 'reasoning'; text: string }
@@ -10,7 +10,7 @@ export type Delta =
   | { kind: 'tool_call'; index: number; id: string; name: string; arguments: string }
   | { kind: 'tool_arguments'; index: number; text: string };
 
-/** One step of an answer, which is sent as one chunk. A step without visible text counts its tokens, but is not sent. */
+/** One step of an answer, which is sent as one chunk. The tokens of a step without visible text count, but the step is not sent. */
 export interface Step {
   delta: Delta;
   tokens: number;
@@ -29,26 +29,29 @@ export function planAnswer(
   demo: DemoOptions,
 ): Plan {
   const text = demo.answer_tokens === undefined ? splitIntoTokens(answer.content) : makeFiller(demo.answer_tokens);
-  const whole = applyStop(text, limits.stops);
-  const content = { ...whole, pieces: piecesAfter(whole.pieces, answer.begun ?? '') ?? whole.pieces };
-  const all = [
+  const stoppedText = applyStop(text, limits.stops);
+  const content = {
+    ...stoppedText,
+    pieces: takePiecesAfter(stoppedText.pieces, answer.beginning ?? '') ?? stoppedText.pieces,
+  };
+  const allSteps = [
     ...splitIntoTokens(answer.reasoning).map((piece) => toStep('reasoning', piece)),
     ...content.pieces.map((piece) => toStep('content', piece)),
-    ...(content.stop === null ? callSteps(answer.toolCalls, demo) : []),
+    ...(content.stop === null ? createCallSteps(answer.toolCalls, demo) : []),
   ];
-  const steps = firstTokens(all, limits.maxTokens);
-  if (steps.length < all.length) return { steps, finish: 'length', stop: null };
-  const calls = content.stop === null && answer.toolCalls.length > 0;
-  return { steps, finish: calls ? 'tool_calls' : 'stop', stop: content.stop };
+  const steps = takeFirstTokens(allSteps, limits.maxTokens);
+  if (steps.length < allSteps.length) return { steps, finish: 'length', stop: null };
+  const hasCalls = content.stop === null && answer.toolCalls.length > 0;
+  return { steps, finish: hasCalls ? 'tool_calls' : 'stop', stop: content.stop };
 }
 
-export function firstTokens(steps: readonly Step[], maxTokens: number): Step[] {
+export function takeFirstTokens(steps: readonly Step[], maxTokens: number): Step[] {
   let tokens = 0;
   const end = steps.findIndex((step) => (tokens += step.tokens) > maxTokens);
   return end < 0 ? [...steps] : steps.slice(0, end);
 }
 
-export function tokensOf(steps: readonly Step[]): number {
+export function countTokensOfSteps(steps: readonly Step[]): number {
   return steps.reduce((tokens, step) => tokens + step.tokens, 0);
 }
 
@@ -56,24 +59,24 @@ function toStep(kind: 'reasoning' | 'content', { text, tokens }: Piece): Step {
   return { delta: { kind, text }, tokens };
 }
 
-function callSteps(calls: readonly ToolCall[], demo: DemoOptions): Step[] {
-  const each = calls.map((call, index) => {
-    const name = splitIntoTokens(call.name).reduce((tokens, piece) => tokens + piece.tokens, 0);
+function createCallSteps(calls: readonly ToolCall[], demo: DemoOptions): Step[] {
+  const stepsByCall = calls.map((call, index) => {
+    const nameTokens = splitIntoTokens(call.name).reduce((tokens, piece) => tokens + piece.tokens, 0);
     const pieces = splitIntoTokens(call.arguments);
-    const whole = demo.tool_args_whole ?? false;
-    const spent = whole ? pieces.reduce((tokens, piece) => tokens + piece.tokens, 0) : 0;
+    const isSentWhole = demo.tool_args_whole ?? false;
+    const argumentTokens = isSentWhole ? pieces.reduce((tokens, piece) => tokens + piece.tokens, 0) : 0;
     const { id, name: toolName } = call;
     const start: Step = {
-      delta: { kind: 'tool_call', index, id, name: toolName, arguments: whole ? call.arguments : '' },
-      tokens: name + spent,
+      delta: { kind: 'tool_call', index, id, name: toolName, arguments: isSentWhole ? call.arguments : '' },
+      tokens: nameTokens + argumentTokens,
     };
-    const rest = whole ? [] : pieces.map((piece): Step => argumentStep(index, piece));
+    const rest = isSentWhole ? [] : pieces.map((piece): Step => toArgumentStep(index, piece));
     return [start, ...rest];
   });
-  return demo.interleave_tools ? interleave(each) : each.flat();
+  return demo.interleave_tools ? interleave(stepsByCall) : stepsByCall.flat();
 }
 
-function argumentStep(index: number, { text, tokens }: Piece): Step {
+function toArgumentStep(index: number, { text, tokens }: Piece): Step {
   return { delta: { kind: 'tool_arguments', index, text }, tokens };
 }
 

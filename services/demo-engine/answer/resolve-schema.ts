@@ -6,10 +6,10 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
  */
 export function resolveSchema(root: JsonObject, schema: Json | undefined, hops = 0): JsonObject {
   if (!isJsonObject(schema) || hops > 32) return {};
-  const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
-  let resolved: JsonObject = own;
+  const { $ref: reference, allOf, anyOf, oneOf, ...ownFields } = schema;
+  let resolved: JsonObject = ownFields;
   if (typeof reference === 'string') {
-    resolved = merge(resolveSchema(root, follow(root, reference), hops + 1), resolved);
+    resolved = merge(resolveSchema(root, followReference(root, reference), hops + 1), resolved);
   }
   if (Array.isArray(allOf)) {
     for (const part of allOf) resolved = merge(resolveSchema(root, part, hops + 1), resolved);
@@ -22,19 +22,19 @@ export function resolveSchema(root: JsonObject, schema: Json | undefined, hops =
   return resolved;
 }
 
-function merge(base: JsonObject, over: JsonObject): JsonObject {
-  const merged: JsonObject = { ...base, ...over };
-  if (isJsonObject(base['properties']) && isJsonObject(over['properties'])) {
-    merged['properties'] = { ...base['properties'], ...over['properties'] };
+function merge(base: JsonObject, override: JsonObject): JsonObject {
+  const merged: JsonObject = { ...base, ...override };
+  if (isJsonObject(base['properties']) && isJsonObject(override['properties'])) {
+    merged['properties'] = { ...base['properties'], ...override['properties'] };
   }
-  if (Array.isArray(base['required']) && Array.isArray(over['required'])) {
-    merged['required'] = [...base['required'], ...over['required']];
+  if (Array.isArray(base['required']) && Array.isArray(override['required'])) {
+    merged['required'] = [...base['required'], ...override['required']];
   }
   return merged;
 }
 
 /** Follows a JSON pointer (RFC 6901) within a document, such as `#/$defs/step`. */
-function follow(root: JsonObject, reference: string): Json | undefined {
+function followReference(root: JsonObject, reference: string): Json | undefined {
   if (!reference.startsWith('#')) return undefined;
   let at: Json | undefined = root;
   for (const key of reference.slice(1).split('/').slice(1)) {

@@ -7,7 +7,7 @@ export interface Piece {
   tokens: number;
 }
 
-/** Splits a text at token borders. A token that ends inside a character is joined with the next ones. */
+/** Splits a text at token borders. A token that ends inside a character is joined with the next tokens. */
 export function splitIntoTokens(text: string): Piece[] {
   const pieces: Piece[] = [];
   let pending: number[] = [];
@@ -25,27 +25,27 @@ export function splitIntoTokens(text: string): Piece[] {
   return pieces;
 }
 
-export function tokensIn(text: string): number {
+export function countTokensIn(text: string): number {
   return encodeText(text).length;
 }
 
 /**
- * Returns the pieces of a text after `begun`; undefined if the text does not begin with it. If `begun` ends within a piece, the rest of
- * that piece counts no tokens.
+ * Returns the pieces of a text after `beginning`; undefined if the text does not begin with `beginning`. If `beginning` ends within a
+ * piece, the rest of that piece counts no tokens.
  */
-export function piecesAfter(pieces: readonly Piece[], begun: string): Piece[] | undefined {
+export function takePiecesAfter(pieces: readonly Piece[], beginning: string): Piece[] | undefined {
   let at = 0;
   for (const [index, { text }] of pieces.entries()) {
-    if (at === begun.length) return pieces.slice(index);
-    const part = begun.slice(at, at + text.length);
+    if (at === beginning.length) return pieces.slice(index);
+    const part = beginning.slice(at, at + text.length);
     if (!text.startsWith(part)) return undefined;
     at += part.length;
     if (part.length < text.length) return [{ text: text.slice(part.length), tokens: 0 }, ...pieces.slice(index + 1)];
   }
-  return at === begun.length ? [] : undefined;
+  return at === beginning.length ? [] : undefined;
 }
 
-const words = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
+const fillerWords = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
 
 /** Returns filler of exactly this many tokens. Equal tokens share one piece, so that a million tokens are only a list of references. */
 export function makeFiller(tokens: number): Piece[] {
@@ -56,4 +56,4 @@ export function makeFiller(tokens: number): Piece[] {
 }
 
 const noPiece: Piece = { text: '', tokens: 0 };
-const fillerPieces: readonly Piece[] = words.map((text) => ({ text, tokens: 1 }));
+const fillerPieces: readonly Piece[] = fillerWords.map((text) => ({ text, tokens: 1 }));

@@ -12,14 +12,14 @@ const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
  * large as that of a photograph
  */
 export function drawPicture(text: string, side?: number): Buffer {
-  return encode(
-    side === undefined ? rowsOf(text, smallSide) : grained(rowsOf(text, side), text, side),
+  return encodePng(
+    side === undefined ? drawRows(text, smallSide) : addGrain(drawRows(text, side), text, side),
     side ?? smallSide,
   );
 }
 
 /** Returns rows of pixels. Before each row stands a byte that says that the row has no filter. */
-function rowsOf(text: string, side: number): Buffer {
+function drawRows(text: string, side: number): Buffer {
   const digest = hash('sha256', text, 'buffer');
   const [red = 0, green = 0, blue = 0] = digest;
   const rows = Array.from({ length: cells }, (_, cellY) => {
@@ -35,26 +35,31 @@ function rowsOf(text: string, side: number): Buffer {
 }
 
 /** Returns the rows with four bits of grain in each colour. */
-function grained(rows: Buffer, text: string, side: number): Buffer {
+function addGrain(rows: Buffer, text: string, side: number): Buffer {
   const noise = hash('shake256', text, { outputEncoding: 'buffer', outputLength: rows.length });
   return Buffer.from(rows.map((byte, at) => (at % (1 + side * 3) === 0 ? byte : byte ^ ((noise[at] ?? 0) & 0x0f))));
 }
 
-function encode(rows: Buffer, side: number): Buffer {
+function encodePng(rows: Buffer, side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
   // The picture has 8 bits for each of the colours red, green and blue.
   header.set([8, 2], 8);
   const data = deflateSync(rows, { level: 1 });
-  return Buffer.concat([signature, chunkOf('IHDR', header), chunkOf('IDAT', data), chunkOf('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    encodeChunk('IHDR', header),
+    encodeChunk('IDAT', data),
+    encodeChunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
-function chunkOf(type: string, data: Buffer): Buffer {
+function encodeChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const framed = Buffer.alloc(body.length + 8);
-  framed.writeUInt32BE(data.length, 0);
-  body.copy(framed, 4);
-  framed.writeUInt32BE(crc32(body), body.length + 4);
-  return framed;
+  const chunk = Buffer.alloc(body.length + 8);
+  chunk.writeUInt32BE(data.length, 0);
+  body.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(body), body.length + 4);
+  return chunk;
 }

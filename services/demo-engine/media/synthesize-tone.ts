@@ -1,28 +1,28 @@
 import { hash } from 'node:crypto';
 
 /** Number of samples per second. Each sample is one byte. */
-const rate = 8000;
+const samplesPerSecond = 8000;
 /** Number of samples per piece of a text. */
-const samples = 400;
+const samplesPerPiece = 400;
 /** Length field of a stream whose length is unknown at its start. */
-const unknown = 0xff_ff_ff_ff;
+const unknownLength = 0xff_ff_ff_ff;
 
 /** Returns the header of a WAV file of unknown length. */
-export function wavHeader(): Buffer {
+export function createWavHeader(): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(unknown, 4);
+  header.writeUInt32LE(unknownLength, 4);
   header.write('WAVEfmt ', 8, 'latin1');
   header.writeUInt32LE(16, 16);
   // The format is PCM with one channel.
   header.writeUInt16LE(1, 20);
   header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(rate, 28);
+  header.writeUInt32LE(samplesPerSecond, 24);
+  header.writeUInt32LE(samplesPerSecond, 28);
   header.writeUInt16LE(1, 32);
   header.writeUInt16LE(8, 34);
   header.write('data', 36, 'latin1');
-  header.writeUInt32LE(unknown, 40);
+  header.writeUInt32LE(unknownLength, 40);
   return header;
 }
 
@@ -30,6 +30,8 @@ export function wavHeader(): Buffer {
 export function synthesizeTone(text: string): Buffer {
   const pitch = 200 + (hash('sha256', text, 'buffer').readUInt16LE(0) % 600);
   return Buffer.from(
-    Array.from({ length: samples }, (_, at) => Math.round(128 + 60 * Math.sin((2 * Math.PI * pitch * at) / rate))),
+    Array.from({ length: samplesPerPiece }, (_, at) =>
+      Math.round(128 + 60 * Math.sin((2 * Math.PI * pitch * at) / samplesPerSecond)),
+    ),
   );
 }

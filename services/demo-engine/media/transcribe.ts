@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Bytes per second of the demo engine's own sound. */
-const usualRate = 8000;
+const defaultRate = 8000;
 
 /** Text and duration of a sound file. The same file always gets the same text. */
 export interface Transcript {
@@ -12,8 +12,8 @@ export interface Transcript {
 /** Returns a text that identifies a sound file, because the demo engine has no weights to transcribe it. */
 export function transcribe(name: string, content: Buffer): Transcript {
   const isWave = content.length >= 44 && content.toString('latin1', 0, 4) === 'RIFF';
-  const rate = isWave ? content.readUInt32LE(28) : usualRate;
-  const seconds = Math.round((1000 * content.length) / (rate > 0 ? rate : usualRate)) / 1000;
+  const rate = isWave ? content.readUInt32LE(28) : defaultRate;
+  const seconds = Math.round((1000 * content.length) / (rate > 0 ? rate : defaultRate)) / 1000;
   const digest = hash('sha256', content).slice(0, 12);
   return { text: `I heard ${content.length} bytes of “${name}”, ${digest}.`, seconds };
 }
@@ -24,7 +24,7 @@ export function transcribe(name: string, content: Buffer): Transcript {
  */
 export function formatSubtitleTime(seconds: number, mark: ',' | '.'): string {
   const milliseconds = Math.round(seconds * 1000);
-  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  const padToTwo = (value: number): string => String(Math.floor(value)).padStart(2, '0');
   const [hours, minutes, rest] = [milliseconds / 3_600_000, (milliseconds / 60_000) % 60, (milliseconds / 1000) % 60];
-  return `${two(hours)}:${two(minutes)}:${two(rest)}${mark}${String(milliseconds % 1000).padStart(3, '0')}`;
+  return `${padToTwo(hours)}:${padToTwo(minutes)}:${padToTwo(rest)}${mark}${String(milliseconds % 1000).padStart(3, '0')}`;
 }

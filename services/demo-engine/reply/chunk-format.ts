@@ -1,50 +1,50 @@
 import type { Plan, Step } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
-import type { AnswerHead, ReplyForm } from './reply.ts';
-import { wholeCompletion } from './whole-completion.ts';
+import type { AnswerHead, ReplyFormat } from './reply.ts';
+import { buildWholeCompletion } from './whole-completion.ts';
 
 /** Writes a chat completion, streamed or whole, as vLLM does, unless the options choose a variant. */
-export class ChunkFormat implements ReplyForm {
+export class ChunkFormat implements ReplyFormat {
   readonly #demo: DemoOptions;
   readonly #answer: AnswerHead;
   /** JSON that all chunks share, serialized once. */
-  readonly #head: string;
+  readonly #sharedJson: string;
 
   constructor(answer: AnswerHead, demo: DemoOptions) {
     const { id, created, model } = answer;
     this.#demo = demo;
     this.#answer = answer;
-    this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
+    this.#sharedJson = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   }
 
-  role(): string {
-    return this.#choice({ role: 'assistant', content: '' }, null);
+  writeOpening(): string {
+    return this.#writeChoice({ role: 'assistant', content: '' }, null);
   }
 
-  step({ delta }: Step): string {
+  writeStep({ delta }: Step): string {
     if ('text' in delta && delta.text === '') return '';
-    const fields = this.#delta(delta);
-    return this.#choice(this.#demo.role_on_every_delta ? { role: 'assistant', ...fields } : fields, null);
+    const fields = this.#toDeltaFields(delta);
+    return this.#writeChoice(this.#demo.role_on_every_delta ? { role: 'assistant', ...fields } : fields, null);
   }
 
-  finish(plan: Plan): string {
+  writeEnd(plan: Plan): string {
     const reason = plan.finish === 'tool_calls' && this.#demo.finish_stop ? 'stop' : plan.finish;
-    return this.#choice({}, reason, plan.stop);
+    return this.#writeChoice({}, reason, plan.stop);
   }
 
-  usage(usage: object): string {
-    return `data: ${this.#head},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
+  writeUsage(usage: object): string {
+    return `data: ${this.#sharedJson},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
   }
 
-  broken(): string {
-    return `data: ${this.#head},"choices":[{"index":0,"delta":{"conte\n\n`;
+  writeBrokenEvent(): string {
+    return `data: ${this.#sharedJson},"choices":[{"index":0,"delta":{"conte\n\n`;
   }
 
-  whole(plan: Plan): object {
-    return wholeCompletion(this.#answer, plan, this.#demo);
+  buildWhole(plan: Plan): object {
+    return buildWholeCompletion(this.#answer, plan, this.#demo);
   }
 
-  #delta(delta: Step['delta']): object {
+  #toDeltaFields(delta: Step['delta']): object {
     if (delta.kind === 'reasoning') return { [this.#demo.reasoning_field]: delta.text };
     if (delta.kind === 'content') return { content: delta.text };
     if (delta.kind === 'tool_arguments') {
@@ -54,9 +54,9 @@ export class ChunkFormat implements ReplyForm {
     return { tool_calls: [{ index, id, type: 'function', function: { name, arguments: delta.arguments } }] };
   }
 
-  #choice(delta: object, finishReason: string | null, stop?: string | null): string {
+  #writeChoice(delta: object, finishReason: string | null, stop?: string | null): string {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
-    const complete = stop === undefined ? choice : { ...choice, stop_reason: stop };
-    return `data: ${this.#head},"choices":[${JSON.stringify(complete)}]}\n\n`;
+    const choiceWithStop = stop === undefined ? choice : { ...choice, stop_reason: stop };
+    return `data: ${this.#sharedJson},"choices":[${JSON.stringify(choiceWithStop)}]}\n\n`;
   }
 }

@@ -1,32 +1,32 @@
-import { type Plan, type Step, tokensOf } from '../answer/plan-answer.ts';
+import { type Plan, type Step, countTokensOfSteps } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 
 export interface Reply {
-  form: ReplyForm;
+  format: ReplyFormat;
   plan: Plan;
   usage: ReturnType<typeof computeUsage>;
   demo: DemoOptions;
   /** Whether a stream ends with a chunk of token counts. */
   includeUsage: boolean;
-  onSent(steps: readonly Step[]): void;
+  onStepsSent(steps: readonly Step[]): void;
 }
 
-/** Form of an answer: a chat completion, or a continued text. */
-export interface ReplyForm {
-  /** Returns the event that opens a stream; `''` if the form has no such event. */
-  role(): string;
+/** Writes an answer in one format: as a chat completion, or as a continued text. */
+export interface ReplyFormat {
+  /** Returns the event that opens a stream; `''` if the format has no such event. */
+  writeOpening(): string;
   /** Returns the event of one step; `''` for a step without text. */
-  step(step: Step): string;
+  writeStep(step: Step): string;
   /** Returns the event with `finish_reason`. */
-  finish(plan: Plan): string;
+  writeEnd(plan: Plan): string;
   /** Returns the separate event with the token counts. */
-  usage(usage: object): string;
+  writeUsage(usage: object): string;
   /** Returns an event that ends in the middle of its JSON. */
-  broken(): string;
+  writeBrokenEvent(): string;
   /** Returns the whole answer without its token counts. */
-  whole(plan: Plan): object;
+  buildWhole(plan: Plan): object;
 }
 
 /** How a reply ended whose client is still connected: complete, or broken by a fault that its options requested. */
@@ -41,10 +41,10 @@ export interface AnswerHead {
   created: number;
 }
 
-/** Returns token counts in the form of the OpenAI API. They contain the count of thinking only if there was any thinking. */
+/** Returns token counts in the form of the OpenAI API. The counts contain that of thinking only if the model thought. */
 export function computeUsage(plan: Pick<Plan, 'steps'>, promptTokens: number) {
-  const completionTokens = tokensOf(plan.steps);
-  const reasoningTokens = tokensOf(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));
+  const completionTokens = countTokensOfSteps(plan.steps);
+  const reasoningTokens = countTokensOfSteps(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

@@ -6,8 +6,8 @@ import { hang, type ReplyEnding } from './reply.ts';
 import { sendError, sendJson } from './send-json.ts';
 
 /**
- * Sends an answer that is not generated token by token, after the first-token delay and with its fault, if it has one. `answerWithSlot` has
- * already handled the faults `429`, `500` and `503`.
+ * Sends an answer that is not generated token by token, after the first-token delay and with the fault that the options request.
+ * `answerWithSlot` has already handled the faults `429`, `500` and `503`.
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function sendComputed(

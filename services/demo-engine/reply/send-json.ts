@@ -23,11 +23,11 @@ export function sendError(response: ServerResponse, error: unknown): void {
     response.destroy();
     return;
   }
-  const known = error instanceof RouterError ? error : new RouterError('internal', 'The demo engine failed.');
+  const routerError = error instanceof RouterError ? error : new RouterError('internal', 'The demo engine failed.');
   // If the connection stayed open, the rest of an unread body would be parsed as the next request.
   const headers = response.req.complete ? {} : { connection: 'close' };
-  sendJson(response, errorTable[known.code].status, openaiErrorBody(known), {
+  sendJson(response, errorTable[routerError.code].status, openaiErrorBody(routerError), {
     ...headers,
-    ...(known.retryAfter === undefined ? {} : { 'retry-after': String(known.retryAfter) }),
+    ...(routerError.retryAfter === undefined ? {} : { 'retry-after': String(routerError.retryAfter) }),
   });
 }

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { firstTokens } from '../answer/plan-answer.ts';
+import { takeFirstTokens } from '../answer/plan-answer.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { hang, type Reply, type ReplyEnding } from './reply.ts';
-import { timeSteps } from './pace-steps.ts';
+import { timeSteps } from './time-steps.ts';
 import { sendError, sendJson } from './send-json.ts';
 
 /**
- * Sends a reply in one piece, after the time that its tokens need and with its fault, if it has one.
+ * Sends a reply in one piece, after the time that its tokens need and with the fault that the options request.
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function sendWholeReply(
@@ -15,11 +15,11 @@ export async function sendWholeReply(
   signal: AbortSignal,
 ): Promise<ReplyEnding> {
   const { demo, plan } = reply;
-  const breaks = demo.fault !== 'none' && demo.fault !== 'no_usage';
-  const steps = breaks ? firstTokens(plan.steps, demo.fault_after_tokens) : plan.steps;
-  for await (const due of timeSteps(steps, demo, signal)) reply.onSent(due);
+  const isBroken = demo.fault !== 'none' && demo.fault !== 'no_usage';
+  const steps = isBroken ? takeFirstTokens(plan.steps, demo.fault_after_tokens) : plan.steps;
+  for await (const dueSteps of timeSteps(steps, demo, signal)) reply.onStepsSent(dueSteps);
 
-  const body = reply.form.whole(plan);
+  const body = reply.format.buildWhole(plan);
   switch (demo.fault) {
     case 'none':
       sendJson(response, 200, { ...body, usage: reply.usage });
@@ -37,8 +37,11 @@ export async function sendWholeReply(
     case 'close_early': {
       const text = JSON.stringify(body);
       const half = text.slice(0, text.length / 2);
-      const announced = demo.fault === 'malformed' ? half : text;
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(announced) });
+      const announcedText = demo.fault === 'malformed' ? half : text;
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(announcedText),
+      });
       await new Promise((resolve) => response.write(half, resolve));
       if (demo.fault === 'malformed') response.end();
       else response.destroy();

@@ -1,35 +1,35 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { openaiErrorBody } from '#shared/formats/openai/error.ts';
-import { firstTokens } from '../answer/plan-answer.ts';
+import { takeFirstTokens } from '../answer/plan-answer.ts';
 import { hang, type Reply, type ReplyEnding } from './reply.ts';
-import { timeSteps } from './pace-steps.ts';
+import { timeSteps } from './time-steps.ts';
 
 /**
- * Streams a reply as server-sent events, no faster than the client reads and with its fault, if it has one.
+ * Streams a reply as server-sent events, no faster than the client reads and with the fault that the options request.
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function streamReply(reply: Reply, response: ServerResponse, signal: AbortSignal): Promise<ReplyEnding> {
-  const { demo, plan, form: format } = reply;
-  const breaks = demo.fault !== 'none' && demo.fault !== 'no_usage';
-  const before = breaks ? firstTokens(plan.steps, demo.fault_after_tokens) : plan.steps;
+  const { demo, plan, format } = reply;
+  const isBroken = demo.fault !== 'none' && demo.fault !== 'no_usage';
+  const stepsBeforeFault = isBroken ? takeFirstTokens(plan.steps, demo.fault_after_tokens) : plan.steps;
   const send = async (text: string): Promise<void> => {
     if (!response.write(text)) await once(response, 'drain', { signal });
   };
 
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
   response.flushHeaders();
-  let role = format.role();
-  for await (const steps of timeSteps(before, demo, signal)) {
-    await send(role + steps.map((step) => format.step(step)).join(''));
-    role = '';
-    reply.onSent(steps);
+  let opening = format.writeOpening();
+  for await (const steps of timeSteps(stepsBeforeFault, demo, signal)) {
+    await send(opening + steps.map((step) => format.writeStep(step)).join(''));
+    opening = '';
+    reply.onStepsSent(steps);
   }
 
   switch (demo.fault) {
     case 'drop':
       // Closes in the middle of an event, and only after everything before it is flushed, because closing discards buffered data.
-      await new Promise((resolve) => response.write(format.broken().trimEnd(), resolve));
+      await new Promise((resolve) => response.write(format.writeBrokenEvent().trimEnd(), resolve));
       response.destroy();
       return 'faulted';
     case 'hang':
@@ -48,11 +48,11 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
       response.end();
       return 'faulted';
     case 'malformed': {
-      const rest = plan.steps.slice(before.length);
-      await send(role + format.broken());
+      const rest = plan.steps.slice(stepsBeforeFault.length);
+      await send(opening + format.writeBrokenEvent());
       for await (const steps of timeSteps(rest, { ...demo, first_token_delay_ms: 0 }, signal)) {
-        await send(steps.map((step) => format.step(step)).join(''));
-        reply.onSent(steps);
+        await send(steps.map((step) => format.writeStep(step)).join(''));
+        reply.onStepsSent(steps);
       }
       break;
     }
@@ -63,7 +63,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
     case '503':
       break;
   }
-  const usage = reply.includeUsage && demo.fault !== 'no_usage' ? format.usage(reply.usage) : '';
-  response.end(`${role}${format.finish(plan)}${usage}data: [DONE]\n\n`);
+  const usage = reply.includeUsage && demo.fault !== 'no_usage' ? format.writeUsage(reply.usage) : '';
+  response.end(`${opening}${format.writeEnd(plan)}${usage}data: [DONE]\n\n`);
   return demo.fault === 'none' ? 'finished' : 'faulted';
 }

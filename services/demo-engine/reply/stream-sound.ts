@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { firstTokens, tokensOf, type Step } from '../answer/plan-answer.ts';
+import { takeFirstTokens, countTokensOfSteps, type Step } from '../answer/plan-answer.ts';
 import type { Piece } from '../answer/split-into-tokens.ts';
-import { synthesizeTone, wavHeader } from '../media/synthesize-tone.ts';
+import { synthesizeTone, createWavHeader } from '../media/synthesize-tone.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
-import { timeSteps } from './pace-steps.ts';
+import { timeSteps } from './time-steps.ts';
 import { hang, type ReplyEnding } from './reply.ts';
 
 /**
- * Streams pieces of a text as sound, no faster than the client reads and with its fault, if it has one. Every fault that breaks a stream
- * closes the connection, because sound cannot contain an error.
+ * Streams pieces of a text as sound, no faster than the client reads and with the fault that the options request. Every fault that breaks a
+ * stream closes the connection, because sound cannot contain an error.
  * @param onSent called with the number of tokens of the pieces that were sent
  * @throws the signal's reason as soon as the client disconnects
  */
@@ -20,21 +20,21 @@ export async function streamSound(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<ReplyEnding> {
-  const all = pieces.map(({ text, tokens }): Step => ({ delta: { kind: 'content', text }, tokens }));
-  const breaks = demo.fault !== 'none' && demo.fault !== 'no_usage';
+  const allSteps = pieces.map(({ text, tokens }): Step => ({ delta: { kind: 'content', text }, tokens }));
+  const isBroken = demo.fault !== 'none' && demo.fault !== 'no_usage';
   response.writeHead(200, { 'content-type': 'audio/wav' });
-  response.write(wavHeader());
-  const steps = breaks ? firstTokens(all, demo.fault_after_tokens) : all;
-  for await (const due of timeSteps(steps, demo, signal)) {
-    const sound = due.map(({ delta }) => synthesizeTone(delta.kind === 'tool_call' ? '' : delta.text));
+  response.write(createWavHeader());
+  const steps = isBroken ? takeFirstTokens(allSteps, demo.fault_after_tokens) : allSteps;
+  for await (const dueSteps of timeSteps(steps, demo, signal)) {
+    const sound = dueSteps.map(({ delta }) => synthesizeTone(delta.kind === 'tool_call' ? '' : delta.text));
     if (!response.write(Buffer.concat(sound))) await once(response, 'drain', { signal });
-    onSent(tokensOf(due));
+    onSent(countTokensOfSteps(dueSteps));
   }
   if (demo.fault === 'hang') await hang(response, signal);
-  else if (breaks) {
+  else if (isBroken) {
     // Closes only after everything before is flushed, because closing discards buffered data.
     await new Promise((resolve) => response.write(Buffer.of(0), resolve));
     response.destroy();
   } else response.end();
-  return breaks ? 'faulted' : 'finished';
+  return isBroken ? 'faulted' : 'finished';
 }

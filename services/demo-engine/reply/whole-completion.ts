@@ -3,24 +3,24 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import type { AnswerHead } from './reply.ts';
 
 /** Returns a chat completion in one piece, without its token counts. */
-export function wholeCompletion({ id, created, model }: AnswerHead, plan: Plan, demo: DemoOptions) {
-  const calls = plan.finish === 'tool_calls' && demo.finish_stop;
+export function buildWholeCompletion({ id, created, model }: AnswerHead, plan: Plan, demo: DemoOptions) {
+  const hidesCalls = plan.finish === 'tool_calls' && demo.finish_stop;
   const choice = {
     index: 0,
-    message: messageOf(plan, demo),
+    message: buildMessage(plan, demo),
     logprobs: null,
-    finish_reason: calls ? 'stop' : plan.finish,
+    finish_reason: hidesCalls ? 'stop' : plan.finish,
     stop_reason: plan.stop,
   };
   return { id, object: 'chat.completion', created, model, choices: [choice] };
 }
 
-function messageOf({ steps }: Plan, demo: DemoOptions): object {
-  const textOf = (kind: 'reasoning' | 'content'): string =>
+function buildMessage({ steps }: Plan, demo: DemoOptions): object {
+  const joinTexts = (kind: 'reasoning' | 'content'): string =>
     steps.map(({ delta }) => (delta.kind === kind ? delta.text : '')).join('');
-  const reasoning = textOf('reasoning');
-  const content = textOf('content');
-  const calls = toolCallsOf(steps);
+  const reasoning = joinTexts('reasoning');
+  const content = joinTexts('content');
+  const calls = joinToolCalls(steps);
   return {
     role: 'assistant',
     content: content === '' && calls.length > 0 ? null : content,
@@ -29,7 +29,7 @@ function messageOf({ steps }: Plan, demo: DemoOptions): object {
   };
 }
 
-function toolCallsOf(steps: readonly Step[]) {
+function joinToolCalls(steps: readonly Step[]) {
   const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] = [];
   for (const { delta } of steps) {
     if (delta.kind === 'tool_call') {

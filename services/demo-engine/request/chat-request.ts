@@ -83,13 +83,13 @@ export type ChatRequest = z.output<typeof chatRequestSchema>;
 export type ChatMessage = ChatRequest['messages'][number];
 export type ChatTool = NonNullable<ChatRequest['tools']>[number];
 
-export function imagesOf({ content }: Pick<ChatMessage, 'content'>): string[] {
+export function findImages({ content }: Pick<ChatMessage, 'content'>): string[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
 }
 
 /** Returns the text of a message's content, with its text parts joined by line ends. */
-export function textOf({ content }: Pick<ChatMessage, 'content'>): string {
+export function readText({ content }: Pick<ChatMessage, 'content'>): string {
   if (typeof content === 'string') return content;
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }

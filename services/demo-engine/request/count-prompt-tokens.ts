@@ -1,4 +1,4 @@
-import { type ChatMessage, type ChatTool, imagesOf, textOf } from './chat-request.ts';
+import { type ChatMessage, type ChatTool, findImages, readText } from './chat-request.ts';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 
 /** Number of tokens of an image, whatever its size. */
@@ -19,10 +19,10 @@ export async function countPromptTokens(
   for (const message of messages) {
     const calls = (message.tool_calls ?? []).flatMap(({ function: call }) => [call.name, call.arguments]);
     const reasoning = message.reasoning_content ?? message.reasoning ?? '';
-    for (const text of [message.role, message.name ?? '', reasoning, textOf(message), ...calls]) {
+    for (const text of [message.role, message.name ?? '', reasoning, readText(message), ...calls]) {
       if (text !== '') tokens += await countTokens(text, signal);
     }
-    tokens += tokensPerMessage + tokensPerImage * imagesOf(message).length;
+    tokens += tokensPerMessage + tokensPerImage * findImages(message).length;
   }
   return tokens;
 }

@@ -9,7 +9,7 @@
  *    Python SDK; in TypeScript the field stands beside the others).
  *
  * Pace and length
- * - `first_token_delay_ms` (`delay`): milliseconds before the first token. The headers of a stream are sent before it.
+ * - `first_token_delay_ms` (`delay`): milliseconds before the first token. The headers of a stream are sent before this delay.
  * - `tokens_per_second` (`rate`): 0 is as fast as possible.
  * - `answer_tokens` (`tokens`): the text is filler of exactly this many tokens, and no tool is called.
  *
@@ -51,7 +51,7 @@ const faults = [
 
 const milliseconds = z.int().min(0).max(600_000);
 
-const allFields = z.strictObject({
+const allFieldsSchema = z.strictObject({
   first_token_delay_ms: milliseconds,
   tokens_per_second: z.number().min(0).max(1_000_000),
   answer_tokens: z.int().min(1).max(1_000_000),
@@ -66,7 +66,7 @@ const allFields = z.strictObject({
   finish_stop: z.boolean(),
 });
 
-type AllFields = z.output<typeof allFields>;
+type AllFields = z.output<typeof allFieldsSchema>;
 
 /** The options that one of the three places sets. */
 export type DemoFields = Partial<AllFields>;
@@ -75,7 +75,7 @@ export type DemoFields = Partial<AllFields>;
 export type DemoOptions = DemoFields &
   Pick<AllFields, 'first_token_delay_ms' | 'tokens_per_second' | 'fault' | 'fault_after_tokens' | 'reasoning_field'>;
 
-const shortForms: Record<string, string> = {
+const nameOfShortForm: Record<string, string> = {
   delay: 'first_token_delay_ms',
   rate: 'tokens_per_second',
   tokens: 'answer_tokens',
@@ -89,27 +89,27 @@ export function parseDemoWords(words: string): { ok: true; fields: DemoFields } 
     .filter((word) => word !== '')
     .map((word) => {
       const [name = '', value = ''] = word.split('=', 2);
-      return [shortForms[name] ?? name, readValue(value)];
+      return [nameOfShortForm[name] ?? name, readValue(value)];
     });
-  return check(Object.fromEntries(fields));
+  return checkFields(Object.fromEntries(fields));
 }
 
 /**
  * Returns the effective options of one request.
- * @param body the request's `demo` field; undefined if it has none
- * @param words the words of a demo line in the last user text; undefined if it has none
+ * @param body the request's `demo` field; undefined if there is no such field
+ * @param words the words of a demo line in the last user text; undefined if there is no such line
  * @throws RouterError `invalid_request` for invalid options, because a typing error must not look like a passed test
  */
 export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: string | undefined): DemoOptions {
-  const parsed = body === undefined ? parseDemoWords(words ?? '') : check(body);
+  const parsed = body === undefined ? parseDemoWords(words ?? '') : checkFields(body);
   if (parsed.ok) return { ...defaults, ...parsed.fields };
   throw new RouterError('invalid_request', `Demo options are not understood: ${parsed.sentence}.`, {
     param: body === undefined ? 'messages' : 'demo',
   });
 }
 
-function check(fields: unknown): ReturnType<typeof parseDemoWords> {
-  const parsed = allFields.partial().safeParse(fields);
+function checkFields(fields: unknown): ReturnType<typeof parseDemoWords> {
+  const parsed = allFieldsSchema.partial().safeParse(fields);
   // A field that is present is never undefined, because the fields were parsed from JSON or words.
   if (parsed.success) return { ok: true, fields: parsed.data as DemoFields };
   const sentences = parsed.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));

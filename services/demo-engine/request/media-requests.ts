@@ -25,7 +25,7 @@ export const transcriptionRequestSchema = z.looseObject({
   response_format: z.enum(['json', 'text', 'srt', 'verbose_json', 'vtt']).optional(),
 });
 
-/** The fields of a request for speech that the demo engine reads. It has one voice, and produces WAV. */
+/** The fields of a request for speech that the demo engine reads. The engine has one voice, and produces WAV. */
 export const speechRequestSchema = z.looseObject({
   model: z.string(),
   input: z.string(),

@@ -78,10 +78,10 @@ export function parseBody<T extends z.ZodType>(schema: T, body: JsonObject): z.o
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
     .join('')
     .replace(/^\./, '');
-  const missing = path.length === 1 && !Object.hasOwn(body, String(path[0]));
+  const isMissing = path.length === 1 && !Object.hasOwn(body, String(path[0]));
   throw new RouterError(
-    missing ? 'missing_parameter' : 'invalid_request',
-    missing ? `Missing required parameter: '${param}'.` : `Invalid value for '${param}': ${issue?.message}.`,
+    isMissing ? 'missing_parameter' : 'invalid_request',
+    isMissing ? `Missing required parameter: '${param}'.` : `Invalid value for '${param}': ${issue?.message}.`,
     { param: param === '' ? undefined : param },
   );
 }

@@ -23,14 +23,14 @@ export function readScript(text: string): { steps: ScriptStep[]; rest: string } 
 function readCall(line: string, words: string): ScriptStep {
   const [, name, json] = /^(\S+)[ \t]+(\{.*\})$/.exec(words) ?? [];
   if (name === undefined || json === undefined || !isJsonObject(parse(json))) {
-    throw notUnderstood(line, 'a call has the name of a tool and its arguments, a JSON object');
+    throw createScriptError(line, 'a call has the name of a tool and its arguments, a JSON object');
   }
   return { kind: 'call', name, arguments: json };
 }
 
 function readText(line: string, words: string): ScriptStep {
   const text = parse(words);
-  if (typeof text !== 'string') throw notUnderstood(line, 'a text is a JSON string');
+  if (typeof text !== 'string') throw createScriptError(line, 'a text is a JSON string');
   return { kind: 'say', text };
 }
 
@@ -42,7 +42,7 @@ function parse(json: string): Json | undefined {
   }
 }
 
-function notUnderstood(line: string, rule: string): RouterError {
+function createScriptError(line: string, rule: string): RouterError {
   return new RouterError('invalid_request', `The script line ${line.trim()} is not understood: ${rule}.`, {
     param: 'messages',
   });

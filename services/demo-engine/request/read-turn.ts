@@ -1,5 +1,5 @@
-import { type ChatMessage, textOf } from './chat-request.ts';
-import { demoWordsOf, withoutDemoLine } from './demo-words.ts';
+import { type ChatMessage, readText } from './chat-request.ts';
+import { findDemoWords, removeDemoLine } from './demo-words.ts';
 import { readScript, type ScriptStep } from './read-script.ts';
 
 /** What an answer is about: the last user text, and the tool results after it. */
@@ -16,7 +16,7 @@ export interface Turn {
   toolResults: { name: string; text: string }[];
 }
 
-const maxEnd = 10_000;
+const maxPartCharacters = 10_000;
 
 /**
  * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages that contain nothing else, and end
@@ -24,32 +24,34 @@ const maxEnd = 10_000;
  * @throws RouterError `invalid_request` when a line of the text's script is invalid
  */
 export function readTurn(messages: readonly ChatMessage[]): Turn {
-  const userTexts = messages.map((message) => (message.role === 'user' ? withoutReminders(textOf(message)) : ''));
+  const userTexts = messages.map((message) => (message.role === 'user' ? removeReminders(readText(message)) : ''));
   const start = userTexts.findLastIndex((text) => text !== '');
   const text = userTexts[start] ?? '';
   const names = new Map(
     messages.flatMap((message) => (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const)),
   );
   const { steps, rest } = readScript(text);
-  const rounds = messages.slice(start + 1).filter(({ tool_calls: calls }) => calls && calls.length > 0).length;
+  const toolRounds = messages.slice(start + 1).filter(({ tool_calls: calls }) => calls && calls.length > 0).length;
   return {
-    userText: beginningAndEnd(withoutDemoLine(rest)),
-    demoWords: demoWordsOf(rest),
-    scriptStep: steps[rounds],
+    userText: shorten(removeDemoLine(rest)),
+    demoWords: findDemoWords(rest),
+    scriptStep: steps[toolRounds],
     toolResults: messages
       .slice(start + 1)
       .filter(({ role }) => role === 'tool')
       .map((message) => ({
         name: names.get(message.tool_call_id ?? '') ?? message.name ?? 'tool',
-        text: withoutReminders(textOf(message)),
+        text: removeReminders(readText(message)),
       })),
   };
 }
 
-function withoutReminders(text: string): string {
+function removeReminders(text: string): string {
   return text.replaceAll(/<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g, '').trim();
 }
 
-function beginningAndEnd(text: string): string {
-  return text.length <= 2 * maxEnd ? text : `${text.slice(0, maxEnd)}\n${text.slice(-maxEnd)}`;
+function shorten(text: string): string {
+  return text.length <= 2 * maxPartCharacters
+    ? text
+    : `${text.slice(0, maxPartCharacters)}\n${text.slice(-maxPartCharacters)}`;
 }

@@ -12,7 +12,7 @@ export const embeddingsRequestSchema = z.looseObject({
   demo: z.unknown().optional(),
 });
 
-/** The fields of a request to moderate texts that the demo engine reads. It does not judge images. */
+/** The fields of a request to moderate texts that the demo engine reads. The engine does not judge images. */
 export const moderationsRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([

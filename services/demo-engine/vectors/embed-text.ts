@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 
-/** Number of dimensions of a vector if the request does not state it. */
-export const usualDimensions = 64;
+/** Number of dimensions of a vector if the request does not state a number. */
+export const defaultDimensions = 64;
 
 /**
  * Returns a vector of length 1 for a text. Each word has a direction of its own, so that texts with common words are similar, and the same
  * text always has the same vector.
  */
-export function embedText(text: string, dimensions = usualDimensions): number[] {
+export function embedText(text: string, dimensions = defaultDimensions): number[] {
   return embedWords(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text], dimensions);
 }
 
 /** Returns the vector of a text that is given as tokens. */
-export function embedTokens(tokens: readonly number[], dimensions = usualDimensions): number[] {
+export function embedTokens(tokens: readonly number[], dimensions = defaultDimensions): number[] {
   return embedWords(
     tokens.map((token) => `#${token}`),
     dimensions,
@@ -20,7 +20,7 @@ export function embedTokens(tokens: readonly number[], dimensions = usualDimensi
 }
 
 /** Returns the cosine of two vectors of length 1. */
-export function similarity(a: readonly number[], b: readonly number[]): number {
+export function computeSimilarity(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, number, at) => sum + number * (b[at] ?? 0), 0);
 }
 

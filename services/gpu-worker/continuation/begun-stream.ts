@@ -7,29 +7,35 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
 import { engineChatFormat, type Engine } from '../engines/engine.ts';
-import { assertContinuable, isLimited, promptOf, withBegunMessage, withBegunPrompt } from './continued-request.ts';
-import { readBegun } from './read-begun.ts';
-import { cannotContinue } from './refused.ts';
+import {
+  assertContinuable,
+  hasOutputLimit,
+  readSinglePrompt,
+  appendToLastMessage,
+  appendToPrompt,
+} from './continued-request.ts';
+import { readRelayedAnswer } from './read-relayed-answer.ts';
+import { cannotContinue } from './cannot-continue.ts';
 
 /** An answer that another worker began, and how this worker continues it. */
 export interface BegunStream {
-  relayed: RelayedAnswer;
+  relayedAnswer: RelayedAnswer;
   text: UpstreamText;
   /** The text that the engine gets as the beginning of its answer. */
   beginning: string;
-  /** The end of the text that the client already has. The engine does not get it, and generates it again. */
-  again: string;
+  /** The end of the client's text that the engine does not get and therefore generates again. */
+  textToRepeat: string;
   /** The prompt of a text completion; empty for a conversation. */
   prompt: string;
   /**
    * Adds `beginning` to a translated request that is not yet adapted to the engine.
    * @throws CannotContinue `refused` if the request asks for something that cannot be continued
    */
-  begin: (translated: JsonObject) => JsonObject;
+  addBeginning: (translated: JsonObject) => JsonObject;
 }
 
 /**
- * Finds out how this worker continues a job's answer; undefined if the answer has not begun. Removes the relayed bytes from the job.
+ * Returns how this worker continues a job's answer; undefined if the answer has not begun. Removes the relayed bytes from the job.
  * @throws CannotContinue `refused` if the answer cannot be continued exactly
  */
 export function readBegunStream(
@@ -38,25 +44,25 @@ export function readBegunStream(
   { translation, format }: { translation: Translation; format: HttpUpstreamFormat },
   { request: clientRequest }: Pick<ReadRequest, 'request'>,
 ): BegunStream | undefined {
-  const { relayed: bytes, answerId } = job;
-  if (!bytes) return undefined;
+  const { relayed: relayedBytes, answerId } = job;
+  if (!relayedBytes) return undefined;
   job.relayed = undefined;
-  const relayed = readBegun(bytes, translation.client, answerId);
+  const relayedAnswer = readRelayedAnswer(relayedBytes, translation.client, answerId);
   if (!continuation) throw cannotContinue('this engine does not continue answers');
   const isChat = format === engineChatFormat;
   if (!isChat && format !== completionsUpstream)
     throw cannotContinue('it is asked for in a format that is not continued');
-  const whole = relayed.pieces.join('');
-  const textSoFar = isChat && continuation.trims ? whole.trimEnd() : whole;
-  const begin = (translated: JsonObject): JsonObject => {
+  const relayedText = relayedAnswer.pieces.join('');
+  const beginning = isChat && continuation.mayStripSpaces ? relayedText.trimEnd() : relayedText;
+  const addBeginning = (translated: JsonObject): JsonObject => {
     assertContinuable(translated);
-    if (isChat) return withBegunMessage(translated, textSoFar);
-    if (continuation.limitsCompletions && !isLimited(translated))
-      throw cannotContinue('its engine has a limit of its own');
-    return withBegunPrompt(translated, textSoFar);
+    if (isChat) return appendToLastMessage(translated, beginning);
+    if (continuation.limitsCompletions && !hasOutputLimit(translated))
+      throw cannotContinue('this engine limits completions whose request has no limit');
+    return appendToPrompt(translated, beginning);
   };
   const { text, prompt } = isChat
     ? { text: chatText, prompt: '' }
-    : { text: completionText, prompt: promptOf(clientRequest) };
-  return { relayed, text, beginning: textSoFar, again: whole.slice(textSoFar.length), prompt, begin };
+    : { text: completionText, prompt: readSinglePrompt(clientRequest) };
+  return { relayedAnswer, text, beginning, textToRepeat: relayedText.slice(beginning.length), prompt, addBeginning };
 }

@@ -7,7 +7,7 @@ import type { TokenCounter } from '#shared/upstream/token-counter.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { BegunStream } from './begun-stream.ts';
-import { withLowerLimits, withoutBegunMessage } from './continued-request.ts';
+import { lowerOutputLimits, removeFromLastMessage } from './continued-request.ts';
 
 export interface ContinuedAnswer {
   stream: BegunStream;
@@ -18,12 +18,12 @@ export interface ContinuedAnswer {
   isComplete: boolean;
   /** Number of tokens in the beginning of the answer that the engine gets. */
   beginningTokens: number;
-  /** Input tokens of the original request; undefined if they could not be counted. */
+  /** Input tokens of the original request; undefined if neither the engine nor the beginning of the answer states the number. */
   promptTokens: number | undefined;
 }
 
 /**
- * Prepares the rest of an answer: counts the tokens of its beginning, and lowers the limits of its request by that number.
+ * Prepares the request for the rest of an answer: counts the tokens of the beginning, and lowers the request's limits by that number.
  * @param request request with the beginning of the answer, adapted to the engine
  * @throws UpstreamAnswerError if the engine does not count the beginning
  * @throws the connection's errors
@@ -35,37 +35,43 @@ export async function prepareContinuation(
   { http, model, counter }: { http: EngineHttp; model: string; counter: TokenCounter },
   signal: AbortSignal,
 ): Promise<ContinuedAnswer> {
-  const { relayed, text, beginning, prompt } = stream;
-  const countText = (counted: string, isWhole: boolean) =>
-    counted === '' ? 0 : continuation?.countText(http, { model, text: counted, isWhole }, signal);
+  const { relayedAnswer, text, beginning, prompt } = stream;
+  const countText = (countedText: string, isPrompt: boolean) =>
+    countedText === '' ? 0 : continuation?.countText(http, { model, text: countedText, isPrompt }, signal);
   const countInput = () =>
     text === chatText
-      ? counter.countObjectAtUpstream(withoutBegunMessage(request, beginning), signal)
+      ? counter.countObjectAtUpstream(removeFromLastMessage(request, beginning), signal)
       : countText(prompt, true);
-  const [putOut = 0, counted] = await Promise.all([countText(beginning, false), countInput()]);
+  const [beginningTokens = 0, countedPromptTokens] = await Promise.all([countText(beginning, false), countInput()]);
   // The engine's count is preferred, because the number in the beginning of the answer may be an estimate.
-  const promptTokens = counted ?? relayed.inputTokens;
-  const { id, created } = relayed;
+  const promptTokens = countedPromptTokens ?? relayedAnswer.inputTokens;
+  const { id, created } = relayedAnswer;
   const answerContext = { id, ...(created !== undefined && { created }) };
-  const lowered = withLowerLimits(request, putOut);
+  const loweredRequest = lowerOutputLimits(request, beginningTokens);
   return {
     stream,
-    request: lowered ?? request,
+    request: loweredRequest ?? request,
     answerContext,
-    isComplete: !lowered,
-    beginningTokens: putOut,
+    isComplete: !loweredRequest,
+    beginningTokens,
     promptTokens,
   };
 }
 
 /**
- * Returns the translation of the rest of an answer.
+ * Returns the stream translation for the rest of an answer.
  * @param translation translation of a new stream of the same answer
  */
-export function continuedStream(continued: ContinuedAnswer, translation: StreamTranslation): StreamTranslation {
-  const { relayed, text, again } = continued.stream;
-  const usage = (reported: JsonObject) => usageOfWhole(continued, reported);
-  return new ContinuedStream({ translation, text, relayed, again: continued.isComplete ? '' : again, usage });
+export function translateRest(continued: ContinuedAnswer, translation: StreamTranslation): StreamTranslation {
+  const { relayedAnswer, text, textToRepeat } = continued.stream;
+  const usage = (reported: JsonObject) => computeWholeUsage(continued, reported);
+  return new ContinuedStream({
+    translation,
+    text,
+    relayed: relayedAnswer,
+    again: continued.isComplete ? '' : textToRepeat,
+    usage,
+  });
 }
 
 /** Writes the end of an answer that already has all the tokens that its limit allows. */
@@ -75,7 +81,7 @@ export function endAnswer(
   answerContext: AnswerContext,
   reply: Pick<Reply, 'write'>,
 ): Ending {
-  const stream = continuedStream(continued, translation.stream(answerContext));
+  const stream = translateRest(continued, translation.stream(answerContext));
   const last = stream.event(continued.stream.text.ending('length', {}));
   const { text, ending } = stream.end();
   reply.write(last + text);
@@ -83,10 +89,10 @@ export function endAnswer(
 }
 
 /** Computes the usage of the whole answer from the usage that the engine reports for its part. */
-function usageOfWhole({ beginningTokens: putOut, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
+function computeWholeUsage({ beginningTokens, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
   const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = reported;
-  const prompt = promptTokens ?? Math.max(1, numberOf(input) - putOut);
-  const completion = numberOf(output) + putOut;
+  const prompt = promptTokens ?? Math.max(1, numberOrZero(input) - beginningTokens);
+  const completion = numberOrZero(output) + beginningTokens;
   return {
     ...reported,
     prompt_tokens: prompt,
@@ -94,11 +100,11 @@ function usageOfWhole({ beginningTokens: putOut, promptTokens }: ContinuedAnswer
     total_tokens: prompt + completion,
     // The engine may have counted tokens of the beginning as cached.
     ...(isJsonObject(details) && {
-      prompt_tokens_details: { ...details, cached_tokens: Math.min(numberOf(details['cached_tokens']), prompt) },
+      prompt_tokens_details: { ...details, cached_tokens: Math.min(numberOrZero(details['cached_tokens']), prompt) },
     }),
   };
 }
 
-function numberOf(value: JsonObject[string] | undefined): number {
+function numberOrZero(value: JsonObject[string] | undefined): number {
   return typeof value === 'number' ? value : 0;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { isEmptyField } from '#shared/formats/relayed-answer.ts';
-import { cannotContinue } from './refused.ts';
+import { cannotContinue } from './cannot-continue.ts';
 
 /** Fields with which engines restrict an answer to a grammar. */
 const grammarFields = [
@@ -23,28 +23,30 @@ const outputLimitFields = ['max_tokens', 'max_completion_tokens', 'n_predict'] a
 /**
  * Checks that an answer to a request can be continued exactly.
  * @param request request in an upstream format, before it is adapted to the engine
- * @throws CannotContinue `refused` for structured output, log probabilities, several choices, and everything else that no engine continues
+ * @throws CannotContinue `refused` for structured output, log probabilities, several choices, or anything else that no engine continues
  */
 export function assertContinuable(request: JsonObject): void {
-  const { n, best_of: tried, logprobs, top_logprobs: top, prompt_logprobs: ofPrompt, echo } = request;
-  const { response_format: format, tool_choice: choice } = request;
-  if (isMany(n) || isMany(tried)) throw cannotContinue('several choices are asked for');
-  if (isAsked(logprobs) || (top !== 0 && isAsked(top)) || isAsked(ofPrompt))
+  const { n, best_of: bestOf, logprobs, top_logprobs: topLogprobs, prompt_logprobs: promptLogprobs, echo } = request;
+  const { response_format: responseFormat, tool_choice: toolChoice } = request;
+  if (isSeveral(n) || isSeveral(bestOf)) throw cannotContinue('several choices are asked for');
+  if (isAskedFor(logprobs) || (topLogprobs !== 0 && isAskedFor(topLogprobs)) || isAskedFor(promptLogprobs))
     throw cannotContinue('log probabilities are asked for');
-  if (isJsonObject(format) && format['type'] !== 'text') throw cannotContinue('structured output is asked for');
+  if (isJsonObject(responseFormat) && responseFormat['type'] !== 'text')
+    throw cannotContinue('structured output is asked for');
   const grammar = grammarFields.find((field) => !isEmptyField(request[field]));
   if (grammar !== undefined) throw cannotContinue(`${grammar} is asked for`);
-  if (choice === 'required' || isJsonObject(choice)) throw cannotContinue('a tool call is required');
+  if (toolChoice === 'required' || isJsonObject(toolChoice)) throw cannotContinue('a tool call is required');
   if (echo === true || !isEmptyField(request['suffix'])) throw cannotContinue('the prompt is part of the answer');
   if (request['continue_final_message'] === false || request['add_generation_prompt'] === true)
     throw cannotContinue('the request sets how the answer begins');
 }
 
 /**
- * Returns the request with a last message that begins the answer with a text.
+ * Returns the request with `text` as the beginning of its answer: appends `text` to the last message if that is the assistant's, otherwise
+ * adds a message of the assistant.
  * @throws CannotContinue `refused` if the client itself began the answer in parts
  */
-export function withBegunMessage(request: JsonObject, text: string): JsonObject {
+export function appendToLastMessage(request: JsonObject, text: string): JsonObject {
   if (text === '') return request;
   const messages: readonly Json[] = Array.isArray(request['messages']) ? request['messages'] : [];
   const last = messages.at(-1);
@@ -54,60 +56,60 @@ export function withBegunMessage(request: JsonObject, text: string): JsonObject 
   return { ...request, messages: [...messages.slice(0, -1), { ...last, content: last['content'] + text }] };
 }
 
-/** Removes the text that begins the answer from a request to an engine. */
-export function withoutBegunMessage(request: JsonObject, text: string): JsonObject {
+/** Removes `text`, which `appendToLastMessage` has added, from a request that was adapted to the engine. */
+export function removeFromLastMessage(request: JsonObject, text: string): JsonObject {
   const messages: readonly Json[] = Array.isArray(request['messages']) ? request['messages'] : [];
   const last = messages.at(-1);
   if (text === '' || !isJsonObject(last) || typeof last['content'] !== 'string') return request;
-  const own = last['content'].slice(0, -text.length);
-  if (own !== '') return { ...request, messages: [...messages.slice(0, -1), { ...last, content: own }] };
+  const textBefore = last['content'].slice(0, -text.length);
+  if (textBefore !== '') return { ...request, messages: [...messages.slice(0, -1), { ...last, content: textBefore }] };
   const { continue_final_message: _, add_generation_prompt: __, ...rest } = request;
   return { ...rest, messages: messages.slice(0, -1) };
 }
 
 /**
  * Returns the request with a text appended to its prompt.
- * @throws CannotContinue `refused` for a prompt that is not one text
+ * @throws CannotContinue `refused` if the request does not have exactly one prompt, as text
  */
-export function withBegunPrompt(request: JsonObject, text: string): JsonObject {
-  return { ...request, prompt: promptOf(request) + text };
+export function appendToPrompt(request: JsonObject, text: string): JsonObject {
+  return { ...request, prompt: readSinglePrompt(request) + text };
 }
 
 /**
  * Returns the only prompt of a request.
- * @throws CannotContinue `refused` if it is not text, or if there are several
+ * @throws CannotContinue `refused` if the prompt is not text, or if there are several
  */
-export function promptOf({ prompt }: JsonObject): string {
-  const only = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
-  if (typeof only !== 'string') throw cannotContinue('the prompt is not one text');
-  return only;
+export function readSinglePrompt({ prompt }: JsonObject): string {
+  const singlePrompt = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
+  if (typeof singlePrompt !== 'string') throw cannotContinue('the prompt is not one text');
+  return singlePrompt;
 }
 
 /**
- * Lowers the limits of an engine's request by the tokens that the answer already has.
- * @returns the request; undefined if the answer already has all the tokens that a limit allows
+ * Returns a request whose limits of output tokens are lowered by `tokens`, the tokens that the answer already has. Returns undefined if the
+ * answer already has all the tokens that a limit allows.
  */
-export function withLowerLimits(request: JsonObject, tokens: number): JsonObject | undefined {
-  const lowered = { ...request };
+export function lowerOutputLimits(request: JsonObject, tokens: number): JsonObject | undefined {
+  const loweredRequest = { ...request };
   for (const field of outputLimitFields) {
     const limit = request[field];
     if (typeof limit !== 'number' || limit < 0) continue;
     if (limit <= tokens) return undefined;
-    lowered[field] = limit - tokens;
+    loweredRequest[field] = limit - tokens;
   }
-  const { min_tokens: least } = request;
-  if (typeof least === 'number') lowered['min_tokens'] = Math.max(0, least - tokens);
-  return lowered;
+  const { min_tokens: minTokens } = request;
+  if (typeof minTokens === 'number') loweredRequest['min_tokens'] = Math.max(0, minTokens - tokens);
+  return loweredRequest;
 }
 
-export function isLimited(request: JsonObject): boolean {
+export function hasOutputLimit(request: JsonObject): boolean {
   return outputLimitFields.some((field) => typeof request[field] === 'number');
 }
 
-function isMany(count: Json | undefined): boolean {
+function isSeveral(count: Json | undefined): boolean {
   return typeof count === 'number' && count > 1;
 }
 
-function isAsked(value: Json | undefined): boolean {
+function isAskedFor(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false;
 }

@@ -21,7 +21,7 @@ export type EngineKind = (typeof engineKinds)[number];
 export const engineChatFormat = chatUpstream;
 
 /**
- * The formats of requests to engines, whose paths are below `/v1`. A client's format is translated into the first of them for which there
+ * The formats of requests to engines, whose paths are below `/v1`. A request is translated into the first of these formats for which there
  * is a translation.
  */
 export const engineFormats: readonly HttpUpstreamFormat[] = [
@@ -43,23 +43,24 @@ export interface Discovery {
   slots?: number | undefined;
 }
 
-/** How an engine continues an answer. The request to it ends with the beginning of the answer, as a message or in the prompt. */
+/** How an engine continues an answer. The engine's request ends with the beginning of the answer, as a message or in the prompt. */
 export interface EngineContinuation {
   /**
-   * Whether a template may strip spaces from the end of the message. If so, the spaces are left out, and the engine generates them again.
+   * Whether a template may strip spaces from the end of the message. If so, the request leaves these spaces out, and the engine
+   * generates them again.
    */
-  readonly trims: boolean;
+  readonly mayStripSpaces: boolean;
   /** Whether the engine limits the output tokens of a text completion whose request has no limit. */
   readonly limitsCompletions: boolean;
   /**
    * Counts the tokens of a text.
-   * @param text.isWhole whether the text is a prompt, with the tokens that begin one, or continues other text
+   * @param text.isPrompt whether the text is a prompt, so that the tokens that begin every prompt count; otherwise it continues other text
    * @throws UpstreamAnswerError if the engine does not count the text
    * @throws the connection's errors
    */
   countText(
     http: EngineHttp,
-    text: { model: string; text: string; isWhole: boolean },
+    text: { model: string; text: string; isPrompt: boolean },
     signal: AbortSignal,
   ): Promise<number>;
 }
@@ -73,28 +74,28 @@ export interface Engine {
   readonly saltsCaches?: boolean;
   /** See `makesOneChoice` of the model traits. */
   readonly makesOneChoice?: boolean;
-  /** Whether an answer that is not streamed repeats the beginning of the answer in the request. Streams continue after that beginning. */
-  readonly repeatsBegun?: boolean;
+  /** Whether an unstreamed answer repeats the beginning that the request contains. A streamed answer goes on after that beginning. */
+  readonly repeatsBeginning?: boolean;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
   /** Format and path for a text completion up to a suffix, if the engine accepts no suffix at `/v1/completions`. */
   readonly insertion?: { readonly format: HttpUpstreamFormat; readonly path: string };
   /**
-   * How the engine continues an answer that another engine began; absent if it cannot. If present, its models have the capability
-   * `continue`.
+   * How the engine continues an answer that another engine began; absent if the engine cannot do that. Models of an engine that can
+   * have the capability `continue`.
    */
   readonly continuation?: EngineContinuation;
   /**
    * Queries the engine for its models and slots.
-   * @param before the models of the previous query, because some engines describe a model fully only while it is loaded
+   * @param previousModels the models of the previous query, because some engines describe a model fully only while it is loaded
    * @throws UpstreamAnswerError for an unknown answer
    * @throws the connection's errors
    */
-  discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
+  discover(http: EngineHttp, previousModels: readonly ModelInfo[]): Promise<Discovery>;
   /**
-   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Does not change `request`. If the ingress has
-   * found that no engine needs changes in a list (`chatListsToPass`), one text replaces all elements of that list, and must stay there.
-   * @throws RouterError with status 400 that names a field which the engine does not support
+   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Does not change `request`. A list that no
+   * engine needs to change (`chatListsToPass`) may be unparsed: it then holds one string instead of its elements, and must stay as it is.
+   * @throws RouterError with status 400 that names the field that the engine does not support
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;
   /**

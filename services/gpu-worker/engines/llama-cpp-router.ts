@@ -10,7 +10,7 @@ import { probeOperations } from './probe-operations.ts';
 /** Query string of the worker's own requests. They must not load a model, because that could evict a model that is in use. */
 export const noAutoloadQuery = '?autoload=false';
 
-/** Answer to `GET /v1/models`. All fields but the name exist only in router mode. */
+/** Answer to `GET /v1/models`. All fields but `id` exist only in router mode. */
 export const llamaModels = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -35,21 +35,24 @@ export const llamaModels = z.looseObject({
 type ListedModel = z.output<typeof llamaModels>['data'][number];
 
 /**
- * Describes the models of a llama-server in router mode. Finds out the operations of a loaded model once, and remembers them while the
- * model is not loaded. A model that was never loaded is described by its command line, and is assumed to think and to call tools.
- * @param autoloads whether requests load models; if not, models that are not loaded are not served
+ * Describes the models of a llama-server in router mode. A loaded model is asked for its operations once, and keeps its description
+ * while it is not loaded. A model that was never loaded is described by its command line, and is assumed to think and to call tools.
+ * @param autoloads whether a request loads its model; if not, only loaded models are described
+ * @param previousModels the models of the previous query
  */
-export async function discoverRouted(
+export async function discoverRouterModels(
   http: EngineHttp,
-  listed: readonly ListedModel[],
+  listedModels: readonly ListedModel[],
   autoloads: boolean,
-  before: readonly ModelInfo[],
+  previousModels: readonly ModelInfo[],
 ): Promise<Discovery> {
-  const usable = listed.filter(({ status }) => isLoaded(status?.value) || (autoloads && isLoadable(status?.value)));
+  const usableModels = listedModels.filter(
+    ({ status }) => isLoaded(status?.value) || (autoloads && isLoadable(status?.value)),
+  );
   const found = await Promise.all(
-    usable.map(async (model) => {
-      const known = before.find(({ id }) => id === model.id);
-      return (await describeLoaded(http, model, known)) ?? { model: known ?? describeUnloaded(model) };
+    usableModels.map(async (model) => {
+      const knownModel = previousModels.find(({ id }) => id === model.id);
+      return (await describeLoaded(http, model, knownModel)) ?? { model: knownModel ?? describeUnloaded(model) };
     }),
   );
   const slots = found.flatMap((each) => ('slots' in each && each.slots !== undefined ? [each.slots] : []));
@@ -69,22 +72,22 @@ function isLoadable(state: string | undefined): boolean {
 }
 
 /**
- * Describes a loaded model from its own answers. Returns undefined for a model that is not loaded, or is no longer loaded. Sends a sleeping
- * model no request that would wake it.
+ * Describes a loaded model by querying it. Returns undefined for a model that is not loaded, or is unloaded meanwhile. Returns undefined
+ * for a sleeping model, too, if only a request that wakes it would tell its operations.
  */
 async function describeLoaded(
   http: EngineHttp,
   { id, status }: ListedModel,
-  known: ModelInfo | undefined,
+  knownModel: ModelInfo | undefined,
 ): Promise<{ model: ModelInfo; slots: number | undefined } | undefined> {
   if (!isLoaded(status?.value)) return undefined;
   const facts = await http.getOptionalJson(`/props${noAutoloadQuery}&model=${encodeURIComponent(id)}`, llamaProps);
   if (!facts) return undefined;
   // The context size of a model is unknown until the model has been loaded once.
-  const isKnown = known !== undefined && known.contextWindow === facts.default_generation_settings?.n_ctx;
-  if (!isKnown && status?.value === 'sleeping') return undefined;
+  const isUpToDate = knownModel !== undefined && knownModel.contextWindow === facts.default_generation_settings?.n_ctx;
+  if (!isUpToDate && status?.value === 'sleeping') return undefined;
   try {
-    const operations = isKnown ? operationsOf(known) : await probeOperations(http, id, noAutoloadQuery);
+    const operations = isUpToDate ? operationsOf(knownModel) : await probeOperations(http, id, noAutoloadQuery);
     return { model: describeLlama(id, operations, facts), slots: facts.total_slots };
   } catch (error) {
     if (error instanceof UpstreamAnswerError) return undefined;
@@ -93,15 +96,15 @@ async function describeLoaded(
 }
 
 function describeUnloaded({ id, status, architecture }: ListedModel): ModelInfo {
-  const takes = (modality: string): boolean => architecture?.input_modalities.includes(modality) === true;
+  const acceptsInput = (modality: string): boolean => architecture?.input_modalities.includes(modality) === true;
   const facts: LlamaProps = {
-    modalities: { vision: takes('image'), audio: takes('audio') },
+    modalities: { vision: acceptsInput('image'), audio: acceptsInput('audio') },
     chat_template_caps: { supports_preserve_reasoning: true },
   };
-  return describeLlama(id, purposeOfCommandLine(status?.args ?? []), facts);
+  return describeLlama(id, readOperations(status?.args ?? []), facts);
 }
 
-function purposeOfCommandLine(args: readonly string[]): ModelOperation[] {
+function readOperations(args: readonly string[]): ModelOperation[] {
   if (args.some((flag) => /^--rerank(?:ing)?$/.test(flag))) return ['rank'];
   return args.some((flag) => /^--embeddings?$/.test(flag)) ? ['embed'] : ['generate', 'complete'];
 }

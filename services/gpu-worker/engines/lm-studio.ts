@@ -3,14 +3,14 @@ import type { Capability, ModelInfo } from '#shared/broker/contract/announcement
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
-import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
-import { takeThinkingRequest } from '../requests/thinking.ts';
+import { toLlamaCppFields } from '../requests/llama-cpp-fields.ts';
+import { takeThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
-const positive = z.number().int().positive().optional().catch(undefined);
+const positiveInteger = z.number().int().positive().optional().catch(undefined);
 
 /** `GET /api/v1/models`, from version 0.4.0. */
 const nativeModels = z.looseObject({
@@ -20,7 +20,10 @@ const nativeModels = z.looseObject({
       key: z.string(),
       loaded_instances: z
         .array(
-          z.looseObject({ id: z.string(), config: z.looseObject({ context_length: positive, parallel: positive }) }),
+          z.looseObject({
+            id: z.string(),
+            config: z.looseObject({ context_length: positiveInteger, parallel: positiveInteger }),
+          }),
         )
         .catch([]),
       capabilities: z
@@ -41,20 +44,20 @@ const olderModels = z.looseObject({
     z.looseObject({
       id: z.string(),
       type: z.string(),
-      loaded_context_length: positive,
+      loaded_context_length: positiveInteger,
       capabilities: z.array(z.string()).optional().catch(undefined),
     }),
   ),
 });
 
-interface Facts extends Omit<ModelInfo, 'id' | 'operations'> {
+interface ModelFacts extends Omit<ModelInfo, 'id' | 'operations'> {
   operations: readonly ModelOperation[];
   parallel?: number | undefined;
 }
 
 /**
- * LM Studio. `/v1/models` lists the models that a request may name. With loading on demand, these include models that are not loaded. The
- * native endpoints describe the models. As with Ollama, a model's context window is the one with which it is loaded.
+ * LM Studio. `/v1/models` lists the models that a request may name. With loading on demand, it also lists models that are not loaded. The
+ * native endpoints describe the models. As with Ollama, a model's context window is the one with which the model is loaded.
  */
 export const lmStudio: Engine = {
   kind: 'lm-studio',
@@ -62,70 +65,70 @@ export const lmStudio: Engine = {
   makesOneChoice: true,
   healthPath: '/v1/models',
 
-  async discover(http, before) {
+  async discover(http, previousModels) {
     const [{ data }, facts] = await Promise.all([http.getJson('/v1/models', modelList), readFacts(http)]);
     const models: ModelInfo[] = [];
-    const parallel: number[] = [];
+    const parallelCounts: number[] = [];
     for (const { id } of data) {
-      const fact = facts.get(id);
-      const { operations = generation, capabilities = ['stream', 'tools', 'json'] } = fact ?? {};
+      const modelFacts = facts.get(id);
+      const { operations = generationOperations, capabilities = ['stream', 'tools', 'json'] } = modelFacts ?? {};
       if (operations.length === 0) continue;
-      const contextWindow = fact?.contextWindow ?? before.find((model) => model.id === id)?.contextWindow;
+      const contextWindow = modelFacts?.contextWindow ?? previousModels.find((model) => model.id === id)?.contextWindow;
       models.push(describeModel(id, operations, capabilities, contextWindow));
-      if (fact?.parallel !== undefined) parallel.push(fact.parallel);
+      if (modelFacts?.parallel !== undefined) parallelCounts.push(modelFacts.parallel);
     }
-    return { models, slots: parallel.length > 0 ? Math.max(...parallel) : undefined };
+    return { models, slots: parallelCounts.length > 0 ? Math.max(...parallelCounts) : undefined };
   },
 
   adapt(request, model) {
-    const { rest, thinking } = takeThinkingRequest(request);
-    const adapted = mapMessages(withSchema(llamaCppFields(rest)), (message) =>
+    const { rest, thinking } = takeThinking(request);
+    const adapted = mapMessages(replaceJsonObjectFormat(toLlamaCppFields(rest)), (message) =>
       replayThinking(developerAsSystem(message), ['reasoning_content']),
     );
     if (thinking === undefined || !model.capabilities.includes('thinking')) return adapted;
-    return { ...adapted, reasoning_effort: thinking.on ? (thinking.effort ?? 'medium') : 'none' };
+    return { ...adapted, reasoning_effort: thinking.isOn ? (thinking.effort ?? 'medium') : 'none' };
   },
 };
 
-/** Reads the descriptions from the native endpoints, by the ids that `/v1/models` may list: those of models and of their instances. */
-async function readFacts(http: EngineHttp): Promise<Map<string, Facts>> {
+/** Reads the native endpoints. The keys are the ids that `/v1/models` may list: ids of models and of their loaded instances. */
+async function readFacts(http: EngineHttp): Promise<Map<string, ModelFacts>> {
   const native = await http.getOptionalJson('/api/v1/models', nativeModels);
   if (native === undefined) {
     const older = await http.getOptionalJson('/api/v0/models', olderModels);
-    return new Map(older?.data.map((model) => [model.id, factsOfOlder(model)]));
+    return new Map(older?.data.map((model) => [model.id, readOlderFacts(model)]));
   }
-  const facts = new Map<string, Facts>();
-  for (const { key, type, loaded_instances: instances, capabilities: can } of native.models) {
+  const facts = new Map<string, ModelFacts>();
+  for (const { key, type, loaded_instances: instances, capabilities: abilities } of native.models) {
     const capabilities: Capability[] = ['stream', 'json'];
-    if (can?.trained_for_tool_use === true) capabilities.push('tools');
-    if (can?.vision === true) capabilities.push('vision');
-    if (can?.reasoning !== undefined) capabilities.push('thinking');
-    const common = { operations: operationsOf(type), capabilities };
-    facts.set(key, common);
+    if (abilities?.trained_for_tool_use === true) capabilities.push('tools');
+    if (abilities?.vision === true) capabilities.push('vision');
+    if (abilities?.reasoning !== undefined) capabilities.push('thinking');
+    const commonFacts = { operations: toOperations(type), capabilities };
+    facts.set(key, commonFacts);
     for (const { id, config } of instances) {
-      facts.set(id, { ...common, contextWindow: config.context_length, parallel: config.parallel });
+      facts.set(id, { ...commonFacts, contextWindow: config.context_length, parallel: config.parallel });
     }
   }
   return facts;
 }
 
-function factsOfOlder(model: z.output<typeof olderModels>['data'][number]): Facts {
+function readOlderFacts(model: z.output<typeof olderModels>['data'][number]): ModelFacts {
   const capabilities: Capability[] = ['stream', 'json'];
   if (model.capabilities === undefined || model.capabilities.includes('tool_use')) capabilities.push('tools');
   if (model.type === 'vlm') capabilities.push('vision');
-  return { operations: operationsOf(model.type), capabilities, contextWindow: model.loaded_context_length };
+  return { operations: toOperations(model.type), capabilities, contextWindow: model.loaded_context_length };
 }
 
-const generation: readonly ModelOperation[] = ['generate', 'complete'];
+const generationOperations: readonly ModelOperation[] = ['generate', 'complete'];
 
 /** Maps the type of a model to its operations: `llm`, `vlm`, and `embedding`, which has an `s` in older versions. */
-function operationsOf(type: string): readonly ModelOperation[] {
+function toOperations(type: string): readonly ModelOperation[] {
   if (type.startsWith('embedding')) return ['embed'];
-  return type === 'llm' || type === 'vlm' ? generation : [];
+  return type === 'llm' || type === 'vlm' ? generationOperations : [];
 }
 
 /** Replaces the format `json_object` by a schema that any object matches, because LM Studio supports only `json_schema` and `text`. */
-function withSchema(request: JsonObject): JsonObject {
+function replaceJsonObjectFormat(request: JsonObject): JsonObject {
   const format = request.response_format;
   if (!isJsonObject(format) || format.type !== 'json_object') return request;
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const count = z.number().int().positive().optional().catch(undefined);
+const positiveInteger = z.number().int().positive().optional().catch(undefined);
 
 /** The answer of every engine to `GET /v1/models`, with the fields that some engines add. */
 export const modelList = z.looseObject({
@@ -10,14 +10,14 @@ export const modelList = z.looseObject({
         id: z.string().min(1),
         owned_by: z.string().optional().catch(undefined),
         /** Maximum tokens of input and output together, from vLLM, SGLang and the demo engine. */
-        max_model_len: count,
+        max_model_len: positiveInteger,
         /** Input modalities such as `text` and `image`, from llama.cpp and some gateways. */
         architecture: z
           .looseObject({ input_modalities: z.array(z.string()).optional().catch(undefined) })
           .optional()
           .catch(undefined),
         /** Context size, from llama.cpp. */
-        meta: z.looseObject({ n_ctx: count }).nullish().catch(undefined),
+        meta: z.looseObject({ n_ctx: positiveInteger }).nullish().catch(undefined),
       }),
     )
     .nullable()

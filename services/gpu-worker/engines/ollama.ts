@@ -3,22 +3,22 @@ import type { Capability, ModelInfo } from '#shared/broker/contract/announcement
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
-import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
-import { takeThinkingRequest } from '../requests/thinking.ts';
+import { toLlamaCppFields } from '../requests/llama-cpp-fields.ts';
+import { takeThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
 /** `POST /api/show`. */
-const shown = z.looseObject({
+const showAnswer = z.looseObject({
   capabilities: z.array(z.string()).optional().catch(undefined),
   /** The model file's parameters, one per line. */
   parameters: z.string().optional().catch(undefined),
 });
 
-/** `GET /api/ps`: the models in memory. Newer versions add the context with which each is loaded. */
-const loaded = z.looseObject({
+/** `GET /api/ps`: the models in memory. Newer versions add the context window with which each model is loaded. */
+const runningModels = z.looseObject({
   models: z
     .array(z.looseObject({ name: z.string(), context_length: z.number().int().positive().optional().catch(undefined) }))
     .nullable()
@@ -26,8 +26,8 @@ const loaded = z.looseObject({
 });
 
 /**
- * Ollama. A model's context window is the one with which it is loaded, not the one with which it was trained, because Ollama silently
- * truncates longer input. The window is known while the model is loaded, and remembered afterwards.
+ * Ollama. A model's context window is the one with which the model is loaded, not the one with which it was trained, because Ollama
+ * silently truncates longer input. The worker learns the window while the model is loaded, and remembers it afterwards.
  */
 export const ollama: Engine = {
   kind: 'ollama',
@@ -35,59 +35,64 @@ export const ollama: Engine = {
   makesOneChoice: true,
   healthPath: '/api/version',
 
-  async discover(http, before) {
-    const [{ data }, running] = await Promise.all([
+  async discover(http, previousModels) {
+    const [{ data }, runningList] = await Promise.all([
       http.getJson('/v1/models', modelList),
-      http.getOptionalJson('/api/ps', loaded),
+      http.getOptionalJson('/api/ps', runningModels),
     ]);
-    const contexts = new Map(before.map((model) => [model.id, model.contextWindow]));
-    for (const { name, context_length: tokens } of running?.models ?? []) if (tokens) contexts.set(name, tokens);
-    const models = await Promise.all(data.map(({ id }) => describe(http, id, contexts.get(id))));
+    const contextWindows = new Map(previousModels.map((model) => [model.id, model.contextWindow]));
+    for (const { name, context_length: tokens } of runningList?.models ?? [])
+      if (tokens) contextWindows.set(name, tokens);
+    const models = await Promise.all(data.map(({ id }) => describeOllamaModel(http, id, contextWindows.get(id))));
     return { models: models.filter((model) => model !== undefined) };
   },
 
   adapt(request, model) {
-    const { rest, thinking } = takeThinkingRequest(request);
-    const adapted = mapMessages(withoutRefusedTools(llamaCppFields(rest)), (message) =>
+    const { rest, thinking } = takeThinking(request);
+    const adapted = mapMessages(removeToolsIfNoneChosen(toLlamaCppFields(rest)), (message) =>
       replayThinking(joinTexts(developerAsSystem(message)), ['reasoning']),
     );
     // Ollama refuses the field for a model that cannot think.
     if (thinking === undefined || !model.capabilities.includes('thinking')) return adapted;
-    return { ...adapted, reasoning_effort: thinking.on ? (thinking.effort ?? 'medium') : 'none' };
+    return { ...adapted, reasoning_effort: thinking.isOn ? (thinking.effort ?? 'medium') : 'none' };
   },
 };
 
 /** Describes a model; undefined for a model that neither generates text nor embeds, such as one that makes images. */
-async function describe(http: EngineHttp, id: string, context: number | undefined): Promise<ModelInfo | undefined> {
+async function describeOllamaModel(
+  http: EngineHttp,
+  id: string,
+  contextWindow: number | undefined,
+): Promise<ModelInfo | undefined> {
   const { status, body } = await http.post('/api/show', JSON.stringify({ model: id }));
-  const facts = status === 200 ? shown.safeParse(body).data : undefined;
-  const listed = facts?.capabilities;
-  const operations = operationsOf(listed);
+  const facts = status === 200 ? showAnswer.safeParse(body).data : undefined;
+  const listedCapabilities = facts?.capabilities;
+  const operations = toOperations(listedCapabilities);
   if (operations.length === 0) return undefined;
   const capabilities: Capability[] = ['stream', 'json'];
   // Versions before 0.6.4 list no capabilities. Their models may support tools.
-  if (listed === undefined || listed.includes('tools')) capabilities.push('tools');
-  if (listed?.includes('vision')) capabilities.push('vision');
-  if (listed?.includes('thinking')) capabilities.push('thinking');
-  return describeModel(id, operations, capabilities, context ?? configuredContext(facts?.parameters));
+  if (listedCapabilities === undefined || listedCapabilities.includes('tools')) capabilities.push('tools');
+  if (listedCapabilities?.includes('vision')) capabilities.push('vision');
+  if (listedCapabilities?.includes('thinking')) capabilities.push('thinking');
+  return describeModel(id, operations, capabilities, contextWindow ?? readConfiguredContext(facts?.parameters));
 }
 
-/** @param listed the model's capabilities; undefined in versions that list none */
-function operationsOf(listed: readonly string[] | undefined): ModelOperation[] {
-  if (!listed) return ['generate', 'complete'];
+/** @param listedCapabilities the model's capabilities; undefined in versions that list none */
+function toOperations(listedCapabilities: readonly string[] | undefined): ModelOperation[] {
+  if (!listedCapabilities) return ['generate', 'complete'];
   return [
-    ...(listed.includes('completion') ? (['generate', 'complete'] as const) : []),
-    ...(listed.includes('embedding') ? (['embed'] as const) : []),
+    ...(listedCapabilities.includes('completion') ? (['generate', 'complete'] as const) : []),
+    ...(listedCapabilities.includes('embedding') ? (['embed'] as const) : []),
   ];
 }
 
-function configuredContext(parameters = ''): number | undefined {
+function readConfiguredContext(parameters = ''): number | undefined {
   const tokens = /^num_ctx\s+(\d+)\s*$/m.exec(parameters)?.[1];
   return tokens === undefined ? undefined : Number(tokens);
 }
 
 /** Removes the tools if `tool_choice` is `none`, because Ollama ignores that choice. */
-function withoutRefusedTools(request: JsonObject): JsonObject {
+function removeToolsIfNoneChosen(request: JsonObject): JsonObject {
   if (request.tool_choice !== 'none') return request;
   const { tools: _tools, tool_choice: _choice, ...rest } = request;
   return rest;

@@ -6,8 +6,8 @@ import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
 
 /**
- * Any other engine with OpenAI's formats. The worker knows only its list of models, so it sends requests as the client wrote them. The
- * operations of its models are guessed from their names. Models are assumed to have all capabilities but vision, unless the list reports
+ * Any other engine with OpenAI's formats. The worker knows only the engine's list of models, so it sends requests as the client wrote them.
+ * The operations of models are guessed from their names. Models are assumed to have all capabilities but vision, unless the list reports
  * image input.
  */
 export const openai: Engine = {

@@ -12,8 +12,8 @@ import type { EngineHttp } from '../engine-http.ts';
 interface Probe {
   path: string;
   body: JsonObject;
-  /** Format of the body; set if the path accepts forms. */
-  form?: HttpUpstreamFormat;
+  /** Format that writes the body as a form; undefined if the path accepts JSON. */
+  formFormat?: HttpUpstreamFormat;
 }
 
 /** Files without content, for paths that need a file. */
@@ -24,18 +24,18 @@ const emptyImage = { ...emptySound, name: 'nothing.png', type: 'image/png' };
  * Probe for generating and completing. An engine that continues texts also generates answers. A conversation without messages cannot be a
  * probe, because a template adds text to it.
  */
-const completion: Probe = { path: '/v1/completions', body: { prompt: [] } };
+const completionProbe: Probe = { path: '/v1/completions', body: { prompt: [] } };
 const probes: Record<ModelOperation, Probe> = {
-  generate: completion,
-  complete: completion,
+  generate: completionProbe,
+  complete: completionProbe,
   embed: { path: '/v1/embeddings', body: { input: [] } },
   rank: { path: '/v1/rerank', body: { query: '', documents: [] } },
   moderate: { path: '/v1/moderations', body: { input: [] } },
   draw: { path: '/v1/images/generations', body: { prompt: '' } },
-  redraw: { path: '/v1/images/edits', body: { image: emptyImage, prompt: '' }, form: imageEditsUpstream },
+  redraw: { path: '/v1/images/edits', body: { image: emptyImage, prompt: '' }, formFormat: imageEditsUpstream },
   speak: { path: '/v1/audio/speech', body: { input: '' } },
-  transcribe: { path: '/v1/audio/transcriptions', body: { file: emptySound }, form: transcriptionsUpstream },
-  translate: { path: '/v1/audio/translations', body: { file: emptySound }, form: audioTranslationsUpstream },
+  transcribe: { path: '/v1/audio/transcriptions', body: { file: emptySound }, formFormat: transcriptionsUpstream },
+  translate: { path: '/v1/audio/translations', body: { file: emptySound }, formFormat: audioTranslationsUpstream },
 };
 
 /** Statuses with which vLLM and llama.cpp answer at a path that they do not have, or that is switched off. */
@@ -43,43 +43,49 @@ const absentStatuses: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
  * Finds out which operations a model of vLLM or llama.cpp supports, by requests without input. A model that serves none of the probed paths
- * is assumed to answer conversations. No other operation is left, and not every engine that behaves like vLLM completes texts.
+ * is assumed to answer conversations, because all other operations have been ruled out. (Not every engine that behaves like vLLM has
+ * `/v1/completions`.)
  * @param query query string appended to the paths
  * @throws UpstreamAnswerError if the engine fails, or has unloaded the model
  * @throws the connection's errors
  */
 export async function probeOperations(http: EngineHttp, model: string, query = ''): Promise<ModelOperation[]> {
   const paths = Map.groupBy(modelOperations, (operation) => probes[operation]);
-  const found = await Promise.all(
-    Array.from(paths, async ([probe, operations]) => ((await isServed(http, model, probe, query)) ? operations : [])),
+  const servedOperations = await Promise.all(
+    Array.from(paths, async ([probe, operations]) => ((await servesPath(http, model, probe, query)) ? operations : [])),
   );
-  const answered = new Set(found.flat());
-  if (answered.size === 0) return ['generate'];
-  return modelOperations.filter((operation) => answered.has(operation));
+  const operationSet = new Set(servedOperations.flat());
+  if (operationSet.size === 0) return ['generate'];
+  return modelOperations.filter((operation) => operationSet.has(operation));
 }
 
-async function isServed(http: EngineHttp, model: string, { path, body, form }: Probe, query: string): Promise<boolean> {
+async function servesPath(
+  http: EngineHttp,
+  model: string,
+  { path, body, formFormat }: Probe,
+  query: string,
+): Promise<boolean> {
   const request = { model, ...body };
   const write = (): Buffer[] => [Buffer.from(JSON.stringify(request))];
-  const { body: pieces, headers } = writeRequest(form ?? {}, request, write);
+  const { body: pieces, headers } = writeRequest(formFormat ?? {}, request, write);
   const text = Buffer.concat(pieces).toString();
   const { status, body: answer } = await http.post(path + query, text, undefined, headers);
-  if (messageOf(answer).startsWith('model is not loaded'))
+  if (readMessage(answer).startsWith('model is not loaded'))
     throw new UpstreamAnswerError('the engine has unloaded the model');
   if (absentStatuses.has(status) || isUnsupported(answer)) return false;
   // Some engines answer an empty file with status 500.
-  if (status < 500 || (form && status === 500)) return true;
+  if (status < 500 || (formFormat && status === 500)) return true;
   throw new UpstreamAnswerError(`the engine answered ${path} with status ${status}`);
 }
 
 /**
- * Whether the answer says that the model does not support the path. Older versions of vLLM have all paths, and answer with status 400 then.
+ * Whether the answer says that the model does not support the path. Older versions of vLLM have all paths, and then answer with status 400.
  */
 function isUnsupported(answer: unknown): boolean {
-  return /^The model does not support .* API/.test(messageOf(answer));
+  return /^The model does not support .* API/.test(readMessage(answer));
 }
 
-function messageOf(answer: unknown): string {
+function readMessage(answer: unknown): string {
   const error = isJsonObject(answer) && isJsonObject(answer['error']) ? answer['error'] : answer;
   const message = isJsonObject(error) ? error['message'] : undefined;
   return typeof message === 'string' ? message : '';

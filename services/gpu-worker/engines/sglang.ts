@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
-import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
+import { takeThinking, setTemplateThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { describeModel } from './describe-model.ts';
 import type { Engine } from './engine.ts';
@@ -9,7 +9,7 @@ import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
 import { continuationByTokenizing, continueLastMessage, countByTokenizing } from './vllm.ts';
 
-const positive = z.number().int().positive().nullish().catch(undefined);
+const positiveInteger = z.number().int().positive().nullish().catch(undefined);
 
 const modelInfo = z.looseObject({
   model_path: z.string(),
@@ -19,10 +19,10 @@ const modelInfo = z.looseObject({
 });
 
 const serverInfo = z.looseObject({
-  dp_size: positive,
-  max_running_requests: positive,
+  dp_size: positiveInteger,
+  max_running_requests: positiveInteger,
   internal_states: z
-    .array(z.looseObject({ effective_max_running_requests_per_dp: positive }))
+    .array(z.looseObject({ effective_max_running_requests_per_dp: positiveInteger }))
     .optional()
     .catch(undefined),
 });
@@ -42,13 +42,13 @@ export const sglang: Engine = {
         .then((info) => info ?? http.getOptionalJson('/get_model_info', modelInfo)),
       http
         .getOptionalJson('/server_info', serverInfo)
-        .then((i) => i ?? http.getOptionalJson('/get_server_info', serverInfo)),
+        .then((info) => info ?? http.getOptionalJson('/get_server_info', serverInfo)),
     ]);
     const vision: Capability[] = model?.has_image_understanding === true ? ['vision'] : [];
-    const perReplica = server?.internal_states?.[0]?.effective_max_running_requests_per_dp;
+    const slotsPerReplica = server?.internal_states?.[0]?.effective_max_running_requests_per_dp;
     return {
       models: data.map(({ id, max_model_len: contextWindow }) => {
-        const operations = model?.is_generation === false ? withoutGeneration(id) : generation;
+        const operations = model?.is_generation === false ? guessEmbedOrRank(id) : generationOperations;
         return describeModel(
           id,
           operations,
@@ -56,26 +56,28 @@ export const sglang: Engine = {
           contextWindow,
         );
       }),
-      slots: perReplica ? perReplica * (server?.dp_size ?? 1) : (server?.max_running_requests ?? undefined),
+      slots: slotsPerReplica ? slotsPerReplica * (server?.dp_size ?? 1) : (server?.max_running_requests ?? undefined),
     };
   },
 
   adapt(request) {
-    const { rest, thinking } = takeThinkingRequest(request);
+    const { rest, thinking } = takeThinking(request);
     const adapted = continueLastMessage(
       mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content'])),
     );
     if (thinking === undefined) return adapted;
-    const switched = templateThinking(adapted, thinking.on);
-    return thinking.effort === undefined ? switched : { ...switched, reasoning_effort: thinking.effort };
+    const withTemplateSettings = setTemplateThinking(adapted, thinking.isOn);
+    return thinking.effort === undefined
+      ? withTemplateSettings
+      : { ...withTemplateSettings, reasoning_effort: thinking.effort };
   },
 
   countTokens: countByTokenizing,
 };
 
-const generation: readonly ModelOperation[] = ['generate', 'complete'];
+const generationOperations: readonly ModelOperation[] = ['generate', 'complete'];
 
 /** Guesses whether a model that does not generate embeds or ranks, because SGLang does not report that. */
-function withoutGeneration(id: string): readonly ModelOperation[] {
+function guessEmbedOrRank(id: string): readonly ModelOperation[] {
   return guessOperations(id).includes('rank') ? ['rank'] : ['embed'];
 }

@@ -18,7 +18,7 @@ export function createImageFetcher(isAllowed?: (address: string) => boolean): Im
       url,
       async (answer) => {
         if (answer.status !== 200) throw new PublicFetchError(`its server answered with status ${answer.status}`);
-        const type = mediaType(answer.headers['content-type']);
+        const type = readMediaType(answer.headers['content-type']);
         if (!mediaTypes.has(type)) throw new PublicFetchError('it is not a JPEG, PNG, GIF or WebP');
         const image = await readBounded(answer, maxBytes);
         return `data:${type};base64,${image.toString('base64')}`;
@@ -27,6 +27,6 @@ export function createImageFetcher(isAllowed?: (address: string) => boolean): Im
     );
 }
 
-function mediaType(contentType = ''): string {
+function readMediaType(contentType = ''): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

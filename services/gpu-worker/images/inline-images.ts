@@ -9,17 +9,17 @@ const maxBytes = 32 * 1024 * 1024;
 /** Time limit for fetching all images of a request, in milliseconds. */
 const timeoutMs = 20_000;
 
-const dataUrl = /^data:/i;
+const dataUrlStart = /^data:/i;
 
 /** Fields whose value is a file or its URL. Only images are fetched. Other files must be data URLs. */
 const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
 /**
- * Replaces the URLs of images by the images. No engine may fetch them itself, because it would fetch for any client whatever it can reach.
- * That includes its own network and, with some engines, its own files. Some engines read the fields of a part whatever its type says, so
- * the fields decide here, too.
+ * Replaces the URLs of images by the images, as data URLs. An engine must not fetch an image itself, because it would fetch for any client
+ * whatever it can reach: its own network and, with some engines, its own files. Some engines read the fields of a part whatever the part's
+ * type says, so the fields decide here, too.
  * @param clientPath returns the JSON path of a URL in the client's request, if it differs from the path in this request
- * @throws RouterError `invalid_request` that names the part
+ * @throws RouterError `invalid_request` that names the part whose image is refused or cannot be fetched
  */
 export async function inlineImages(
   request: JsonObject,
@@ -29,31 +29,31 @@ export async function inlineImages(
 ): Promise<JsonObject> {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasMedia)) return request;
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const inlined: Json[] = [];
-  let left = maxBytes;
-  for (const [m, message] of messages.entries()) {
+  let bytesLeft = maxBytes;
+  for (const [messageIndex, message] of messages.entries()) {
     if (!isJsonObject(message) || !Array.isArray(message.content)) {
       inlined.push(message);
       continue;
     }
     const content: Json[] = [];
-    for (const [p, part] of message.content.entries()) {
-      const image = imageToFetch(part, `messages[${m}].content[${p}]`);
+    for (const [partIndex, part] of message.content.entries()) {
+      const image = findImageToFetch(part, `messages[${messageIndex}].content[${partIndex}]`);
       if (!image) {
         content.push(part);
         continue;
       }
-      const url = await fetchImage(image.address, left, inTime).catch((error: unknown) => {
+      const url = await fetchImage(image.address, bytesLeft, abortOrTimeout).catch((error: unknown) => {
         signal.throwIfAborted();
-        const why = inTime.aborted
+        const message = abortOrTimeout.aborted
           ? `The images did not arrive within ${timeoutMs / 1000} seconds.`
           : error instanceof PublicFetchError && `The image was not fetched: ${error.message}.`;
-        if (why === false) throw error;
-        const path = clientPath(image.named);
-        throw path === undefined ? refused(why, image.param) : refused(`${path}: ${why}`, path);
+        if (message === false) throw error;
+        const path = clientPath(image.addressText);
+        throw path === undefined ? createRefusal(message, image.param) : createRefusal(`${path}: ${message}`, path);
       });
-      left -= url.length;
+      bytesLeft -= url.length;
       content.push({ type: 'image_url', image_url: { url } });
     }
     inlined.push({ ...message, content });
@@ -61,7 +61,7 @@ export async function inlineImages(
   return { ...request, messages: inlined };
 }
 
-/** Whether a request may have an image to replace or to refuse, which is one whose URL is not a data URL. */
+/** Whether a part of the request may name an image by a URL other than a data URL, so that it must be replaced or refused. */
 export function mayNameImages({ messages }: JsonObject): boolean {
   if (!Array.isArray(messages)) return false;
   return messages.some(
@@ -75,9 +75,9 @@ export function mayNameImages({ messages }: JsonObject): boolean {
 function isInlined(part: JsonObject): boolean {
   const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
   if (field === undefined || others.length > 0 || part.type !== field) return false;
-  const named = part[field];
-  const text = isJsonObject(named) ? named.url : named;
-  return typeof text === 'string' && dataUrl.test(text);
+  const media = part[field];
+  const text = isJsonObject(media) ? media.url : media;
+  return typeof text === 'string' && dataUrlStart.test(text);
 }
 
 function hasMedia(message: Json): boolean {
@@ -89,26 +89,26 @@ function namesMedia(part: Json): part is JsonObject {
 }
 
 /** Returns the image that a part names by its URL; undefined for a part without a URL to fetch. */
-function imageToFetch(part: Json, path: string): { address: URL; named: string; param: string } | undefined {
+function findImageToFetch(part: Json, path: string): { address: URL; addressText: string; param: string } | undefined {
   if (!namesMedia(part)) return undefined;
   const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
   if (field === undefined || others.length > 0 || part.type !== field) {
-    throw refused(`${path} must have exactly one address, in the field of its type.`, path);
+    throw createRefusal(`${path} must have exactly one address, in the field of its type.`, path);
   }
-  const named = part[field];
+  const media = part[field];
   const param = `${path}.${field}.url`;
-  const text = isJsonObject(named) ? named.url : named;
-  if (typeof text !== 'string') throw refused(`${param} must be a string.`, param);
+  const text = isJsonObject(media) ? media.url : media;
+  if (typeof text !== 'string') throw createRefusal(`${param} must be a string.`, param);
   // A data URL is not parsed, because that would copy a long one several times.
-  if (dataUrl.test(text)) return undefined;
+  if (dataUrlStart.test(text)) return undefined;
   const address = URL.parse(text);
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
-    throw refused(`${param} must be an http, https or data URL.`, param);
+    throw createRefusal(`${param} must be an http, https or data URL.`, param);
   }
-  if (field !== 'image_url') throw refused(`${param} must be a data URL.`, param);
-  return { address, named: text, param };
+  if (field !== 'image_url') throw createRefusal(`${param} must be a data URL.`, param);
+  return { address, addressText: text, param };
 }
 
-function refused(message: string, param: string): RouterError {
+function createRefusal(message: string, param: string): RouterError {
   return new RouterError('invalid_request', message, { param });
 }

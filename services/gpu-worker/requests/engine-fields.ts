@@ -6,7 +6,7 @@ import type { JsonObject } from '#shared/core/json.ts';
  * which code runs. A client that may use a model must not steer the engine, which all clients share. The fields are those of the request
  * types of vLLM, SGLang, llama.cpp, Ollama and LM Studio.
  */
-const steering: readonly string[] = [
+const steeringFields: readonly string[] = [
   'bootstrap_host',
   'bootstrap_port',
   'bootstrap_room',
@@ -36,13 +36,13 @@ const steering: readonly string[] = [
 
 /**
  * Returns a request without the fields that steer an engine. Does not change `request`.
- * @param passed names of steering fields that clients may set
+ * @param allowedFields names of steering fields that clients may set
  */
-export function withoutSteering(request: JsonObject, passed: readonly string[]): JsonObject {
-  const dropped = steering.filter((name) => request[name] !== undefined && !passed.includes(name));
-  if (dropped.length === 0) return request;
+export function removeSteeringFields(request: JsonObject, allowedFields: readonly string[]): JsonObject {
+  const droppedFields = steeringFields.filter((name) => request[name] !== undefined && !allowedFields.includes(name));
+  if (droppedFields.length === 0) return request;
   const fields = { ...request };
-  for (const name of dropped) delete fields[name];
+  for (const name of droppedFields) delete fields[name];
   return fields;
 }
 
@@ -50,7 +50,7 @@ export function withoutSteering(request: JsonObject, passed: readonly string[]):
  * Adds a `cache_salt` that separates an owner's cached prompts from those of other owners. Otherwise `cached_tokens` and the time to the
  * first token would reveal other owners' prompts.
  */
-export function saltCache(request: JsonObject, ownerKey: string | undefined): JsonObject {
+export function addCacheSalt(request: JsonObject, ownerKey: string | undefined): JsonObject {
   if (ownerKey === undefined) return request;
   return { cache_salt: createHash('sha256').update(`prefix cache ${ownerKey}`).digest('base64url'), ...request };
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /** How much thinking a request asks for. Every engine has its own fields for this. */
 export interface ThinkingRequest {
-  on: boolean;
+  isOn: boolean;
   /** One of the three levels that every engine supports. */
   effort?: 'low' | 'medium' | 'high' | undefined;
   /** Maximum number of tokens of thinking. */
@@ -12,84 +12,82 @@ export interface ThinkingRequest {
 /**
  * Removes the fields about thinking from a request and returns their meaning: `reasoning_effort`, `reasoning.effort`, `.max_tokens` or
  * `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first field with a known
- * value counts, and all fields but the template's settings are removed. If no field has a known value, all of them stay for the engine to
+ * value counts, and all fields but `chat_template_kwargs` are removed. If no field has a known value, all fields stay for the engine to
  * judge.
  */
-export function takeThinkingRequest(request: JsonObject): { rest: JsonObject; thinking: ThinkingRequest | undefined } {
-  const requested =
-    thinkingOfEffort(request.reasoning_effort) ??
-    thinkingOfReasoning(request.reasoning) ??
-    thinkingOfType(request.thinking);
-  if (requested === undefined) return { rest: request, thinking: thinkingOfTemplate(request.chat_template_kwargs) };
+export function takeThinking(request: JsonObject): { rest: JsonObject; thinking: ThinkingRequest | undefined } {
+  const thinking =
+    readEffort(request.reasoning_effort) ?? readReasoning(request.reasoning) ?? readThinkingType(request.thinking);
+  if (thinking === undefined) return { rest: request, thinking: readTemplateSettings(request.chat_template_kwargs) };
   const { reasoning_effort: _effort, reasoning: _reasoning, thinking: _thinking, ...rest } = request;
-  return { rest, thinking: requested };
+  return { rest, thinking };
 }
 
 /**
  * Switches thinking on or off in the model's chat template. Templates read either `enable_thinking` (Qwen, GLM and most others) or
  * `thinking` (DeepSeek, Granite). Settings of the client stay.
  */
-export function templateThinking(request: JsonObject, on: boolean): JsonObject {
+export function setTemplateThinking(request: JsonObject, isOn: boolean): JsonObject {
   const kwargs = isJsonObject(request.chat_template_kwargs) ? request.chat_template_kwargs : {};
-  return { ...request, chat_template_kwargs: { enable_thinking: on, thinking: on, ...kwargs } };
+  return { ...request, chat_template_kwargs: { enable_thinking: isOn, thinking: isOn, ...kwargs } };
 }
 
-/** Reduces the levels of both formats to three. A number from 0 to 1 is SGLang's. */
-function thinkingOfEffort(effort: Json | undefined): ThinkingRequest | undefined {
+/** Reduces the levels of all formats to three. SGLang also accepts numbers from 0 to 1. */
+function readEffort(effort: Json | undefined): ThinkingRequest | undefined {
   if (typeof effort === 'number') {
-    if (effort <= 0) return { on: false };
-    return { on: true, effort: effort < 0.34 ? 'low' : effort < 0.67 ? 'medium' : 'high' };
+    if (effort <= 0) return { isOn: false };
+    return { isOn: true, effort: effort < 0.34 ? 'low' : effort < 0.67 ? 'medium' : 'high' };
   }
   switch (effort) {
     case 'none':
-      return { on: false };
+      return { isOn: false };
     case 'minimal':
     case 'low':
-      return { on: true, effort: 'low' };
+      return { isOn: true, effort: 'low' };
     case 'medium':
-      return { on: true, effort: 'medium' };
+      return { isOn: true, effort: 'medium' };
     case 'high':
     case 'xhigh':
     case 'max':
-      return { on: true, effort: 'high' };
+      return { isOn: true, effort: 'high' };
     default:
       return undefined;
   }
 }
 
-function thinkingOfReasoning(reasoning: Json | undefined): ThinkingRequest | undefined {
+function readReasoning(reasoning: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(reasoning)) return undefined;
   const { effort, enabled, max_tokens: budget } = reasoning;
-  const requested = thinkingOfEffort(effort);
-  if (requested) return requested;
+  const fromEffort = readEffort(effort);
+  if (fromEffort) return fromEffort;
   if (typeof budget === 'number')
-    return budget > 0 ? { on: true, budget, effort: effortOfBudget(budget) } : { on: false };
-  return typeof enabled === 'boolean' ? { on: enabled } : undefined;
+    return budget > 0 ? { isOn: true, budget, effort: toEffort(budget) } : { isOn: false };
+  return typeof enabled === 'boolean' ? { isOn: enabled } : undefined;
 }
 
-function thinkingOfType(thinking: Json | undefined): ThinkingRequest | undefined {
+function readThinkingType(thinking: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(thinking)) return undefined;
   switch (thinking.type) {
     case 'disabled':
-      return { on: false };
+      return { isOn: false };
     case 'adaptive':
-      return { on: true };
+      return { isOn: true };
     case 'enabled': {
       const budget = thinking.budget_tokens;
-      return typeof budget === 'number' ? { on: true, budget, effort: effortOfBudget(budget) } : { on: true };
+      return typeof budget === 'number' ? { isOn: true, budget, effort: toEffort(budget) } : { isOn: true };
     }
     default:
       return undefined;
   }
 }
 
-function thinkingOfTemplate(kwargs: Json | undefined): ThinkingRequest | undefined {
+function readTemplateSettings(kwargs: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(kwargs)) return undefined;
-  const on = kwargs.enable_thinking ?? kwargs.thinking;
-  return typeof on === 'boolean' ? { on } : undefined;
+  const isOn = kwargs.enable_thinking ?? kwargs.thinking;
+  return typeof isOn === 'boolean' ? { isOn } : undefined;
 }
 
-function effortOfBudget(tokens: number): 'low' | 'medium' | 'high' {
+function toEffort(tokens: number): 'low' | 'medium' | 'high' {
   if (tokens <= 2048) return 'low';
   return tokens <= 8192 ? 'medium' : 'high';
 }

@@ -3,8 +3,8 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 const lineBreak = 0x0a;
 
 /**
- * Creates a `fetch` function that limits the size of an answer's body, because the MCP client reads it into memory. In an event stream it
- * limits each event instead, because the stream may last for days.
+ * Creates a `fetch` function that limits the size of an answer's body, because the MCP client reads the body into memory. In an event
+ * stream, the function limits each event instead, because the stream may last for days.
  */
 export function createBoundedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {
@@ -12,16 +12,16 @@ export function createBoundedFetch(maxBytes: number): FetchLike {
     // The client follows redirects itself and does not read their bodies.
     if (!answer.body || (answer.status >= 300 && answer.status < 400)) return answer;
     const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    const body = answer.body.pipeThrough(boundedStream(maxBytes, isStream));
+    const body = answer.body.pipeThrough(createBoundedStream(maxBytes, isStream));
     return new Response(body, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
   };
 }
 
-function boundedStream(maxBytes: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+function createBoundedStream(maxBytes: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
-      const end = isStream ? lastEventEnd(chunk) : -1;
+      const end = isStream ? findLastEventEnd(chunk) : -1;
       bytes = end < 0 ? bytes + chunk.length : chunk.length - end;
       if (bytes > maxBytes) throw new Error(`the server sent more than ${maxBytes} bytes at once`);
       controller.enqueue(chunk);
@@ -32,7 +32,7 @@ function boundedStream(maxBytes: number, isStream: boolean): TransformStream<Uin
 /**
  * Returns the index at which the last complete event in a chunk ends, or -1. An empty line ends an event, with or without carriage returns.
  */
-function lastEventEnd(chunk: Uint8Array): number {
+function findLastEventEnd(chunk: Uint8Array): number {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   for (let at = text.lastIndexOf(lineBreak); at > 0; at = text.lastIndexOf(lineBreak, at - 1)) {
     if (text[at - 1] === lineBreak || (text[at - 1] === 0x0d && text[at - 2] === lineBreak)) return at + 1;

@@ -12,9 +12,9 @@ import { version } from '#shared/core/version.ts';
 import { createBoundedFetch } from './bounded-fetch.ts';
 import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { ProcessTransport } from './process-transport.ts';
-import { refusalText } from './refusal-text.ts';
+import { writeRefusal } from './refusal-text.ts';
 
-/** Maximum milliseconds until a server has started and answered the handshake. `npx` may have to download it first. */
+/** Maximum milliseconds until a server has started and answered the handshake. `npx` may have to download the server first. */
 const connectMs = 60_000;
 
 /** Maximum milliseconds until a server reports its revision of the protocol. Older servers may not answer. */
@@ -40,7 +40,7 @@ export interface ConnectOptions {
   maxMessageBytes: number;
   /** Called when the server reports that its tools have changed; undefined if no caller needs that. */
   onToolsChanged?: () => void;
-  /** Called when a server of the newest revision that can report changes does not confirm that it will. */
+  /** Called when a server of the newest revision does not confirm that it will report changes, although it can. */
   onNoNotices?: (reason: unknown) => void;
   signal: AbortSignal;
   /** Called with the HTTP status of every answer, if the server is reached over HTTP. */
@@ -49,15 +49,15 @@ export interface ConnectOptions {
 
 export interface McpConnection {
   client: Client;
-  ended: Promise<void>;
-  /** Ends the connection, and a local server's process. Settles within seconds. */
+  whenEnded: Promise<void>;
+  /** Ends the connection, and the process of a local server. Settles within seconds. */
   close: () => Promise<void>;
 }
 
 /**
- * Connects to an MCP server, in the newest revision of the protocol that both support. Some older servers end or fail when they are asked
- * for their revision. A server that is not ready yet fails in the same way. Therefore the revision is requested once more after an older
- * handshake has succeeded.
+ * Connects to an MCP server, in the newest revision of the protocol that client and server support. Some older servers end or fail when
+ * they are asked for their revision, but so does a server that is not ready yet. Therefore a failure is followed by the older handshake. If
+ * that succeeds, the revision is requested once more.
  * @throws Error with the reason and the server's output on standard error
  */
 export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
@@ -97,10 +97,10 @@ async function connectAs(
       jsonSchemaValidator: acceptingValidator,
     },
   );
-  if (onToolsChanged) client.setNotificationHandler('notifications/tools/list_changed', gathering(onToolsChanged));
+  if (onToolsChanged) client.setNotificationHandler('notifications/tools/list_changed', joinCalls(onToolsChanged));
   client.fallbackRequestHandler = ({ method }) =>
-    Promise.reject(new ProtocolError(ProtocolErrorCode.MethodNotFound, refusalText(method)));
-  const { promise: ended, resolve } = Promise.withResolvers<void>();
+    Promise.reject(new ProtocolError(ProtocolErrorCode.MethodNotFound, writeRefusal(method)));
+  const { promise: whenEnded, resolve } = Promise.withResolvers<void>();
   // The client is not an EventTarget.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onclose = resolve;
@@ -111,29 +111,31 @@ async function connectAs(
     // The transport is closed separately, because a client that was never connected does not close it.
     await transport.close();
   };
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const { promise: whenAborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
     // The signal is raced, because the client ignores it until the revision is negotiated.
-    await Promise.race([client.connect(transport, { timeout: connectMs }), aborted]);
+    await Promise.race([client.connect(transport, { timeout: connectMs }), whenAborted]);
   } catch (error) {
     await close();
     const stderr = transport instanceof ProcessTransport ? transport.stderr.trim() : '';
-    throw new Error(stderr === '' ? describe(error) : `${describe(error)}; it wrote: ${stderr}`, { cause: error });
+    throw new Error(stderr === '' ? describeError(error) : `${describeError(error)}; it wrote: ${stderr}`, {
+      cause: error,
+    });
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
   if (transport instanceof ProcessTransport) transport.dropStderr();
   const reportsChanges = onToolsChanged && client.getServerCapabilities()?.tools?.listChanged === true;
   if (reportsChanges && client.getProtocolEra() === 'modern') subscribeToChanges(client, onNoNotices);
-  return { client, ended, close };
+  return { client, whenEnded, close };
 }
 
 /**
- * Subscribes to notices of changed tools. Servers of older revisions send these without a subscription. The connection does not wait for
- * the confirmation, which some servers never send.
+ * Subscribes to notices of changed tools. Servers of older revisions send these notices without a subscription. The connection does not
+ * wait for the confirmation, which some servers never send.
  */
 function subscribeToChanges(client: Client, onNoNotices: ConnectOptions['onNoNotices']): void {
   client.listen({ toolsListChanged: true }, { timeout: confirmMs }).catch((error: unknown) => {
@@ -142,7 +144,7 @@ function subscribeToChanges(client: Client, onNoNotices: ConnectOptions['onNoNot
   });
 }
 
-function gathering(call: () => void): () => void {
+function joinCalls(call: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   return () => {
     timer ??= setTimeout(() => {
@@ -182,6 +184,6 @@ async function endSession(transport: StreamableHTTPClientTransport): Promise<voi
   clearTimeout(timeout);
 }
 
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -6,10 +6,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
-import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { connectClient } from './connect-client.ts';
-import { asObject } from './mcp-tool.ts';
-import { outputOfRefusal } from './refused-call.ts';
+import { toObject } from './mcp-tool.ts';
+import { toRefusedOutput } from './refused-call.ts';
 
 /** Maximum milliseconds for a listing of tools. */
 const listMs = 30_000;
@@ -21,7 +21,7 @@ const unauthorized = 401;
 /** Status of a server for which the token's scopes are not enough (RFC 6750, section 3.1). */
 const forbidden = 403;
 
-export interface ConnectedServersOptions {
+export interface LinkedServersOptions {
   /** Maximum bytes of one message from a server. */
   maxMessageBytes: number;
   log: Logger;
@@ -36,9 +36,9 @@ export class LinkedServers {
   /** The entries that the worker announces, which say that it can reach these servers. */
   readonly infos: readonly ToolInfo[];
   readonly #entries: ReadonlyMap<string, McpServerEntry>;
-  readonly #options: ConnectedServersOptions;
+  readonly #options: LinkedServersOptions;
 
-  constructor(entries: readonly McpServerEntry[], options: ConnectedServersOptions) {
+  constructor(entries: readonly McpServerEntry[], options: LinkedServersOptions) {
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
     this.#options = options;
     this.infos = entries.map(({ name: server }) => ({
@@ -51,11 +51,11 @@ export class LinkedServers {
   }
 
   /**
-   * Returns the function that makes a call with a person's MCP account link. It calls the tool that the link names, or lists the tools into
-   * `structuredContent.tools`.
-   * @throws RouterError `upstream_failed` for a server that this worker does not have under that address
+   * Returns the function that makes a call with a person's MCP account link. That function calls the tool that the link names, or
+   * lists the tools into `structuredContent.tools`.
+   * @throws RouterError `upstream_failed` if this worker has no server with the link's name and address
    */
-  run(connection: McpAccountLink): Tool['run'] {
+  findRun(connection: McpAccountLink): Tool['run'] {
     const { server: name, url } = connection;
     const entry = this.#entries.get(name);
     if (entry?.kind !== 'oauth' || entry.server.url !== url) {
@@ -101,11 +101,11 @@ export class LinkedServers {
       if (signal.aborted) throw signal.reason;
       if (lastStatus === unauthorized)
         throw new RouterError('connection_required', `The MCP server '${name}' does not accept the connection.`);
-      if (lastStatus === forbidden) return failedOutput(`The MCP server '${name}' does not permit this.`);
-      const refused = outputOfRefusal(error);
-      if (refused) return refused;
-      // The library's error is not used as the cause, because its message may quote the server's answer. Its own cause is an error of the
-      // system.
+      if (lastStatus === forbidden) return createFailedOutput(`The MCP server '${name}' does not permit this.`);
+      const refusedOutput = toRefusedOutput(error);
+      if (refusedOutput) return refusedOutput;
+      // The library's error is not used as the cause, because its message may quote the server's answer. The cause of the
+      // library's error is an error of the system.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
     }
@@ -122,7 +122,7 @@ async function callTool(
     { name, arguments: input },
     { signal, timeout: maxCallMs, onprogress: progress },
   );
-  return { content, structuredContent: asObject(structuredContent), isError: isError === true };
+  return { content, structuredContent: toObject(structuredContent), isError: isError === true };
 }
 
 async function listTools(client: Client, signal: AbortSignal): Promise<ToolOutput> {

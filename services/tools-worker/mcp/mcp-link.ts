@@ -22,7 +22,7 @@ const pollMs = 15_000;
 /** Maximum milliseconds for one listing. */
 const listMs = 10_000;
 
-/** Milliseconds from a failure to the next try to connect. They double with each consecutive failure. */
+/** Milliseconds from a failure to the next try to connect. The wait doubles with each consecutive failure. */
 const firstWaitMs = 250;
 const maxWaitMs = 30_000;
 
@@ -41,14 +41,14 @@ export class McpLink implements ToolSource {
   readonly #options: McpLinkOptions;
   readonly #log: Logger;
   readonly #closing = new AbortController();
-  readonly #running: Promise<void>;
-  readonly #tried = Promise.withResolvers<void>();
+  readonly #connectionLoop: Promise<void>;
+  readonly #firstTryEnded = Promise.withResolvers<void>();
   /** Aborts to list the tools at once. */
   #wake = new AbortController();
   #tools: McpTool[] = [];
   #content: ServerContent | undefined;
   /** The last listing, as JSON. */
-  #listed = '';
+  #lastListing = '';
   #available = false;
   #failures = 0;
 
@@ -57,8 +57,8 @@ export class McpLink implements ToolSource {
     this.#log = options.log.child({ server: options.entry.name });
     this.server = options.entry.name;
     this.prefix = this.server.replaceAll(/[^\w-]/g, '-');
-    this.firstTry = this.#tried.promise;
-    this.#running = this.#keepConnected();
+    this.firstTry = this.#firstTryEnded.promise;
+    this.#connectionLoop = this.#keepConnected();
   }
 
   get tools(): readonly McpTool[] {
@@ -75,7 +75,7 @@ export class McpLink implements ToolSource {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#running;
+    await this.#connectionLoop;
   }
 
   async #keepConnected(): Promise<void> {
@@ -86,7 +86,7 @@ export class McpLink implements ToolSource {
         () => 'the connection was closed',
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
       );
-      this.#tried.resolve();
+      this.#firstTryEnded.resolve();
       if (signal.aborted) return;
       this.#markUnavailable();
       this.#failures = performance.now() - startedAt > stableMs ? 1 : this.#failures + 1;
@@ -103,19 +103,16 @@ export class McpLink implements ToolSource {
       maxMessageBytes,
       onToolsChanged: () => this.#wake.abort(),
       onNoNotices: (reason) => {
-        const sentence =
-          'an MCP server does not confirm that it says when its tools change: they are looked for instead';
-        this.#log.warn(
-          { reason: reason instanceof Error ? reason.message : String(reason), everyMs: pollMs },
-          sentence,
-        );
+        const warning =
+          'an MCP server does not confirm that it reports changes of its tools: the tools are listed periodically instead';
+        this.#log.warn({ reason: reason instanceof Error ? reason.message : String(reason), everyMs: pollMs }, warning);
       },
       signal,
     });
     try {
       await this.#list(connection.client, signal);
       this.#log.info({ tools: this.#tools.map(({ name }) => name) }, 'connected to an MCP server');
-      this.#tried.resolve();
+      this.#firstTryEnded.resolve();
       await this.#poll(connection, signal);
     } finally {
       await connection.close();
@@ -123,35 +120,35 @@ export class McpLink implements ToolSource {
   }
 
   /** Lists the tools periodically, and at once when the server reports a change or a call failed. */
-  async #poll({ client, ended }: McpConnection, signal: AbortSignal): Promise<void> {
-    let over = false;
-    let late = 0;
-    const onEnd = ended.then(() => {
-      over = true;
+  async #poll({ client, whenEnded }: McpConnection, signal: AbortSignal): Promise<void> {
+    let hasEnded = false;
+    let lateCount = 0;
+    const onEnd = whenEnded.then(() => {
+      hasEnded = true;
     });
     for (;;) {
       const next = AbortSignal.any([signal, this.#wake.signal]);
       await Promise.race([sleep(pollMs, undefined, { signal: next }).catch(() => undefined), onEnd]);
-      // This ends the wait if the connection ended first. A change that is reported from here on leads to another listing.
+      // Ends the sleep if the connection ended first. A change that is reported from here on leads to another listing.
       this.#wake.abort();
       this.#wake = new AbortController();
-      if (over || signal.aborted) return;
+      if (hasEnded || signal.aborted) return;
       try {
         await this.#list(client, signal);
-        late = 0;
+        lateCount = 0;
       } catch (error) {
         // A busy server may be late once, but not twice in a row.
-        late += 1;
-        if (!isLate(error) || late > 1) throw error;
+        lateCount += 1;
+        if (!isTimeout(error) || lateCount > 1) throw error;
       }
     }
   }
 
   async #list(client: Client, signal: AbortSignal): Promise<void> {
     const { tools } = await client.listTools(undefined, { cacheMode: 'refresh', timeout: listMs, signal });
-    const listed = JSON.stringify(tools);
-    if (this.#available && listed === this.#listed) return;
-    this.#listed = listed;
+    const listing = JSON.stringify(tools);
+    if (this.#available && listing === this.#lastListing) return;
+    this.#lastListing = listing;
     this.#tools = tools.map((tool) => new McpTool(tool, client, () => this.#wake.abort()));
     this.#content = new ServerContent(this.server, client, () => this.#wake.abort());
     this.#available = true;
@@ -167,13 +164,13 @@ export class McpLink implements ToolSource {
 }
 
 /**
- * Returns the wait in milliseconds. It is varied at random by up to a quarter, so that many workers do not connect to one server at once.
+ * Returns the wait in milliseconds, varied at random by up to a quarter, so that many workers do not connect to one server at once.
  */
 function waitMs(failures: number): number {
   return Math.min(firstWaitMs * 2 ** (failures - 1), maxWaitMs) * (0.75 + Math.random() / 2);
 }
 
-function isLate(error: unknown): boolean {
+function isTimeout(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 }
 

@@ -3,13 +3,13 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
 import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
-import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
-import { outputOfRefusal } from './refused-call.ts';
+import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import { toRefusedOutput } from './refused-call.ts';
 
 /** Time limit that the MCP client gets for a call, in milliseconds. It is longer than the time limit of any job. */
 const longestCallMs = 24 * 60 * 60_000;
 
-/** A tool of an MCP server. It is valid for one connection. */
+/** A tool of an MCP server, valid for one connection. */
 export class McpTool implements Tool {
   readonly name: string;
   readonly title: string | undefined;
@@ -17,13 +17,13 @@ export class McpTool implements Tool {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | undefined;
   readonly annotations: JsonObject | undefined;
-  /** Output schema exactly as the server lists it. It may describe a value of any type. */
-  readonly #listedOutput: JsonObject | undefined;
+  /** Output schema exactly as the server lists it. The schema may describe a value of any type. */
+  readonly #listedOutputSchema: JsonObject | undefined;
   readonly #client: Client;
-  readonly #onTrouble: () => void;
+  readonly #onNoAnswer: () => void;
 
-  /** @param onTrouble called when a call fails and the server has not answered */
-  constructor(listed: McpToolInfo, client: Client, onTrouble: () => void) {
+  /** @param onNoAnswer called when a call fails and the server has not answered */
+  constructor(listed: McpToolInfo, client: Client, onNoAnswer: () => void) {
     const { name, title, description, inputSchema, outputSchema, annotations } = listed;
     this.name = name;
     this.title = title ?? annotations?.title;
@@ -32,10 +32,10 @@ export class McpTool implements Tool {
     this.inputSchema = inputSchema as JsonObject;
     // Output of another type than an object is wrapped in an object, which the server's schema does not describe.
     this.outputSchema = outputSchema?.['type'] === 'object' ? (outputSchema as JsonObject) : undefined;
-    this.#listedOutput = outputSchema as JsonObject | undefined;
+    this.#listedOutputSchema = outputSchema as JsonObject | undefined;
     this.annotations = annotations;
     this.#client = client;
-    this.#onTrouble = onTrouble;
+    this.#onNoAnswer = onNoAnswer;
   }
 
   /** Calls the tool. When the signal aborts, the client cancels the call at the server. */
@@ -45,16 +45,17 @@ export class McpTool implements Tool {
         { name: this.name, arguments: input },
         { signal, timeout: longestCallMs, onprogress: progress },
       );
-      const wrong = isError === true ? undefined : await this.#wrongOutput(structuredContent as Json | undefined);
-      if (wrong !== undefined) return failedOutput(wrong);
-      return { content, structuredContent: asObject(structuredContent), isError: isError === true };
+      const mismatch =
+        isError === true ? undefined : await this.#findOutputMismatch(structuredContent as Json | undefined);
+      if (mismatch !== undefined) return createFailedOutput(mismatch);
+      return { content, structuredContent: toObject(structuredContent), isError: isError === true };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const refused = outputOfRefusal(error);
-      if (refused) return refused;
-      this.#onTrouble();
-      // The library's error is not used as the cause, because its message may quote the server's answer. Its own cause is an error of the
-      // system.
+      const refusedOutput = toRefusedOutput(error);
+      if (refusedOutput) return refusedOutput;
+      this.#onNoAnswer();
+      // The library's error is not used as the cause, because its message may quote the server's answer. The cause of the
+      // library's error is an error of the system.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, {
         cause,
@@ -63,12 +64,12 @@ export class McpTool implements Tool {
     }
   }
 
-  /** Returns why structured content does not match the schema that the server lists; undefined if it does. */
-  async #wrongOutput(structured: Json | undefined): Promise<string | undefined> {
-    if (!this.#listedOutput || structured === undefined) return undefined;
+  /** Returns why structured content does not match the schema that the server lists; undefined if it matches. */
+  async #findOutputMismatch(structuredContent: Json | undefined): Promise<string | undefined> {
+    if (!this.#listedOutputSchema || structuredContent === undefined) return undefined;
     try {
-      const check = createSchemaCheck({ schema: this.#listedOutput, isChecked: false });
-      const [problem] = await check(structured, JSON.stringify(structured).length);
+      const check = createSchemaCheck({ schema: this.#listedOutputSchema, isChecked: false });
+      const [problem] = await check(structuredContent, JSON.stringify(structuredContent).length);
       if (!problem) return undefined;
       const { instancePath, message = 'is wrong' } = problem;
       return `Structured content does not match the tool's output schema: data${instancePath} ${message}`;
@@ -80,8 +81,10 @@ export class McpTool implements Tool {
   }
 }
 
-/** Returns structured content as an object. The protocol's newest revision allows any JSON value, but the API only objects. */
-export function asObject(structured: unknown): JsonObject | undefined {
+/**
+ * Returns structured content as an object. The protocol's newest revision allows any JSON value, but the router's API allows only objects.
+ */
+export function toObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;
   const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);
   return (isObject ? structured : { value: structured }) as JsonObject;

@@ -24,8 +24,8 @@ const keptStderrBytes = 2_000;
 
 /**
  * Connects to an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol, "Transports: stdio"). The
- * child leads a process group, which is ended as a whole. This is necessary because a server is often started through `npx` or a shell,
- * whose end does not end the server.
+ * child leads a process group, and the whole group is ended, because a server is often started through `npx` or a shell, whose end does not
+ * end the server.
  */
 export class ProcessTransport implements Transport {
   onclose?: () => void;
@@ -48,7 +48,7 @@ export class ProcessTransport implements Transport {
     return this.#child?.pid;
   }
 
-  /** Drops stderr from now on. Called when the server is ready, because it may later write clients' inputs to stderr. */
+  /** Drops stderr from now on. Call it when the server is ready, because the server may later write clients' inputs to stderr. */
   dropStderr(): void {
     this.#keepsStderr = false;
     this.stderr = '';
@@ -74,13 +74,13 @@ export class ProcessTransport implements Transport {
       killGroup(child, 'SIGKILL');
       hasSettledWithin(once(child, 'close'), stepMs)
         .then(() => this.onclose?.())
-        .catch((error: unknown) => this.onerror?.(asError(error)));
+        .catch((error: unknown) => this.onerror?.(toError(error)));
     });
     await once(child, 'spawn');
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const { stdin, exitCode, signalCode } = this.#running();
+    const { stdin, exitCode, signalCode } = this.#requireChild();
     if (exitCode !== null || signalCode !== null) throw new Error('the server has ended');
     if (!stdin.write(serializeMessage(message))) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
   }
@@ -88,17 +88,17 @@ export class ProcessTransport implements Transport {
   async close(): Promise<void> {
     const child = this.#child;
     if (child?.pid === undefined) return;
-    const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
+    const whenEnded = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
     child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await hasSettledWithin(ended, stepMs)) break;
+      if (await hasSettledWithin(whenEnded, stepMs)) break;
       killGroup(child, signal);
     }
-    await hasSettledWithin(ended, stepMs);
+    await hasSettledWithin(whenEnded, stepMs);
     this.#buffer.clear();
   }
 
-  #running(): ServerProcess {
+  #requireChild(): ServerProcess {
     if (!this.#child) throw new Error('the server is not started');
     return this.#child;
   }
@@ -107,21 +107,21 @@ export class ProcessTransport implements Transport {
     try {
       this.#buffer.append(chunk);
     } catch (error) {
-      this.onerror?.(asError(error));
+      this.onerror?.(toError(error));
       if (this.#child) killGroup(this.#child, 'SIGKILL');
       return;
     }
-    if (!this.#isDelivering) this.#deliver().catch((error: unknown) => this.onerror?.(asError(error)));
+    if (!this.#isDelivering) this.#deliverMessages().catch((error: unknown) => this.onerror?.(toError(error)));
   }
 
   /**
    * Delivers one message per turn of the event loop. The client handles a result at once but progress in a later turn, so a result would
    * otherwise overtake the progress before it.
    */
-  async #deliver(): Promise<void> {
+  async #deliverMessages(): Promise<void> {
     this.#isDelivering = true;
     try {
-      for (let message = this.#next(); message; message = this.#next()) {
+      for (let message = this.#readNextMessage(); message; message = this.#readNextMessage()) {
         this.onmessage?.(message);
         await nextTurn();
       }
@@ -131,12 +131,12 @@ export class ProcessTransport implements Transport {
   }
 
   /** Returns the next message. Skips lines that are not messages, because some servers print logs to stdout. */
-  #next(): JSONRPCMessage | null {
+  #readNextMessage(): JSONRPCMessage | null {
     for (;;) {
       try {
         return this.#buffer.readMessage();
       } catch (error) {
-        this.onerror?.(asError(error));
+        this.onerror?.(toError(error));
       }
     }
   }
@@ -155,12 +155,12 @@ function killGroup({ pid }: ServerProcess, signal: NodeJS.Signals): void {
 
 async function hasSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
-  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
-  const settled = await Promise.race([promise.then(() => true), late]);
+  const timeLimit = sleep(ms, false, { signal: timer.signal }).catch(() => false);
+  const settled = await Promise.race([promise.then(() => true), timeLimit]);
   timer.abort();
   return settled;
 }
 
-function asError(error: unknown): Error {
+function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }

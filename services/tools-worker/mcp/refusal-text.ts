@@ -2,11 +2,11 @@
  * Returns the reason why the router refuses a request of an MCP server to its client. As a client, the router has no model and no person to
  * ask. The caller of the tool cannot be asked either, because it may be an application.
  */
-export function refusalText(method: string): string {
-  return `The router does not answer ${described(method)}: it passes on calls, and has nobody to ask.`;
+export function writeRefusal(method: string): string {
+  return `The router does not answer ${describeMethod(method)}: it passes on calls, and has nobody to ask.`;
 }
 
-function described(method: string): string {
+function describeMethod(method: string): string {
   switch (method) {
     case 'sampling/createMessage':
       return 'requests for an answer of a model (`sampling/createMessage`)';

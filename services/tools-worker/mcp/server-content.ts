@@ -3,11 +3,11 @@ import { contentMethods, contentName, type ContentKind } from '#shared/broker/co
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
-import { outputOfRefusal } from './refused-call.ts';
+import { toRefusedOutput } from './refused-call.ts';
 
 /**
- * The resources, prompts and completions of an MCP server. They are valid for one connection. They are requested like a call of a tool: the
- * input has the protocol's `method` and `params`, and the structured content is the server's result.
+ * The resources, prompts and completions of an MCP server, valid for one connection. They are requested like a call of a tool: the input
+ * has the protocol's `method` and `params`, and the structured content of the output is the server's result.
  */
 export class ServerContent implements Tool {
   readonly name: string;
@@ -16,10 +16,10 @@ export class ServerContent implements Tool {
   /** The kinds of content that the server has. */
   readonly passes: readonly ContentKind[];
   readonly #client: Client;
-  readonly #onTrouble: () => void;
+  readonly #onNoAnswer: () => void;
 
-  /** @param onTrouble called when a request fails and the server has not answered */
-  constructor(server: string, client: Client, onTrouble: () => void) {
+  /** @param onNoAnswer called when a request fails and the server has not answered */
+  constructor(server: string, client: Client, onNoAnswer: () => void) {
     const { resources, prompts, completions } = client.getServerCapabilities() ?? {};
     this.name = contentName(server);
     this.passes = [
@@ -28,27 +28,27 @@ export class ServerContent implements Tool {
       ...(completions ? (['completions'] as const) : []),
     ];
     this.#client = client;
-    this.#onTrouble = onTrouble;
+    this.#onNoAnswer = onNoAnswer;
   }
 
   async run({ method, params }: JsonObject, { signal }: ToolContext): Promise<ToolOutput> {
     try {
-      const result = await this.#ask(method, params as JsonObject, signal);
+      const result = await this.#sendRequest(method, params as JsonObject, signal);
       // The result was parsed from JSON.
       return { content: [], structuredContent: { result: result as unknown as JsonObject }, isError: false };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof RouterError) throw error;
-      const refused = outputOfRefusal(error);
-      if (refused) return refused;
-      this.#onTrouble();
+      const refusedOutput = toRefusedOutput(error);
+      if (refusedOutput) return refusedOutput;
+      this.#onNoAnswer();
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The MCP server of '${this.name}' failed.`, { cause });
     }
   }
 
   /** Sends the request. The MCP client itself reads all pages of a list. */
-  #ask(method: unknown, params: JsonObject, signal: AbortSignal): Promise<object> {
+  #sendRequest(method: unknown, params: JsonObject, signal: AbortSignal): Promise<object> {
     const fresh = { cacheMode: 'refresh', signal } as const;
     switch (contentMethods.find((known) => known === method)) {
       case 'resources/list':

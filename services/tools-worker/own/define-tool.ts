@@ -2,7 +2,7 @@ import type { ContentBlock } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { failedOutput, inputPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import { createFailedOutput, formatInputPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 
 // `z` is exported again, so that a tool's file needs only one import.
 export { z };
@@ -61,17 +61,17 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
   // A JSON Schema is JSON.
   return new OwnTool({ name, description, inputSchema: inputSchema as JsonObject }, async (input, context) => {
     const parsed = schema.safeParse(input);
-    if (!parsed.success) throw refusedInput(parsed.error);
+    if (!parsed.success) throw createRefusal(parsed.error);
     try {
-      return outputOf(await run(parsed.data, context));
+      return toOutput(await run(parsed.data, context));
     } catch (error) {
       if (context.signal.aborted) throw context.signal.reason;
-      return failedOutput(error instanceof Error ? error.message : String(error));
+      return createFailedOutput(error instanceof Error ? error.message : String(error));
     }
   });
 }
 
-function outputOf(returned: ToolReturn): ToolOutput {
+function toOutput(returned: ToolReturn): ToolOutput {
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }], isError: false };
   const { content, structuredContent, isError = false } = returned;
   if (!Array.isArray(content) || (structuredContent !== undefined && !isJsonObject(structuredContent))) {
@@ -81,8 +81,8 @@ function outputOf(returned: ToolReturn): ToolOutput {
 }
 
 /** Creates the error for an input that breaks a rule of its zod schema which JSON Schema cannot express. */
-function refusedInput({ issues }: z.ZodError): RouterError {
-  const param = inputPath(issues[0]?.path ?? []);
+function createRefusal({ issues }: z.ZodError): RouterError {
+  const param = formatInputPath(issues[0]?.path ?? []);
   return new RouterError('invalid_request', `Invalid value for '${param}': ${issues[0]?.message ?? 'invalid'}.`, {
     param,
   });

@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** Maximum number of files of a folder that are read. */
+/** Maximum number of files of a folder. Further files are ignored. */
 const maxFiles = 1000;
 
 export interface ToolFile {
   name: string;
   path: string;
-  /** Hexadecimal digits that change when the file changes, or any other file of the folder that it may import. */
+  /** Hexadecimal digits that change when the file changes, or a file of the folder that has no tool and may be imported. */
   version: string;
 }
 
 /**
- * Finds the files with tools, sorted by name. They are the TypeScript and JavaScript files directly in the folder, except declarations and
- * files whose names begin with `_` or `.`. Tools may import all other files.
+ * Finds the files with tools, sorted by name: the TypeScript and JavaScript files directly in the folder, except declarations and files
+ * whose names begin with `_` or `.`. Tools may import all other files.
  */
 export async function scanFolder(folder: string): Promise<ToolFile[]> {
-  const own: { name: string; path: string; state: string }[] = [];
-  const others: string[] = [];
+  const toolFiles: { name: string; path: string; state: string }[] = [];
+  const otherFiles: string[] = [];
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => !entry.isDirectory())
@@ -28,16 +28,16 @@ export async function scanFolder(folder: string): Promise<ToolFile[]> {
     .slice(0, maxFiles);
   for (const path of files) {
     const name = relative(folder, path);
-    const state = await stateOf(path);
+    const state = await readState(path);
     if (state === undefined) continue;
-    if (/^[^._/\\][^/\\]*(?<!\.d)\.(ts|mts|js|mjs)$/.test(name)) own.push({ name, path, state });
-    else others.push(`${name} ${state}`);
+    if (/^[^._/\\][^/\\]*(?<!\.d)\.(ts|mts|js|mjs)$/.test(name)) toolFiles.push({ name, path, state });
+    else otherFiles.push(`${name} ${state}`);
   }
-  return own.map(({ name, path, state }) => ({ name, path, version: digest([state, ...others]) }));
+  return toolFiles.map(({ name, path, state }) => ({ name, path, version: computeDigest([state, ...otherFiles]) }));
 }
 
 /** Returns the file's state; undefined if it was removed after it was listed. */
-async function stateOf(path: string): Promise<string | undefined> {
+async function readState(path: string): Promise<string | undefined> {
   const facts = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -45,6 +45,6 @@ async function stateOf(path: string): Promise<string | undefined> {
   return facts?.isFile() ? `${facts.mtimeNs} ${facts.size} ${facts.ino}` : undefined;
 }
 
-function digest(parts: readonly string[]): string {
+function computeDigest(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
 }

@@ -5,15 +5,15 @@ import type { Logger } from '#shared/core/log.ts';
 import type { ToolSource } from '../name-tools.ts';
 import { OwnTool } from './define-tool.ts';
 import { scanFolder, type ToolFile } from './scan-folder.ts';
-import { hookToolModules, versionedUrl } from './tool-module-hook.ts';
+import { hookToolModules, createVersionedUrl } from './tool-module-hook.ts';
 
-/** Milliseconds between two scans of the folder. It is scanned because change notifications do not work on network disks and mounts. */
+/** Milliseconds between two scans of the folder. Scans are used because change notifications do not work on network disks and mounts. */
 const pollMs = 500;
 
 /** Maximum milliseconds for loading a file, which could wait forever at its top level. */
 const loadMs = 10_000;
 
-interface Loaded {
+interface LoadedFile {
   version: string;
   /** The tool of the last version of the file that could be loaded. */
   tool: OwnTool | undefined;
@@ -28,7 +28,7 @@ export class ToolFolder implements ToolSource {
   readonly available = true;
   readonly #folder: string;
   readonly #log: Logger;
-  readonly #loaded = new Map<string, Loaded>();
+  readonly #loadedFiles = new Map<string, LoadedFile>();
   readonly #closing = new AbortController();
   readonly #unhook: () => void;
   #polling: Promise<void> | undefined;
@@ -41,11 +41,11 @@ export class ToolFolder implements ToolSource {
   }
 
   get tools(): readonly OwnTool[] {
-    return [...this.#loaded.values()].flatMap(({ tool }) => tool ?? []);
+    return [...this.#loadedFiles.values()].flatMap(({ tool }) => tool ?? []);
   }
 
   /**
-   * Loads the tools, and from then on loads changed ones again.
+   * Loads the tools, and from then on loads a tool again when its file has changed.
    * @param onChange called when the tools have changed
    */
   async start(onChange: () => void): Promise<void> {
@@ -72,23 +72,23 @@ export class ToolFolder implements ToolSource {
     const files = await this.#scan();
     if (!files) return false;
     let changed = false;
-    for (const name of this.#gone(files)) {
-      this.#loaded.delete(name);
+    for (const name of this.#findRemovedFiles(files)) {
+      this.#loadedFiles.delete(name);
       changed = true;
     }
     for (const file of files) {
-      const known = this.#loaded.get(file.name);
-      if (known?.version === file.version) continue;
+      const loadedFile = this.#loadedFiles.get(file.name);
+      if (loadedFile?.version === file.version) continue;
       const tool = await this.#load(file);
-      this.#loaded.set(file.name, { version: file.version, tool: tool ?? known?.tool });
+      this.#loadedFiles.set(file.name, { version: file.version, tool: tool ?? loadedFile?.tool });
       changed ||= tool !== undefined;
     }
     return changed;
   }
 
-  #gone(files: readonly ToolFile[]): string[] {
+  #findRemovedFiles(files: readonly ToolFile[]): string[] {
     const names = new Set(files.map(({ name }) => name));
-    return [...this.#loaded.keys()].filter((name) => !names.has(name));
+    return [...this.#loadedFiles.keys()].filter((name) => !names.has(name));
   }
 
   /** Lists the files; undefined for a folder that cannot be read, whose tools then stay. The same reason is logged only once. */
@@ -108,22 +108,22 @@ export class ToolFolder implements ToolSource {
   }
 
   async #load({ name, path, version }: ToolFile): Promise<OwnTool | undefined> {
-    const time = new AbortController();
+    const timer = new AbortController();
     try {
-      const late = sleep(loadMs, undefined, { signal: time.signal }).then(() => {
+      const timeLimit = sleep(loadMs, undefined, { signal: timer.signal }).then(() => {
         throw new Error(`it was not loaded within ${loadMs / 1000} seconds`);
       });
-      const loading = import(versionedUrl(pathToFileURL(path).href, version)) as Promise<{ tool?: unknown }>;
-      const { tool } = await Promise.race([loading, late]);
+      const loading = import(createVersionedUrl(pathToFileURL(path).href, version)) as Promise<{ tool?: unknown }>;
+      const { tool } = await Promise.race([loading, timeLimit]);
       if (!(tool instanceof OwnTool)) throw new Error('it does not export a `tool` made with defineTool');
       this.#log.info({ file: name, tool: tool.name }, 'tool loaded');
       return tool;
     } catch (error) {
-      const kept = this.#loaded.get(name)?.tool?.name;
+      const kept = this.#loadedFiles.get(name)?.tool?.name;
       this.#log.error({ err: error, file: name, kept }, 'a tool could not be loaded');
       return undefined;
     } finally {
-      time.abort();
+      timer.abort();
     }
   }
 }

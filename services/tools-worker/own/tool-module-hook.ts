@@ -1,28 +1,29 @@
 import { registerHooks } from 'node:module';
 
 /** Name of the module that a tool's file imports, whatever its folder. */
-const specifier = 'model-router/tool';
-const target = new URL('define-tool.ts', import.meta.url).href;
+const toolModuleName = 'model-router/tool';
+const toolModuleUrl = new URL('define-tool.ts', import.meta.url).href;
 
 /** Query string that makes each version of a file a module of its own. */
 const versionQuery = /\?rtr-version=[\da-f]+$/;
 
 /**
- * Makes `model-router/tool` importable from the files of a folder. When such a file imports another one of the folder, its version is added
- * to the URL of the other file. Node's module cache has no other way to load a file again.
+ * Makes `model-router/tool` importable from the files of a folder. When such a file imports another file of the folder, the version of the
+ * importing file is added to the URL of the imported file. Node's module cache has no other way to load a file again.
  * @param folder URL of the folder, ending with a slash
  * @returns a function that removes the hook
  */
 export function hookToolModules(folder: string): () => void {
   const hooks = registerHooks({
-    resolve: (wanted, context, nextResolve) => {
-      if (wanted === specifier) return { url: target, format: 'module-typescript', shortCircuit: true };
-      const resolved = nextResolve(wanted, context);
+    resolve: (requestedModule, context, nextResolve) => {
+      if (requestedModule === toolModuleName)
+        return { url: toolModuleUrl, format: 'module-typescript', shortCircuit: true };
+      const resolvedModule = nextResolve(requestedModule, context);
       const [version] = versionQuery.exec(context.parentURL ?? '') ?? [];
-      const isOwn = resolved.url.startsWith(folder) && !resolved.url.includes('/node_modules/');
-      return version !== undefined && isOwn && !versionQuery.test(resolved.url)
-        ? { ...resolved, url: resolved.url + version }
-        : resolved;
+      const isInFolder = resolvedModule.url.startsWith(folder) && !resolvedModule.url.includes('/node_modules/');
+      return version !== undefined && isInFolder && !versionQuery.test(resolvedModule.url)
+        ? { ...resolvedModule, url: resolvedModule.url + version }
+        : resolvedModule;
     },
   });
   return () => hooks.deregister();
@@ -32,6 +33,6 @@ export function hookToolModules(folder: string): () => void {
  * Returns the URL of one version of a file.
  * @param version hexadecimal digits
  */
-export function versionedUrl(file: string, version: string): string {
+export function createVersionedUrl(file: string, version: string): string {
   return `${file}?rtr-version=${version}`;
 }

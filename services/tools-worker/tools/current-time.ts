@@ -4,7 +4,7 @@ import { defineTool, z, type OwnTool } from '../own/define-tool.ts';
  * Creates the tool `current_time`.
  * @param now returns the time, in milliseconds since 1970
  */
-export function currentTime(now: () => number = Date.now): OwnTool {
+export function createCurrentTime(now: () => number = Date.now): OwnTool {
   return defineTool({
     name: 'current_time',
     description: 'Returns the current date, time and weekday, in UTC or in a given time zone.',
@@ -19,7 +19,12 @@ export function currentTime(now: () => number = Date.now): OwnTool {
     }),
     run: ({ timezone }) => {
       const at = new Date(now());
-      const time = { iso: isoIn(at, timezone), timezone, weekday: weekdayIn(at, timezone), unix_ms: at.getTime() };
+      const time = {
+        iso: formatIso(at, timezone),
+        timezone,
+        weekday: formatWeekday(at, timezone),
+        unix_ms: at.getTime(),
+      };
       return {
         content: [{ type: 'text', text: `${time.iso} (${time.weekday}, ${timezone})` }],
         structuredContent: time,
@@ -38,7 +43,7 @@ function isTimeZone(timeZone: string): boolean {
 }
 
 /** Returns the time in ISO 8601, to the second, with the zone's offset. */
-function isoIn(at: Date, timeZone: string): string {
+function formatIso(at: Date, timeZone: string): string {
   // The Swedish locale is used because its dates have the form of ISO 8601.
   const local = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(at);
   const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(at);
@@ -46,6 +51,6 @@ function isoIn(at: Date, timeZone: string): string {
   return `${local.replace(' ', 'T')}${offset}`;
 }
 
-function weekdayIn(at: Date, timeZone: string): string {
+function formatWeekday(at: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en', { timeZone, weekday: 'long' }).format(at);
 }

@@ -6,7 +6,7 @@ import { defineTool, z, type OwnTool, type ToolReturn } from '../own/define-tool
 
 const timeoutMs = 20_000;
 const maxBytes = 4 * 1024 * 1024;
-const usualCharacters = 50_000;
+const defaultCharacters = 50_000;
 
 const textTypes =
   /^(text\/.*|application\/(.*\+)?(json|xml|javascript|yaml|x-yaml|toml|x-ndjson|x-www-form-urlencoded))$/;
@@ -15,9 +15,9 @@ const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 
 /**
  * Creates the tool `http_fetch`, which gets a page, a document or an image with GET, from public addresses only.
- * @param options only tests set them
+ * @param options set only by tests
  */
-export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'lookup'> = {}): OwnTool {
+export function createHttpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'lookup'> = {}): OwnTool {
   const headers = {
     'user-agent': `model-router/${version}`,
     accept: 'text/*, application/json, image/*;q=0.8, */*;q=0.5',
@@ -38,7 +38,7 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
         .int()
         .min(1)
         .max(maxBytes)
-        .default(usualCharacters)
+        .default(defaultCharacters)
         .describe('Text is cut off after so many characters'),
       allowed_domains: domains.describe(
         'Only pages of these domains, and of domains below them, are fetched, after redirects too; `example.com/blog` allows a path',
@@ -46,15 +46,15 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
       blocked_domains: domains.describe('Pages of these domains are not fetched'),
     }),
     run: ({ url, max_characters: maxCharacters, allowed_domains: allowed, blocked_domains: blocked }, { signal }) => {
-      const allows = domainFilter(allowed, blocked);
+      const isAllowedUrl = domainFilter(allowed, blocked);
       const address = new URL(url);
       return publicFetch(
         address,
-        (answer) => read(answer, maxCharacters),
+        (answer) => readAnswer(answer, maxCharacters),
         signal,
-        allows && (({ href }) => allows(href)),
+        isAllowedUrl && (({ href }) => isAllowedUrl(href)),
       ).catch((error: unknown) => {
-        if (error instanceof PublicFetchError) return failure(error);
+        if (error instanceof PublicFetchError) return toFailedOutput(error);
         throw error;
       });
     },
@@ -62,14 +62,14 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
 }
 
 /** Returns the output for a failed fetch: the reason, and the URL of the page that was refused, if that is the reason. */
-function failure({ message, refused }: PublicFetchError): ToolReturn {
+function toFailedOutput({ message, refused }: PublicFetchError): ToolReturn {
   const content = [{ type: 'text' as const, text: `It was not fetched: ${message}.` }];
   return { content, ...(refused && { structuredContent: { url: refused.href } }), isError: true };
 }
 
-async function read(answer: Parameters<typeof readBounded>[0], maxCharacters: number): Promise<ToolReturn> {
+async function readAnswer(answer: Parameters<typeof readBounded>[0], maxCharacters: number): Promise<ToolReturn> {
   const { status, url, headers } = answer;
-  const [type, charset] = mediaType(headers['content-type']);
+  const [type, charset] = readMediaType(headers['content-type']);
   const facts = { url: url.href, status, content_type: type };
   const body = await readBounded(answer, maxBytes);
   if (imageTypes.has(type) && status === 200) {
@@ -80,12 +80,14 @@ async function read(answer: Parameters<typeof readBounded>[0], maxCharacters: nu
   }
   if (body.length > 0 && !textTypes.test(type))
     throw new PublicFetchError(`it is no text but ${type || 'of unknown type'}`);
-  const text = decode(body, charset);
-  const shown = text.slice(0, maxCharacters);
+  const text = decodeText(body, charset);
+  const shownText = text.slice(0, maxCharacters);
   return {
     // The page that comes with an error status is shown, because it may contain the reason.
-    content: [{ type: 'text', text: status < 400 ? shown : `The server answered with status ${status}.\n\n${shown}` }],
-    structuredContent: { ...facts, truncated: shown.length < text.length },
+    content: [
+      { type: 'text', text: status < 400 ? shownText : `The server answered with status ${status}.\n\n${shownText}` },
+    ],
+    structuredContent: { ...facts, truncated: shownText.length < text.length },
     isError: status >= 400,
   };
 }
@@ -96,13 +98,13 @@ function isHttp(text: string): boolean {
 }
 
 /** Returns a media type in lower case, and its charset parameter. */
-function mediaType(contentType = ''): [string, string | undefined] {
+function readMediaType(contentType = ''): [string, string | undefined] {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map((parameter) => /^\s*charset="?([^"\s]+)"?\s*$/.exec(parameter)?.[1]).find(Boolean);
   return [type.trim(), charset];
 }
 
-function decode(body: Buffer, charset = 'utf-8'): string {
+function decodeText(body: Buffer, charset = 'utf-8'): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch (error) {

@@ -32,7 +32,7 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
   const guard = new ProcessGuard(root, process.env['PATH']);
   const { cli, program } = selectCli(kind, command);
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
-  const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
+  const starter = new ProcessStarter({ command: program, guard, environment, furtherVariables: options.further ?? [] });
   const reports: boolean[] = [];
   const logins: string[] = [];
   const served = await cli.serve({
@@ -45,13 +45,13 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
     startMs: options.startMs ?? 20_000,
     timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
     usageChunk: false,
-    login: { recordAccepted: () => void logins.push('accepted'), refused: () => void logins.push('refused') },
+    login: { recordAccepted: () => void logins.push('accepted'), recordRefused: () => void logins.push('refused') },
     log,
     onHealth: (healthy) => reports.push(healthy),
   });
   return {
     /** Returns the number of processes that are ready for a conversation. */
-    ready: () => served.counts().ready,
+    ready: () => served.countProcesses().ready,
     capabilities: served.capabilities,
     /** Reports of its health, in order. */
     reports,

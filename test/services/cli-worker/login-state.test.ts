@@ -26,7 +26,7 @@ afterEach(() => {
 describe('a login that the upstream refuses', () => {
   it('makes the worker take no jobs, and announce until when', () => {
     expect(login.restrictFacts(facts)).toEqual(facts);
-    login.refused();
+    login.recordRefused();
     const resumesAt = Date.now() + 60_000;
     expect(login.restrictFacts(facts)).toEqual({ ...facts, accepting: false, reason: 'failing: login', resumesAt });
     expect(changes).toBe(1);
@@ -34,20 +34,20 @@ describe('a login that the upstream refuses', () => {
 
   it('is tried again after a minute, then after two, and after one once it was accepted', () => {
     for (const minutes of [1, 2, 4, 8, 8]) {
-      login.refused();
+      login.recordRefused();
       vi.advanceTimersByTime(minutes * 60_000 - 1_000);
       expect(login.restrictFacts(facts).accepting).toBe(false);
       vi.advanceTimersByTime(1_000);
       expect(login.restrictFacts(facts)).toEqual(facts);
     }
     login.recordAccepted();
-    login.refused();
+    login.recordRefused();
     vi.advanceTimersByTime(60_000);
     expect(login.restrictFacts(facts).accepting).toBe(true);
   });
 
   it('is tried again as soon as a person has signed in anew', () => {
-    login.refused();
+    login.recordRefused();
     vi.advanceTimersByTime(5_000);
     expect(login.restrictFacts(facts).accepting).toBe(false);
     utimesSync(file, new Date(), new Date(Date.now() + 5_000));

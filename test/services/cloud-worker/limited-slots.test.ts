@@ -17,47 +17,47 @@ afterEach(() => {
 
 const full = { slots: 10, accepting: true };
 const requests = (remaining: number, resetMs: number, limit: number | undefined = 100): RateLimit => {
-  return { name: 'requests', of: 'requests', limit, remaining, resetMs };
+  return { name: 'requests', unit: 'requests', limit, remaining, resetMs };
 };
 const tokens = (remaining: number, resetMs: number): RateLimit => {
-  return { name: 'tokens', of: 'tokens', limit: 1000, remaining, resetMs };
+  return { name: 'tokens', unit: 'tokens', limit: 1000, remaining, resetMs };
 };
 
 describe('a limit', () => {
   it('changes nothing while enough is left of it', () => {
-    limited.update([requests(10, 1000), tokens(500, 1000)]);
+    limited.applyLimits([requests(10, 1000), tokens(500, 1000)]);
     expect(changes).toEqual([]);
   });
 
   it('allows only as many jobs as requests are left, until its window resets', () => {
-    limited.update([requests(4, 2000, undefined)]);
+    limited.applyLimits([requests(4, 2000, undefined)]);
     expect(limited.allowance).toEqual({ slots: 4, accepting: true });
     vi.advanceTimersByTime(2001);
     expect(limited.allowance).toEqual(full);
   });
 
   it('reduces the slots in its last tenth, but not to zero', () => {
-    limited.update([tokens(50, 1000)]);
+    limited.applyLimits([tokens(50, 1000)]);
     expect(limited.allowance.slots).toBe(5);
-    limited.update([tokens(1, 1000)]);
+    limited.applyLimits([tokens(1, 1000)]);
     expect(limited.allowance).toEqual({ slots: 1, accepting: true });
   });
 
   it('stops everything when nothing is left', () => {
-    limited.update([tokens(0, 3000)]);
+    limited.applyLimits([tokens(0, 3000)]);
     expect(limited.allowance.accepting).toBe(false);
     vi.advanceTimersByTime(3001);
     expect(limited.allowance).toEqual(full);
-    limited.update([requests(0, 7_200_000)]);
+    limited.applyLimits([requests(0, 7_200_000)]);
     expect((limited.allowance.resumesAt ?? 0) - Date.now()).toBe(7_200_000);
     vi.advanceTimersByTime(60_001);
     expect(limited.allowance).toEqual(full);
   });
 
   it('stops applying when enough is left again, and the strictest of several applies', () => {
-    limited.update([requests(2, 5000), tokens(35, 1000)]);
+    limited.applyLimits([requests(2, 5000), tokens(35, 1000)]);
     expect(limited.allowance.slots).toBe(2);
-    limited.update([requests(90, 5000)]);
+    limited.applyLimits([requests(90, 5000)]);
     expect(limited.allowance.slots).toBe(3);
     vi.advanceTimersByTime(1001);
     expect(limited.allowance).toEqual(full);

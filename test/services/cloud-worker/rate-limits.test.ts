@@ -15,8 +15,8 @@ describe('rate limits in headers', () => {
       'anthropic-ratelimit-unified-reset': '1795262400',
     };
     expect(readRateLimits(headers, now)).toEqual([
-      { name: 'requests', of: 'requests', limit: 50, remaining: 0, resetMs: 30_000 },
-      { name: 'output-tokens', of: 'tokens', limit: 8000, remaining: 7000, resetMs: 0 },
+      { name: 'requests', unit: 'requests', limit: 50, remaining: 0, resetMs: 30_000 },
+      { name: 'output-tokens', unit: 'tokens', limit: 8000, remaining: 7000, resetMs: 0 },
     ]);
   });
 
@@ -38,13 +38,13 @@ describe('rate limits in headers', () => {
       'x-ratelimit-reset-tokens': reset,
     };
     expect(readRateLimits(headers, now)).toEqual([
-      { name: 'tokens', of: 'tokens', limit: 1000, remaining: 10.5, resetMs },
+      { name: 'tokens', unit: 'tokens', limit: 1000, remaining: 10.5, resetMs },
     ]);
   });
 
   it('may lack name, limit and reset', () => {
     expect(readRateLimits({ 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '2' }, now)).toEqual([
-      { name: 'requests', of: 'requests', limit: undefined, remaining: 4, resetMs: 2000 },
+      { name: 'requests', unit: 'requests', limit: undefined, remaining: 4, resetMs: 2000 },
     ]);
     expect(readRateLimits({ 'x-ratelimit-remaining-req-second': '4' }, now)).toMatchObject([{ resetMs: 1000 }]);
   });

@@ -73,7 +73,7 @@ describe('a request to an engine', () => {
     const usual = await sent({});
     expect(usual).toMatchObject({ top_k: 3 });
     for (const name of Object.keys(steering)) expect(usual).not.toHaveProperty(name);
-    const steered = await sent({ passedFields: ['priority'] });
+    const steered = await sent({ allowedSteeringFields: ['priority'] });
     expect(steered).toMatchObject({ priority: -9 });
     expect(steered).not.toHaveProperty('lora_path');
   });

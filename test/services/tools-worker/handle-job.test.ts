@@ -17,8 +17,8 @@ async function runJob(run: Run, settings: Settings = {}): Promise<string> {
   const { timeoutMs = 20_000, stream = false, signal = new AbortController().signal, check } = settings;
   const tool: Tool = { name: 'tool', description: '', inputSchema: {}, run };
   const handle = createHandleJob({
-    tools: { get: () => tool, checkOf: () => async (_, bytes) => check?.(bytes) },
-    connected: { run: () => run },
+    tools: { get: () => tool, findCheck: () => async (_, bytes) => check?.(bytes) },
+    linkedServers: { findRun: () => run },
     timeoutMs,
     maxOutputBytes: 200,
   });

@@ -14,7 +14,7 @@ function source(prefix: string | undefined, names: string[], available = true, s
 }
 
 function namesOf(...sources: ToolSource[]): Record<string, string> {
-  const { named } = nameTools(sources);
+  const { toolsByName: named } = nameTools(sources);
   return Object.fromEntries([...named.values()].map(({ name, tool }) => [name, tool.description]));
 }
 
@@ -28,7 +28,10 @@ describe('the names of tools', () => {
   });
 
   it('include the server that they belong to', () => {
-    const { named } = nameTools([source(undefined, ['time']), source('my-wiki', ['find'], true, 'my wiki')]);
+    const { toolsByName: named } = nameTools([
+      source(undefined, ['time']),
+      source('my-wiki', ['find'], true, 'my wiki'),
+    ]);
     expect([...named.values()].map(({ server }) => server)).toEqual([undefined, 'my wiki']);
   });
 
@@ -48,7 +51,7 @@ describe('the names of tools', () => {
   });
 
   it('stay the same while a server is not available', () => {
-    const { named } = nameTools([source('a', ['search']), source('b', ['search'], false)]);
+    const { toolsByName: named } = nameTools([source('a', ['search']), source('b', ['search'], false)]);
     expect([...named.values()].map(({ name, available }) => [name, available])).toEqual([
       ['a_search', true],
       ['b_search', false],
@@ -57,13 +60,13 @@ describe('the names of tools', () => {
 
   it('belong to the first tool when the prefix does not make them unique', () => {
     const own = source(undefined, ['time']);
-    const { named, dropped } = nameTools([own, own, source('a', ['x', 'x'])]);
+    const { toolsByName: named, dropped } = nameTools([own, own, source('a', ['x', 'x'])]);
     expect([...named.keys()]).toEqual(['time', 'x']);
     expect(dropped).toEqual(['time', 'x']);
   });
 
   it('are made valid for all formats, and keep the original names beside', () => {
-    const { named } = nameTools([source('a', ['files.read', 'list']), source('b.c', ['list', 'x y'])]);
+    const { toolsByName: named } = nameTools([source('a', ['files.read', 'list']), source('b.c', ['list', 'x y'])]);
     expect([...named.values()].map(({ name, givenName }) => [name, givenName])).toEqual([
       ['files_read', 'files.read'],
       ['a_list', undefined],

@@ -22,7 +22,7 @@ function start() {
     await call.promise;
     return jobDone;
   };
-  const watched = breaker.watch(handler);
+  const watched = breaker.limitCalls(handler);
   /** Begins a call. Resolves with its error's code, or `served`. */
   const call = (name = 'search', signal = never): Promise<string> =>
     watched({ model: name } as GrantedJob, { head: () => undefined, write: () => undefined }, signal).then(
@@ -34,7 +34,7 @@ function start() {
     calls.at(-1)?.reject(new RouterError(code, 'It failed.'));
     expect(await called).toBe(code);
   };
-  const offered = () => breaker.restrict(tools).map(({ name }) => name);
+  const offered = () => breaker.selectAccepting(tools).map(({ name }) => name);
   /** Makes a tool fail until it is not announced, and waits until its pause is over. */
   const pause = async (): Promise<void> => {
     for (let at = 0; at < 3; at += 1) await fail();

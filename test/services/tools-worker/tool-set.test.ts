@@ -54,9 +54,9 @@ describe("the set of a worker's tools", () => {
     const odd = tool('odd', { type: 'any' });
     const unknown = tool('unknown', { properties: { a: { $ref: 'https://x.test/y' } } });
     const set = new ToolSet([sourceOf(odd, unknown)], log);
-    for (const each of [odd, unknown]) await expect(set.checkOf(each)({ whatever: 1 }, 20)).resolves.toBeUndefined();
+    for (const each of [odd, unknown]) await expect(set.findCheck(each)({ whatever: 1 }, 20)).resolves.toBeUndefined();
     const good = tool('good', { type: 'object', required: ['a'] });
-    await expect(set.checkOf(good)({}, 2)).rejects.toThrow('input.a');
-    expect(set.checkOf(good)).toBe(set.checkOf(good));
+    await expect(set.findCheck(good)({}, 2)).rejects.toThrow('input.a');
+    expect(set.findCheck(good)).toBe(set.findCheck(good));
   });
 });

@@ -12,16 +12,16 @@ import { readClaudeRequest, type ClaudeRequest, type ClientParams } from './clau
 export const claudeDialogue: Dialogue<ClaudeRequest, JsonObject> = {
   upstream: messagesUpstream,
   translations: [
-    forClaude(chatToMessages, { turns: 'messages', format: 'response_format' }),
-    forClaude(messagesToMessages, { turns: 'messages', format: 'output_config.format' }),
-    forClaude(responsesToMessages, { turns: 'input', format: 'text.format' }),
+    adaptTranslation(chatToMessages, { turns: 'messages', format: 'response_format' }),
+    adaptTranslation(messagesToMessages, { turns: 'messages', format: 'output_config.format' }),
+    adaptTranslation(responsesToMessages, { turns: 'input', format: 'text.format' }),
   ],
-  event: (event) => JSON.stringify(event),
+  encodePiece: (event) => JSON.stringify(event),
   encodeEnd: () => [],
   encodeWhole: assembleMessage,
 };
 
-function forClaude(translation: Translation, params: ClientParams): Translation<ClaudeRequest> {
+function adaptTranslation(translation: Translation, params: ClientParams): Translation<ClaudeRequest> {
   return {
     ...translation,
     passesHeaders: false,

@@ -19,20 +19,20 @@ export interface ClaudeRequest {
   /** The last turn, which is a user turn. */
   question: MessagesBlock[];
   tools: string[];
-  thinks: boolean;
+  isThinking: boolean;
   /** Fields of the upstream's request that Claude Code sends on unchanged. */
   fields: JsonObject;
 }
 
-/** The client format's names of fields, for errors. */
+/** Names of fields in the client's format, for errors. */
 export interface ClientParams {
   turns: string;
   format: string;
 }
 
 /**
- * Fields of a request in the `messages` format that Claude Code cannot send to its upstream, with what they ask for. Requests with them are
- * refused, because the answer would be wrong.
+ * Fields of a request in the `messages` format that Claude Code cannot send to its upstream, with what they ask for. A request with one
+ * of these fields is refused, because the answer would be wrong.
  */
 const refusedFields: Readonly<Record<string, string>> = {
   mcp_servers: 'MCP servers that the upstream connects to',
@@ -48,43 +48,43 @@ const passedFields = [
 
 /**
  * Reads a request in the messages format into a request to Claude Code.
- * @throws RouterError `unsupported_parameter` with the field that Claude Code cannot serve
+ * @throws RouterError `unsupported_parameter` that names the field that Claude Code cannot serve
  */
 export function readClaudeRequest(body: JsonObject, traits: ModelTraits, params: ClientParams): ClaudeRequest {
-  const request = withOutputConfig(expandSummary(body as MessagesRequest));
+  const request = moveOutputFormat(expandSummary(body as MessagesRequest));
   const tools = resolveOfferedTools(request);
-  refuse(request, tools, traits, params);
+  assertServable(request, tools, traits, params);
   const system = systemTexts(request.system ?? '');
   const turns: Turn<MessagesBlock>[] = [];
   for (const [at, { role, content }] of request.messages.entries()) {
     if (role === 'system') system.push(...systemTexts(content));
-    else turns.push({ role, blocks: blocksOf(content, `messages.${at}.content`) });
+    else turns.push({ role, blocks: toBlocks(content, `messages.${at}.content`) });
   }
   const { thinking } = request;
-  const thinks =
+  const isThinking =
     requestsSomething(thinking ?? undefined) && !['disabled', 'between_tools'].includes(thinking?.type ?? '');
   return {
     model: traits.model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns, params.turns),
     tools: tools.map(({ name }) => name),
-    thinks,
+    isThinking,
     // If the client sets no budget, Claude Code decides how the model thinks.
     fields: {
-      ...fieldsOf(request),
+      ...pickPassedFields(request),
       ...(thinking?.type === 'enabled' && { thinking }),
-      ...(tools.length > 0 && { tools: tools.map(passedTool) }),
+      ...(tools.length > 0 && { tools: tools.map(removeUnsupportedFields) }),
     },
   };
 }
 
 /** Moves `output_format`, the older name, to `output_config.format`. */
-function withOutputConfig({ output_format: format, ...request }: MessagesRequest): MessagesRequest {
+function moveOutputFormat({ output_format: format, ...request }: MessagesRequest): MessagesRequest {
   if (format === undefined || format === null) return request;
   return { ...request, output_config: { format, ...request.output_config } };
 }
 
-function refuse(
+function assertServable(
   request: MessagesRequest,
   tools: readonly MessagesTool[],
   { takesTools, takesSchemas }: ModelTraits,
@@ -105,30 +105,30 @@ function refuse(
   }
 }
 
-function fieldsOf(request: MessagesRequest): JsonObject {
-  const requested = passedFields.filter((field) => requestsSomething(request[field]) || request[field] === 0);
-  return Object.fromEntries(requested.map((field) => [field, request[field] ?? null]));
+function pickPassedFields(request: MessagesRequest): JsonObject {
+  const requestedFields = passedFields.filter((field) => requestsSomething(request[field]) || request[field] === 0);
+  return Object.fromEntries(requestedFields.map((field) => [field, request[field] ?? null]));
 }
 
 /** Returns a tool without cache hints, and without fields that the upstream accepts only from clients that name a beta. */
-function passedTool(tool: MessagesTool): MessagesTool {
+function removeUnsupportedFields(tool: MessagesTool): MessagesTool {
   const {
     cache_control: _,
     defer_loading: _deferred,
     input_examples: _examples,
     allowed_callers: _callers,
-    ...kept
+    ...rest
   } = tool;
-  return tool.type?.startsWith('computer_') ? describedTool(kept) : kept;
+  return tool.type?.startsWith('computer_') ? describedTool(rest) : rest;
 }
 
-function blocksOf(content: string | readonly MessagesBlock[], param: string): MessagesBlock[] {
+function toBlocks(content: string | readonly MessagesBlock[], param: string): MessagesBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.flatMap((block, at) => blockOf(block, `${param}.${at}`));
+  return content.flatMap((block, at) => toBlock(block, `${param}.${at}`));
 }
 
-/** Drops cache hints, because Claude Code sets its own, and the upstream limits their number. */
-function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
+/** Drops cache hints, because Claude Code sets cache hints itself, and the upstream limits their number. */
+function toBlock(block: MessagesBlock, param: string): MessagesBlock[] {
   const { cache_control: _, ...kept } = block;
   switch (block.type) {
     case 'text':
@@ -140,8 +140,8 @@ function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
       return [kept];
     case 'tool_result': {
       const { content } = block;
-      const inner = Array.isArray(content) ? { content: blocksOf(content, `${param}.content`) } : {};
-      return [{ ...kept, ...inner } as MessagesBlock];
+      const nestedContent = Array.isArray(content) ? { content: toBlocks(content, `${param}.content`) } : {};
+      return [{ ...kept, ...nestedContent } as MessagesBlock];
     }
     case 'tool_reference':
       return [{ type: 'text', text: referenceText(block) }];
@@ -149,8 +149,8 @@ function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
     case 'redacted_thinking':
       return [];
     default: {
-      const hosted = hostedBlockText(block);
-      if (hosted !== undefined) return [{ type: 'text', text: hosted }];
+      const hostedText = hostedBlockText(block);
+      if (hostedText !== undefined) return [{ type: 'text', text: hostedText }];
       if (isToolChange(block)) return [];
       const type: string = block.type;
       if (type === 'search_result') return [kept];

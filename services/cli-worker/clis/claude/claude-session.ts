@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import { jsonLineReader } from '../../process/line-reader.ts';
+import { createJsonLineReader } from '../../process/line-reader.ts';
 import type { CliSession } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { ClaudeAnswer } from './claude-answer.ts';
@@ -13,8 +13,8 @@ import { ClientTools } from './client-tools.ts';
 const unreachableUrl = 'http://127.0.0.1:0';
 
 interface Expectation {
-  /** Returns whether the message ends the wait. An error that it throws fails the wait. */
-  match: (message: JsonObject) => boolean;
+  /** Returns whether the message ends the wait. If the function throws, the wait fails with that error. */
+  endsWait: (message: JsonObject) => boolean;
   fail: (error: unknown) => void;
 }
 
@@ -22,38 +22,40 @@ interface Expectation {
  * A conversation with a Claude Code process, over JSON lines.
  *
  * States: starting → ready (answers control requests) → prepared (has settings, tools and history) → asked → over. Claude Code adds an
- * assistant turn at once but queues a user turn. Therefore the session waits after each user turn for the message that confirms it.
+ * assistant turn at once but queues a user turn. Therefore the session waits after each user turn for the message that confirms the turn.
  */
 export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
   readonly process: CliProcess;
   readonly #startModel: string;
-  readonly #expected = new Set<Expectation>();
+  readonly #expectations = new Set<Expectation>();
   #tools = new ClientTools([]);
-  #requests = 0;
+  #requestCount = 0;
 
   constructor(process: CliProcess, startModel: string) {
     this.process = process;
     this.#startModel = startModel;
-    process.onOutput = jsonLineReader((message) => this.#onMessage(message));
-    void process.failure().then((error) => {
-      for (const { fail } of this.#expected) fail(error);
+    process.onOutput = createJsonLineReader((message) => this.#onMessage(message));
+    void process.waitForFailure().then((error) => {
+      for (const { fail } of this.#expectations) fail(error);
     });
   }
 
   /** Resolves when the process answers control requests. */
-  async ready(): Promise<void> {
-    await this.#control({ subtype: 'apply_flag_settings', settings: {} });
+  async waitUntilReady(): Promise<void> {
+    await this.#sendControlRequest({ subtype: 'apply_flag_settings', settings: {} });
   }
 
   async converse(request: ClaudeRequest, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<Outcome> {
-    const interrupt = (): void => this.#send(controlRequest('interrupt', { subtype: 'interrupt' }));
+    const interrupt = (): void => this.#send(createControlRequest('interrupt', { subtype: 'interrupt' }));
     signal.addEventListener('abort', interrupt, { once: true });
     try {
       signal.throwIfAborted();
       this.#tools = new ClientTools(request.tools);
       // Claude Code handles messages in order, so all of them are sent before the first is answered.
-      const set = Promise.all(settings(request, this.#startModel).map((each) => this.#control(each)));
-      const [outcome] = await Promise.all([this.#talk(request, onEvent, signal), set]);
+      const settingsAccepted = Promise.all(
+        createSettingRequests(request, this.#startModel).map((each) => this.#sendControlRequest(each)),
+      );
+      const [outcome] = await Promise.all([this.#ask(request, onEvent, signal), settingsAccepted]);
       return outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
@@ -62,13 +64,14 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
     }
   }
 
-  async #talk(
+  async #ask(
     { model, history, question, tools }: ClaudeRequest,
     onEvent: (event: JsonObject) => void,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const listed = tools.length === 0 ? undefined : this.#tools.listed;
-    if (listed) await Promise.race([listed, this.process.failure().then((error) => Promise.reject(error))]);
+    const toolsListed = tools.length === 0 ? undefined : this.#tools.whenListed;
+    if (toolsListed)
+      await Promise.race([toolsListed, this.process.waitForFailure().then((error) => Promise.reject(error))]);
     for (const { role, blocks } of history) {
       signal.throwIfAborted();
       if (role === 'user') await this.#addUserTurn(blocks);
@@ -77,38 +80,38 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
     }
     signal.throwIfAborted();
     const answer = new ClaudeAnswer((event) => {
-      if (event['type'] === 'message_start') this.#cutOff();
+      if (event['type'] === 'message_start') this.#disconnectUpstream();
       onEvent(event);
     });
-    const ended = this.#expect((message) => answer.push(message));
-    this.#send({ type: 'user', message: { role: 'user', content: question.map(asSpeech) } });
-    return ended;
+    const outcome = this.#expect((message) => answer.push(message));
+    this.#send({ type: 'user', message: { role: 'user', content: question.map(escapeCommand) } });
+    return outcome;
   }
 
   /**
    * Disconnects the process from its upstream for all requests after the one that is being answered. After some answers Claude Code sends
-   * another request within milliseconds, faster than it can be ended.
+   * another request within milliseconds, faster than the process can be ended.
    */
-  #cutOff(): void {
+  #disconnectUpstream(): void {
     const settings = { env: { ANTHROPIC_BASE_URL: unreachableUrl } };
-    this.#send(controlRequest('cut-off', { subtype: 'apply_flag_settings', settings }));
+    this.#send(createControlRequest('cut-off', { subtype: 'apply_flag_settings', settings }));
   }
 
-  /** Adds a user turn to the history. Claude Code does not answer it. */
+  /** Adds a user turn to the history. Claude Code does not answer that turn. */
   async #addUserTurn(content: MessagesBlock[]): Promise<void> {
     const turnEnded = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
-    this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
+    this.#send({ type: 'user', message: { role: 'user', content: content.map(escapeCommand) }, shouldQuery: false });
     await turnEnded;
   }
 
-  async #control(request: JsonObject & { subtype: string }): Promise<void> {
-    this.#requests += 1;
-    const id = `r${this.#requests}`;
-    const answered = this.#expect(({ type, response }) =>
+  async #sendControlRequest(request: JsonObject & { subtype: string }): Promise<void> {
+    this.#requestCount += 1;
+    const id = `r${this.#requestCount}`;
+    const responseMessage = this.#expect(({ type, response }) =>
       type === 'control_response' && isJsonObject(response) && response['request_id'] === id ? response : undefined,
     );
-    this.#send(controlRequest(id, request));
-    const { subtype, error } = await answered;
+    this.#send(createControlRequest(id, request));
+    const { subtype, error } = await responseMessage;
     if (subtype === 'success') return;
     throw new RouterError('upstream_failed', `The CLI refused '${request.subtype}'.`, { cause: error });
   }
@@ -120,18 +123,18 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
    * @throws RouterError if the process ends
    */
   async #expect<T>(read: (message: JsonObject) => T | undefined): Promise<T> {
-    if (this.process.hasEnded) throw await this.process.failure();
+    if (this.process.hasEnded) throw await this.process.waitForFailure();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const expectation: Expectation = {
-      match: (message) => {
+      endsWait: (message) => {
         const value = read(message);
         if (value !== undefined) resolve(value);
         return value !== undefined;
       },
       fail: reject,
     };
-    this.#expected.add(expectation);
-    return promise.finally(() => this.#expected.delete(expectation));
+    this.#expectations.add(expectation);
+    return promise.finally(() => this.#expectations.delete(expectation));
   }
 
   #onMessage(message: JsonObject): void {
@@ -139,9 +142,9 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
       this.#onRequest(message);
       return;
     }
-    for (const expectation of this.#expected) {
+    for (const expectation of this.#expectations) {
       try {
-        if (expectation.match(message)) return;
+        if (expectation.endsWait(message)) return;
       } catch (error) {
         expectation.fail(error);
         return;
@@ -149,12 +152,12 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
     }
   }
 
-  /** Refuses every request that needs a person. Does not answer calls of tools, because the client runs them. */
+  /** Refuses every request that needs a person. Does not answer calls of tools, because the client runs the tools. */
   #onRequest({ request_id: id, request }: JsonObject): void {
     const subtype = isJsonObject(request) ? request['subtype'] : undefined;
     if (subtype === 'can_use_tool') return;
-    const isOfTools = isJsonObject(request) && subtype === 'mcp_message' && isJsonObject(request['message']);
-    if (!isOfTools) {
+    const isToolListMessage = isJsonObject(request) && subtype === 'mcp_message' && isJsonObject(request['message']);
+    if (!isToolListMessage) {
       this.#respond({ subtype: 'error', request_id: id, error: 'Not supported.' });
       return;
     }
@@ -172,18 +175,18 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
 }
 
 /** Returns the control requests that prepare a conversation. None of them calls the upstream. */
-function settings(
-  { model, system, tools, thinks, fields }: ClaudeRequest,
+function createSettingRequests(
+  { model, system, tools, isThinking, fields }: ClaudeRequest,
   startModel: string,
 ): (JsonObject & { subtype: string })[] {
   return [
     {
       subtype: 'initialize',
-      // If the field were left out, Claude Code would use its own prompt. If it is empty, Claude Code uses none.
+      // If this field is empty, Claude Code uses no system prompt. Without the field, Claude Code would use its own.
       systemPrompt: system,
-      ...(tools.length > 0 && { sdkMcpServers: [ClientTools.server] }),
+      ...(tools.length > 0 && { sdkMcpServers: [ClientTools.serverName] }),
     },
-    ...(thinks ? [] : [{ subtype: 'set_max_thinking_tokens', max_thinking_tokens: 0 }]),
+    ...(isThinking ? [] : [{ subtype: 'set_max_thinking_tokens', max_thinking_tokens: 0 }]),
     {
       subtype: 'apply_flag_settings',
       settings: {
@@ -198,10 +201,10 @@ function settings(
 }
 
 /** Puts a space before a leading slash, which would begin a command to Claude Code. */
-function asSpeech(block: MessagesBlock): MessagesBlock {
+function escapeCommand(block: MessagesBlock): MessagesBlock {
   return block.type === 'text' && block.text.startsWith('/') ? { ...block, text: ` ${block.text}` } : block;
 }
 
-function controlRequest(id: string, request: JsonObject): JsonObject & { type: string } {
+function createControlRequest(id: string, request: JsonObject): JsonObject & { type: string } {
   return { type: 'control_request', request_id: id, request };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import type { Cli, SessionStart } from '../cli.ts';
+import type { Cli, StartOptions } from '../cli.ts';
 import { hasKey, logins } from '../logins.ts';
 import { claudeDialogue } from './claude-dialogue.ts';
 import type { ClaudeRequest } from './claude-request.ts';
@@ -7,7 +7,7 @@ import { ClaudeSession } from './claude-session.ts';
 import { probeClaude } from './probe-claude.ts';
 
 /** Variables with keys and addresses. Without a key, Claude Code uses the login in its own folder. */
-const allowed = [...logins.claude.keys, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'];
+const allowedVariables = [...logins.claude.keyVariables, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'];
 
 /**
  * Arguments that leave Claude Code only the model and the client's tools. It gets no tools of its own, no other MCP servers, no settings
@@ -19,35 +19,35 @@ const args = [
   ['--disable-slash-commands', '--no-session-persistence', '--permission-prompt-tool', 'stdio'],
 ].flat();
 
-/** Claude Code, driven over its streamed input. A process remembers its conversation, so it holds only one. */
+/** Claude Code, driven over its streamed input. A process remembers its conversation, so each process holds only one. */
 export const claude: Cli<ClaudeRequest, JsonObject> = {
   kind: 'claude',
   traceName: 'anthropic',
   capabilities: ['stream', 'vision', 'thinking'],
   dialogue: claudeDialogue,
-  singleUse: true,
+  isSingleUse: true,
   start: (options) => startClaude(options, {}),
   probe: (options) => probeClaude((set) => startClaude(options, set), options),
 };
 
-/** @param set variables that override those of the worker */
+/** @param overrides variables that override those of the worker */
 async function startClaude(
-  { starter, workspace, models, signal }: SessionStart,
-  set: Record<string, string>,
+  { starter, workspace, models, signal }: StartOptions,
+  overrides: Record<string, string>,
 ): Promise<ClaudeSession> {
   const [model] = models;
-  const has = (name: string): boolean => (set[name] ?? starter.variable(name)) !== undefined;
-  // This option leaves the text about this machine out of the model's prompt. It needs a key, because it also skips the login.
-  const bare = has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN');
-  const login = hasKey(logins.claude, starter.variable)
+  const isSet = (name: string): boolean => (overrides[name] ?? starter.readVariable(name)) !== undefined;
+  // `--bare` leaves the text about this machine out of the model's prompt. The option needs a key, because it also skips the login.
+  const isBare = isSet('ANTHROPIC_API_KEY') || isSet('ANTHROPIC_AUTH_TOKEN');
+  const loginVariables = hasKey(logins.claude, starter.readVariable)
     ? {}
-    : { CLAUDE_CONFIG_DIR: logins.claude.folder(starter.variable) };
+    : { CLAUDE_CONFIG_DIR: logins.claude.folder(starter.readVariable) };
   const process = starter.start({
-    args: [...args, '--model', model, ...(bare ? ['--bare'] : [])],
+    args: [...args, '--model', model, ...(isBare ? ['--bare'] : [])],
     workspace,
-    allowed,
+    allowedVariables,
     variables: {
-      ...login,
+      ...loginVariables,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
       // Otherwise Claude Code reads files of this machine that a client names with an @.
@@ -58,13 +58,13 @@ async function startClaude(
       CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
       // The client manages the history.
       DISABLE_COMPACT: '1',
-      // These two let the client's tools keep their names, and the model see all of them.
+      // These two variables let the client's tools keep their names, and the model see all of them.
       CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
       ENABLE_TOOL_SEARCH: 'false',
-      ...set,
+      ...overrides,
     },
   });
   const session = new ClaudeSession(process, model);
-  await process.killOnAbort(signal, () => session.ready());
+  await process.killOnAbort(signal, () => session.waitUntilReady());
   return session;
 }

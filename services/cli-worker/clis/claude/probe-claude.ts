@@ -8,14 +8,14 @@ import type { ClaudeRequest } from './claude-request.ts';
 /** Maximum milliseconds for the question and its answer. */
 const askMs = 10_000;
 
-const events: readonly (JsonObject & { type: string })[] = [
+const answerEvents: readonly (JsonObject & { type: string })[] = [
   { type: 'message_start', message: { id: 'msg_probe', type: 'message', role: 'assistant', content: [], usage: {} } },
   { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } },
   { type: 'message_stop' },
 ];
 
-const tool = { name: 'probe', description: 'A tool', input_schema: { type: 'object' } };
-const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
+const probeTool = { name: 'probe', description: 'A tool', input_schema: { type: 'object' } };
+const probeFormat = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
 
 /**
  * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it sends on the fields of a
@@ -27,34 +27,36 @@ export async function probeClaude(
   start: (set: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
-  const request = await probeUpstream(events, async (url) => {
+  const request = await probeUpstream(answerEvents, async (url) => {
     const session = await start({
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'probe',
       NO_PROXY: '127.0.0.1',
     });
     try {
-      const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
-      await session.process.killOnAbort(tooLate, () => session.converse(question(models[0]), ignore, tooLate));
+      const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+      await session.process.killOnAbort(abortOrTimeout, () =>
+        session.converse(createQuestion(models[0]), ignore, abortOrTimeout),
+      );
     } finally {
       await session.process.end();
     }
   });
-  const takesTools = isDeepStrictEqual(request['tools'], [tool]) && isJsonObject(request['tool_choice']);
+  const takesTools = isDeepStrictEqual(request['tools'], [probeTool]) && isJsonObject(request['tool_choice']);
   const takesFormats = isJsonObject(request['output_config']) && request['output_config']['format'] !== undefined;
   return [...(takesTools ? (['tools'] as const) : []), ...(takesFormats ? (['json'] as const) : [])];
 }
 
 function ignore(): void {}
 
-function question(model: string): ClaudeRequest {
+function createQuestion(model: string): ClaudeRequest {
   return {
     model,
     system: '',
     history: [],
     question: [{ type: 'text', text: 'Hello' }],
-    tools: [tool.name],
-    thinks: false,
-    fields: { tools: [tool], tool_choice: { type: 'any' }, output_config: { format } },
+    tools: [probeTool.name],
+    isThinking: false,
+    fields: { tools: [probeTool], tool_choice: { type: 'any' }, output_config: { format: probeFormat } },
   };
 }

@@ -15,23 +15,23 @@ export interface AnswerTools {
 /**
  * Reads the app server's notifications about one turn: pieces, calls of tools, token counts, and the end.
  *
- * The answer is complete when a response of the upstream with calls is complete, because the client runs the tools. Codex waits for their
- * results until the turn is interrupted.
+ * An answer with calls is complete when the upstream's response is complete, because the client runs the tools. Codex then waits for the
+ * tools' results until the turn is interrupted.
  */
 export class CodexAnswer {
   /** Undefined until the turn has begun. */
   turnId: string | undefined;
   /** How the turn ended. Rejects with a RouterError if it failed. */
-  readonly ended: Promise<Outcome>;
+  readonly finalOutcome: Promise<Outcome>;
   readonly #threadId: string;
   readonly #onPart: (part: AnswerPart) => void;
   readonly #tools: AnswerTools;
   /** Called when the answer is complete although the turn has not ended. */
-  readonly #onCalled: () => void;
+  readonly #onComplete: () => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
   #usage: Usage | undefined;
-  #shown = false;
-  #calls = 0;
+  #hasText = false;
+  #callCount = 0;
   #isComplete = false;
   /** When the account's used-up limits are reset, in seconds since 1970; undefined if none is known to be used up. */
   #resetsAt: number | undefined;
@@ -40,23 +40,23 @@ export class CodexAnswer {
     threadId: string,
     onPart: (part: AnswerPart) => void,
     tools: AnswerTools = { names: new Map(), parallel: true },
-    onCalled: () => void = () => undefined,
+    onComplete: () => void = () => undefined,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    this.ended = promise;
+    this.finalOutcome = promise;
     // The promise may reject before anything waits for it.
     promise.catch(() => undefined);
     this.#settle = { resolve, reject };
     this.#threadId = threadId;
     this.#onPart = onPart;
     this.#tools = tools;
-    this.#onCalled = onCalled;
+    this.#onComplete = onComplete;
   }
 
   /** Reads a notification. Ignores notifications about other threads. */
   push(method: string, params: JsonObject): void {
     // This notification concerns the account, not a thread.
-    if (method === 'account/rateLimits/updated') this.#resetsAt = resetOf(params['rateLimits']);
+    if (method === 'account/rateLimits/updated') this.#resetsAt = readResetTime(params['rateLimits']);
     if (params['threadId'] !== this.#threadId || (this.#isComplete && method !== 'turn/completed')) return;
     switch (method) {
       case 'turn/started':
@@ -64,57 +64,57 @@ export class CodexAnswer {
           this.turnId = params['turn']['id'];
         break;
       case 'item/agentMessage/delta':
-        this.#show('text', params['delta']);
+        this.#sendText('text', params['delta']);
         break;
       case 'item/reasoning/summaryTextDelta':
       case 'item/reasoning/textDelta':
-        this.#show('thinking', params['delta']);
+        this.#sendText('thinking', params['delta']);
         break;
       case 'item/completed':
-        // This message was not sent in pieces before.
-        if (!this.#shown && isJsonObject(params['item']) && params['item']['type'] === 'agentMessage') {
-          this.#show('text', params['item']['text']);
+        // A message that was not sent in pieces comes only as a whole.
+        if (!this.#hasText && isJsonObject(params['item']) && params['item']['type'] === 'agentMessage') {
+          this.#sendText('text', params['item']['text']);
         }
         break;
       case 'rawResponseItem/completed':
         // Items of the history belong to no turn.
-        if (params['turnId'] === this.turnId && isJsonObject(params['item'])) this.#call(params['item']);
+        if (params['turnId'] === this.turnId && isJsonObject(params['item'])) this.#sendCall(params['item']);
         break;
       case 'rawResponse/completed':
         this.#usage = readUsage(params['usage']) ?? this.#usage;
-        if (this.#calls === 0) break;
+        if (this.#callCount === 0) break;
         this.#isComplete = true;
-        this.#onCalled();
+        this.#onComplete();
         break;
       case 'thread/tokenUsage/updated':
         if (isJsonObject(params['tokenUsage'])) this.#usage = readUsage(params['tokenUsage']['last']);
         break;
       case 'turn/completed':
-        if (isJsonObject(params['turn'])) this.#end(params['turn']);
+        if (isJsonObject(params['turn'])) this.#settleTurn(params['turn']);
         break;
       default:
     }
   }
 
   /** Sends the client a call of one of its tools. Codex answers calls of its own tools. */
-  #call({ type, call_id: id, name: codexName, arguments: json }: JsonObject): void {
+  #sendCall({ type, call_id: id, name: codexName, arguments: json }: JsonObject): void {
     if (type !== 'function_call' || typeof id !== 'string' || typeof codexName !== 'string') return;
     const name = this.#tools.names.get(codexName);
-    if (name === undefined || (this.#calls > 0 && !this.#tools.parallel)) return;
-    this.#onPart({ kind: 'call', index: this.#calls, id, name, arguments: typeof json === 'string' ? json : '{}' });
-    this.#calls += 1;
+    if (name === undefined || (this.#callCount > 0 && !this.#tools.parallel)) return;
+    this.#onPart({ kind: 'call', index: this.#callCount, id, name, arguments: typeof json === 'string' ? json : '{}' });
+    this.#callCount += 1;
   }
 
-  #show(kind: TextPart['kind'], text: Json | undefined): void {
+  #sendText(kind: TextPart['kind'], text: Json | undefined): void {
     if (typeof text !== 'string' || text === '') return;
-    if (kind === 'text') this.#shown = true;
+    if (kind === 'text') this.#hasText = true;
     this.#onPart({ kind, text });
   }
 
-  #end({ status, error }: JsonObject): void {
+  #settleTurn({ status, error }: JsonObject): void {
     if (this.#isComplete) this.#settle.resolve({ finishReason: 'tool_calls', usage: this.#usage });
     else if (status === 'completed') this.#settle.resolve({ finishReason: 'stop', usage: this.#usage });
-    else this.#settle.reject(turnError(isJsonObject(error) ? error : {}, this.#resetsAt));
+    else this.#settle.reject(toTurnError(isJsonObject(error) ? error : {}, this.#resetsAt));
   }
 }
 
@@ -131,7 +131,7 @@ function readUsage(usage: Json | undefined): Usage | undefined {
 }
 
 /** HTTP statuses of Codex's kinds of errors. */
-const statuses: Readonly<Record<string, number>> = {
+const statusOfErrorKind: Readonly<Record<string, number>> = {
   usageLimitExceeded: 429,
   rateLimitExceeded: 429,
   serverOverloaded: 503,
@@ -141,29 +141,29 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 /** Returns when the account's used-up limits are reset, in seconds since 1970; undefined if none is used up. */
-function resetOf(limits: Json | undefined): number | undefined {
+function readResetTime(limits: Json | undefined): number | undefined {
   const { primary, secondary } = isJsonObject(limits) ? limits : {};
-  const ends = [primary, secondary].filter(isJsonObject).flatMap(({ usedPercent, resetsAt }) => {
+  const resetTimes = [primary, secondary].filter(isJsonObject).flatMap(({ usedPercent, resetsAt }) => {
     return typeof usedPercent === 'number' && usedPercent >= 100 && typeof resetsAt === 'number' ? [resetsAt] : [];
   });
-  return ends.length === 0 ? undefined : Math.max(...ends);
+  return resetTimes.length === 0 ? undefined : Math.max(...resetTimes);
 }
 
 /** @param resetsAt when the account's used-up limits are reset, in seconds since 1970 */
-function turnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: number | undefined): RouterError {
-  const sentence = typeof message === 'string' ? sentenceIn(message) : '';
+function toTurnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: number | undefined): RouterError {
+  const sentence = typeof message === 'string' ? readErrorText(message) : '';
   if (info === 'contextWindowExceeded') {
     return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });
   }
-  const status = statusOf(info) ?? (isBody(message) ? 400 : 502);
-  const isSpent = info === 'usageLimitExceeded' && resetsAt !== undefined;
-  const retryAfter = isSpent ? Math.max(1, Math.ceil(resetsAt - Date.now() / 1000)) : undefined;
+  const status = toStatus(info) ?? (isBody(message) ? 400 : 502);
+  const isUsedUp = info === 'usageLimitExceeded' && resetsAt !== undefined;
+  const retryAfter = isUsedUp ? Math.max(1, Math.ceil(resetsAt - Date.now() / 1000)) : undefined;
   return upstreamError({ status, message: sentence, retryAfter });
 }
 
-/** Returns the HTTP status for Codex's error info. That is a word, or an object whose only field may contain the status. */
-function statusOf(info: Json | undefined): number | undefined {
-  if (typeof info === 'string') return statuses[info];
+/** Returns the HTTP status for Codex's error info, which is a word, or an object whose only field may contain the status. */
+function toStatus(info: Json | undefined): number | undefined {
+  if (typeof info === 'string') return statusOfErrorKind[info];
   const [detail] = isJsonObject(info) ? Object.values(info) : [];
   const status = isJsonObject(detail) ? detail['httpStatusCode'] : undefined;
   return typeof status === 'number' ? status : undefined;
@@ -174,7 +174,7 @@ function isBody(message: Json | undefined): boolean {
   return typeof message === 'string' && message.startsWith('{');
 }
 
-function sentenceIn(message: string): string {
+function readErrorText(message: string): string {
   const error = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
   return error === undefined ? message : (JSON.parse(error) as string);
 }

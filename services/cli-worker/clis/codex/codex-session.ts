@@ -41,34 +41,39 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     });
   }
 
-  /** Starts the app server and a first thread, which takes four times as long as later ones. Resolves when both are done. */
-  async ready(model: string): Promise<void> {
+  /** Initializes the app server and starts a first thread, which takes four times as long as later threads. */
+  async initialize(model: string): Promise<void> {
     const clientInfo = { name: 'model-router', title: 'Model Router', version };
     await this.#peer.request('initialize', { clientInfo, capabilities: { experimentalApi: true } });
     this.#peer.notify('initialized', {});
-    this.#leave(await this.#startThread({ model, instructions: '', tools: [] }));
+    this.#dropThread(await this.#startThread({ model, instructions: '', tools: [] }));
   }
 
   /**
-   * Holds a conversation. If a model must think, and so refuses the effort `none` or `minimal`, requests the lowest effort that it accepts.
+   * Holds a conversation. If a model must think, and so refuses the effort `none` or `minimal`, requests the lowest effort that the model
+   * accepts.
    */
   async converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     const { model, effort } = request;
-    if (effort !== 'none' && effort !== 'minimal') return this.#converse(request, onPart, signal);
-    const known = this.#refusals.instead(model, effort);
-    if (known !== undefined) return this.#converse({ ...request, effort: known }, onPart, signal);
+    if (effort !== 'none' && effort !== 'minimal') return this.#holdConversation(request, onPart, signal);
+    const knownEffort = this.#refusals.instead(model, effort);
+    if (knownEffort !== undefined) return this.#holdConversation({ ...request, effort: knownEffort }, onPart, signal);
     try {
-      return await this.#converse(request, onPart, signal);
+      return await this.#holdConversation(request, onPart, signal);
     } catch (error) {
-      const instead = signal.aborted ? undefined : chooseAcceptedEffort(error, effort);
-      if (instead === undefined) throw error;
-      const outcome = await this.#converse({ ...request, effort: instead }, onPart, signal);
-      this.#refusals.note(model, effort, instead);
+      const acceptedEffort = signal.aborted ? undefined : chooseAcceptedEffort(error, effort);
+      if (acceptedEffort === undefined) throw error;
+      const outcome = await this.#holdConversation({ ...request, effort: acceptedEffort }, onPart, signal);
+      this.#refusals.note(model, effort, acceptedEffort);
       return outcome;
     }
   }
 
-  async #converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
+  async #holdConversation(
+    request: CodexRequest,
+    onPart: (part: AnswerPart) => void,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     signal.throwIfAborted();
     const { items, effort, schema, toolNames: names, parallelCalls: parallel } = request;
     const threadId = await this.#startThread(request);
@@ -80,9 +85,9 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     this.#answer = answer;
     signal.addEventListener('abort', interrupt, { once: true });
     try {
-      await this.#ask('thread/inject_items', { threadId, items });
+      await this.#request('thread/inject_items', { threadId, items });
       signal.throwIfAborted();
-      const started = await this.#ask('turn/start', {
+      const startedTurn = await this.#request('turn/start', {
         threadId,
         // The last turn is already in the history, exactly as the client sent it.
         input: [],
@@ -90,25 +95,26 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
         summary: effort === 'none' ? 'none' : 'auto',
         ...(schema !== undefined && { outputSchema: schema }),
       });
-      answer.turnId ??= idOf(started['turn']);
+      answer.turnId ??= readId(startedTurn['turn']);
       if (signal.aborted) interrupt();
-      return await Promise.race([answer.ended, this.#processFailure()]);
+      return await Promise.race([answer.finalOutcome, this.#rejectWhenProcessEnds()]);
     } finally {
       signal.removeEventListener('abort', interrupt);
       this.#answer = undefined;
-      this.#leave(threadId);
+      this.#dropThread(threadId);
     }
   }
 
   /**
-   * Makes the server drop a thread. Does not wait for that, because the thread is not saved and its notifications are ignored.
+   * Makes the server drop a thread. Does not wait for the server's answer, because the thread is not saved and its notifications are
+   * ignored.
    */
-  #leave(threadId: string): void {
+  #dropThread(threadId: string): void {
     this.#peer.request('thread/unsubscribe', { threadId }).catch(() => undefined);
   }
 
   async #startThread({ model, instructions, tools }: ThreadSettings): Promise<string> {
-    const { thread } = await this.#ask('thread/start', {
+    const { thread } = await this.#request('thread/start', {
       ...this.#threadOptions,
       model,
       // If this field were left out, Codex would use its own instructions.
@@ -122,14 +128,14 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
       experimentalRawEvents: true,
       ...(tools.length > 0 && { dynamicTools: tools.map((tool) => ({ type: 'function', ...tool })) }),
     }).catch((error: unknown) => {
-      throw tools.length > 0 ? toolsRefused(error) : error;
+      throw tools.length > 0 ? toToolsError(error) : error;
     });
-    const threadId = idOf(thread);
+    const threadId = readId(thread);
     if (threadId === undefined) throw new RouterError('upstream_failed', 'The CLI started no conversation.');
     return threadId;
   }
 
-  async #ask(method: string, params: JsonObject): Promise<JsonObject> {
+  async #request(method: string, params: JsonObject): Promise<JsonObject> {
     try {
       return await this.#peer.request(method, params);
     } catch (error) {
@@ -138,25 +144,25 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     }
   }
 
-  async #processFailure(): Promise<never> {
-    throw await this.process.failure();
+  async #rejectWhenProcessEnds(): Promise<never> {
+    throw await this.process.waitForFailure();
   }
 }
 
 /** Returns the client's error for a thread that Codex refused because of its tools. */
-function toolsRefused(error: unknown): unknown {
+function toToolsError(error: unknown): unknown {
   if (!(error instanceof RouterError && error.cause instanceof JsonRpcError)) return error;
   const message = `Unsupported value for 'tools': the agent that serves this request says: ${error.cause.message}`;
   return new RouterError('unsupported_parameter', message, { param: 'tools', cause: error });
 }
 
-/** Refuses permissions and every other request that needs a person. Leaves calls of tools unanswered, because the client runs them. */
+/** Refuses permissions and every other request that needs a person. Leaves calls of tools unanswered, because the client runs the tools. */
 function answerRequest(method: string): JsonObject | typeof unanswered | undefined {
   if (method === 'item/tool/call') return unanswered;
   if (method === 'applyPatchApproval' || method === 'execCommandApproval') return { decision: 'denied' };
   return method.endsWith('/requestApproval') && !method.includes('permissions') ? { decision: 'decline' } : undefined;
 }
 
-function idOf(value: Json | undefined): string | undefined {
+function readId(value: Json | undefined): string | undefined {
   return isJsonObject(value) && typeof value['id'] === 'string' ? value['id'] : undefined;
 }

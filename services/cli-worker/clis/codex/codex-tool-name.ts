@@ -4,13 +4,13 @@ import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts'
 const acceptedName = /^[\w-]{1,128}$/;
 
 /** Names that Codex uses itself: those with the prefix of MCP servers' tools, and the one tool that cannot be switched off. */
-const reserved = /^(?:mcp|mcp__.*|request_user_input)$/;
+const reservedName = /^(?:mcp|mcp__.*|request_user_input)$/;
 
 /**
  * Returns the name under which Codex offers a client's tool to its model: the client's name, or a replacement that is the same in every
  * request.
  */
-export function codexToolName(name: string): string {
-  if (acceptedName.test(name) && !reserved.test(name)) return name;
+export function toCodexToolName(name: string): string {
+  if (acceptedName.test(name) && !reservedName.test(name)) return name;
   return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`, name, undefined);
 }

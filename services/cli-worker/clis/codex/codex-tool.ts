@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
-import { codexToolName } from './codex-tool-name.ts';
+import { toCodexToolName } from './codex-tool-name.ts';
 
 export interface CodexTool {
   name: string;
@@ -9,7 +9,7 @@ export interface CodexTool {
 }
 
 /** Maximum bytes of a schema that is not repeated in the description. Codex drops the texts in a schema of more than about 5,000 bytes. */
-const maxBytes = 4_000;
+const maxSchemaBytes = 4_000;
 
 /** Keywords that Codex sends on unchanged, or that mean nothing to the model. Codex changes or drops all others. */
 const keptKeywords: ReadonlySet<string> = new Set(
@@ -26,27 +26,27 @@ const keywordsOfNamedSchemas: ReadonlySet<string> = new Set(['properties', '$def
 const keywordsWithoutSchemas: ReadonlySet<string> = new Set(['type', 'required', 'enum']);
 
 /** Returns the tool for Codex. If Codex would not send on the whole schema, the description repeats it, for the model to read. */
-export function codexTool({ name, description, parameters }: ResponsesFunctionTool): CodexTool {
+export function toCodexTool({ name, description, parameters }: ResponsesFunctionTool): CodexTool {
   const inputSchema = parameters ?? { type: 'object', properties: {} };
   const text = JSON.stringify(inputSchema);
-  const isWhole = Buffer.byteLength(text) <= maxBytes && isKept(inputSchema);
-  const schema = isWhole ? [] : [`The parameters follow this JSON schema:\n${text}`];
+  const isPassedWhole = Buffer.byteLength(text) <= maxSchemaBytes && hasOnlyKeptKeywords(inputSchema);
+  const schemaText = isPassedWhole ? [] : [`The parameters follow this JSON schema:\n${text}`];
   return {
-    name: codexToolName(name),
-    description: [description ?? '', ...schema].filter((part) => part !== '').join('\n\n'),
+    name: toCodexToolName(name),
+    description: [description ?? '', ...schemaText].filter((part) => part !== '').join('\n\n'),
     inputSchema,
   };
 }
 
 /** Whether a schema has only keywords that Codex sends on unchanged, or that mean nothing to the model. */
-function isKept(schema: Json): boolean {
-  if (Array.isArray(schema)) return schema.every(isKept);
+function hasOnlyKeptKeywords(schema: Json): boolean {
+  if (Array.isArray(schema)) return schema.every(hasOnlyKeptKeywords);
   if (!isJsonObject(schema)) return true;
   return Object.entries(schema).every(([keyword, value]) => {
     if (!keptKeywords.has(keyword)) return false;
     if (keywordsWithoutSchemas.has(keyword) || value === undefined) return true;
     if (keywordsOfNamedSchemas.has(keyword) && isJsonObject(value))
-      return Object.values(value).every((each) => isKept(each ?? null));
-    return isKept(value);
+      return Object.values(value).every((each) => hasOnlyKeptKeywords(each ?? null));
+    return hasOnlyKeptKeywords(value);
   });
 }

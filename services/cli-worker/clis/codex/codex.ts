@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
-import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
+import type { AnswerPart, Cli, StartOptions } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
 import { codexDialogue } from './codex-dialogue.ts';
 import type { CodexRequest } from './codex-request.ts';
@@ -11,7 +11,7 @@ import { probeCodex } from './probe-codex.ts';
 
 /** Name of the provider that Codex uses with a key. */
 const provider = 'router_upstream';
-const usualBaseUrl = 'https://api.openai.com/v1';
+const defaultBaseUrl = 'https://api.openai.com/v1';
 
 /** All features of Codex beyond requests to its model that can be switched off. */
 const features = [
@@ -24,7 +24,7 @@ const features = [
  * Settings that leave Codex only the model and the client's tools. It gets no tools of its own and no texts about the machine, and sends no
  * telemetry.
  */
-const modelOnly: readonly string[] = [
+const modelOnlySettings: readonly string[] = [
   ...features.map((feature) => `features.${feature}=false`),
   'web_search="disabled"',
   'include_permissions_instructions=false',
@@ -47,41 +47,44 @@ export const codex: Cli<CodexRequest, AnswerPart> = {
   traceName: 'openai',
   capabilities: ['stream', 'thinking'],
   dialogue: codexDialogue,
-  singleUse: false,
+  isSingleUse: false,
   start: (options) => startCodex(options),
   probe: (options) => probeCodex((url) => startCodex(options, url), options),
 };
 
-/** @param probed address of an upstream inside the worker, which replaces the operator's upstream */
+/** @param probeUrl address of an upstream inside the worker, which replaces the operator's upstream */
 async function startCodex(
-  { starter, workspace, models, signal }: SessionStart,
-  probed?: string,
+  { starter, workspace, models, signal }: StartOptions,
+  probeUrl?: string,
 ): Promise<CodexSession> {
   const home = join(workspace.home, '.codex');
-  const keyed = probed !== undefined || hasKey(logins.codex, starter.variable);
-  if (keyed) await mkdir(home);
-  else await linkLogin(logins.codex, starter.variable, home);
+  const hasApiKey = probeUrl !== undefined || hasKey(logins.codex, starter.readVariable);
+  if (hasApiKey) await mkdir(home);
+  else await linkLogin(logins.codex, starter.readVariable, home);
   const settings = [
-    ...modelOnly,
-    ...(keyed ? keyedProvider(probed ?? starter.variable('OPENAI_BASE_URL') ?? usualBaseUrl) : []),
+    ...modelOnlySettings,
+    ...(hasApiKey ? createProviderSettings(probeUrl ?? starter.readVariable('OPENAI_BASE_URL') ?? defaultBaseUrl) : []),
   ];
   const process = starter.start({
     args: ['app-server', ...settings.flatMap((setting) => ['-c', setting])],
     workspace,
-    allowed: logins.codex.keys,
+    allowedVariables: logins.codex.keyVariables,
     variables: {
       CODEX_HOME: home,
-      ...(probed !== undefined && { OPENAI_API_KEY: 'probe', NO_PROXY: '127.0.0.1' }),
+      ...(probeUrl !== undefined && { OPENAI_API_KEY: 'probe', NO_PROXY: '127.0.0.1' }),
     },
   });
-  const threads: JsonObject = keyed ? { modelProvider: provider } : {};
-  const session = new CodexSession(process, { ...threads, cwd: workspace.cwd }, refusals);
-  await process.killOnAbort(signal, () => session.ready(models[0]));
+  const providerOption: JsonObject = hasApiKey ? { modelProvider: provider } : {};
+  const session = new CodexSession(process, { ...providerOption, cwd: workspace.cwd }, refusals);
+  await process.killOnAbort(signal, () => session.initialize(models[0]));
   return session;
 }
 
-/** Returns the provider's settings. They make Codex retry nothing, because the router moves a failed request to another worker. */
-function keyedProvider(url: string): string[] {
+/**
+ * Returns the settings of the provider that Codex uses with a key. They make Codex retry nothing, because the router moves a failed request
+ * to another worker.
+ */
+function createProviderSettings(url: string): string[] {
   const baseUrl = JSON.stringify(url);
   return [
     `model_provider="${provider}"`,

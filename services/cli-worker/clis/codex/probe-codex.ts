@@ -7,25 +7,32 @@ import type { CodexRequest } from './codex-request.ts';
 /** Maximum milliseconds for the question and its answer. */
 const askMs = 10_000;
 
-const name = 'probe';
+const toolName = 'probe';
 /** Arguments that Codex itself would format differently, which shows whether it reports them unchanged. */
-const json = '{ "a": 1.0 }';
-const item = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name, arguments: json };
+const argumentsText = '{ "a": 1.0 }';
+const callItem = {
+  id: 'fc_1',
+  type: 'function_call',
+  status: 'completed',
+  call_id: 'call_1',
+  name: toolName,
+  arguments: argumentsText,
+};
 const response = { id: 'resp_1', object: 'response', output: [] };
 const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
-const events: readonly (JsonObject & { type: string })[] = [
+const answerEvents: readonly (JsonObject & { type: string })[] = [
   { type: 'response.created', response: { ...response, status: 'in_progress' } },
-  { type: 'response.output_item.added', output_index: 0, item },
-  { type: 'response.output_item.done', output_index: 0, item },
+  { type: 'response.output_item.added', output_index: 0, item: callItem },
+  { type: 'response.output_item.done', output_index: 0, item: callItem },
   { type: 'response.completed', response: { ...response, status: 'completed', usage } },
 ];
-const png =
+const imageUrl =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
  * Finds out whether the installed version of Codex offers a client's tools to the model, and reports their calls as the model wrote them.
- * Also finds out whether it sends on a schema and images. Makes a process send a request to an upstream inside the worker, and checks that
- * request. This takes about half a second and costs no tokens.
+ * Also finds out whether Codex sends on a schema and images. Makes a process send a request to an upstream inside the worker, and checks
+ * that request. This takes about half a second and costs no tokens.
  * @param start starts a process that sends requests to the upstream at an address
  */
 export async function probeCodex(
@@ -33,31 +40,33 @@ export async function probeCodex(
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
   const parts: AnswerPart[] = [];
-  const request = await probeUpstream(events, async (url) => {
+  const request = await probeUpstream(answerEvents, async (url) => {
     const session = await start(url);
     try {
-      const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+      const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
       const onPart = (part: AnswerPart): void => void parts.push(part);
-      await session.process.killOnAbort(tooLate, () => session.converse(question(models[0]), onPart, tooLate));
+      await session.process.killOnAbort(abortOrTimeout, () =>
+        session.converse(createQuestion(models[0]), onPart, abortOrTimeout),
+      );
     } finally {
       await session.process.end();
     }
   });
   const { tools, text, input } = request;
-  const offers = Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === name);
-  const reports = parts.some((part) => part.kind === 'call' && part.arguments === json);
+  const offersTools = Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === toolName);
+  const reportsCalls = parts.some((part) => part.kind === 'call' && part.arguments === argumentsText);
   const takesFormats = isJsonObject(text) && isJsonObject(text['format']);
   return [
-    ...(offers && reports ? (['tools'] as const) : []),
+    ...(offersTools && reportsCalls ? (['tools'] as const) : []),
     ...(takesFormats ? (['json'] as const) : []),
-    ...(JSON.stringify(input ?? []).includes(png) ? (['vision'] as const) : []),
+    ...(JSON.stringify(input ?? []).includes(imageUrl) ? (['vision'] as const) : []),
   ];
 }
 
-function question(model: string): CodexRequest {
+function createQuestion(model: string): CodexRequest {
   const content = [
     { type: 'input_text', text: 'Hello' },
-    { type: 'input_image', image_url: png },
+    { type: 'input_image', image_url: imageUrl },
   ];
   return {
     model,
@@ -65,8 +74,8 @@ function question(model: string): CodexRequest {
     items: [{ type: 'message', role: 'user', content }],
     effort: undefined,
     schema: { type: 'object', properties: {}, required: [], additionalProperties: false },
-    tools: [{ name, description: 'A tool', inputSchema: { type: 'object', properties: {} } }],
-    toolNames: new Map([[name, name]]),
+    tools: [{ name: toolName, description: 'A tool', inputSchema: { type: 'object', properties: {} } }],
+    toolNames: new Map([[toolName, toolName]]),
     parallelCalls: true,
     maxTokens: undefined,
     stop: [],

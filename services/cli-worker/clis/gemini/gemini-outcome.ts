@@ -18,20 +18,20 @@ export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: 
     if (stopReason === 'max_tokens') throw contextOverflow({});
     throw new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
   }
-  return { finishReason: calls.length > 0 ? 'tool_calls' : finishReasonFor(stopReason), usage };
+  return { finishReason: calls.length > 0 ? 'tool_calls' : toFinishReason(stopReason), usage };
 }
 
 /** Maps an error of Gemini CLI, whose codes are the upstream's HTTP statuses, to the router's. Returns other errors unchanged. */
-export function geminiFailure(method: string, error: unknown): unknown {
+export function mapGeminiError(method: string, error: unknown): unknown {
   if (!(error instanceof JsonRpcError)) return error;
   const { code, message } = error;
   if (typeof code === 'number' && code >= 400 && code <= 599) {
-    return upstreamError({ status: code, message: sentenceIn(message), retryAfter: undefined });
+    return upstreamError({ status: code, message: readErrorText(message), retryAfter: undefined });
   }
   return new RouterError('upstream_failed', `The CLI refused '${method}'.`, { cause: error });
 }
 
-function finishReasonFor(stopReason: Json | undefined): string {
+function toFinishReason(stopReason: Json | undefined): string {
   switch (stopReason) {
     case 'max_tokens':
       return 'length';
@@ -43,7 +43,7 @@ function finishReasonFor(stopReason: Json | undefined): string {
 }
 
 /** Returns the sentence in the message if that is the whole body of the upstream's error; otherwise the message. */
-function sentenceIn(message: string): string {
+function readErrorText(message: string): string {
   const sentence = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
   return sentence === undefined ? message : (JSON.parse(sentence) as string);
 }

@@ -7,13 +7,13 @@ import type {
 } from '#shared/formats/responses/request.ts';
 import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
-import type { AnswerLimits } from '../../answer/limit-answer.ts';
-import { isSystem, readItemsRequest, systemTextOf, type ClientWords } from '../items-request.ts';
+import type { AnswerLimits } from '../../answer/answer-limit.ts';
+import { isSystemMessage, readItemsRequest, joinSystemTexts, type ClientWords } from '../items-request.ts';
 import type { ListedTool } from '../tool-list-server.ts';
 /** Name of the MCP server that lists the client's tools. */
 export const serverName = 'client';
 /** Prefix that Gemini CLI puts before the names of these tools. */
-export const prefix = `mcp_${serverName}_`;
+export const toolPrefix = `mcp_${serverName}_`;
 
 /** A turn of a conversation, with its parts as in Google's API (`Content`). */
 export interface GeminiTurn {
@@ -41,10 +41,10 @@ export function readGeminiRequest(body: JsonObject, traits: ModelTraits, words: 
   const { model, items, tools, parallelCalls, maxTokens, stop } = readItemsRequest(body, traits, words);
   return {
     model,
-    system: systemTextOf(items.filter(isSystem)),
-    turns: turnsOf(items.filter((item) => !isSystem(item))),
-    tools: tools.map(listedTool),
-    toolNames: new Map(tools.map(({ name }) => [prefix + listedName(name), name])),
+    system: joinSystemTexts(items.filter(isSystemMessage)),
+    turns: toTurns(items.filter((item) => !isSystemMessage(item))),
+    tools: tools.map(toListedTool),
+    toolNames: new Map(tools.map(({ name }) => [toolPrefix + toListedName(name), name])),
     parallelCalls,
     maxTokens,
     stop,
@@ -52,25 +52,25 @@ export function readGeminiRequest(body: JsonObject, traits: ModelTraits, words: 
 }
 
 /** Maximum number of characters of a tool's name, without the prefix. Gemini CLI shortens longer names. */
-const maxNameLength = 63 - prefix.length;
+const maxNameLength = 63 - toolPrefix.length;
 
 /** Returns the name under which a tool is listed for Gemini CLI: the client's name, or a replacement that is the same in every request. */
-function listedName(name: string): string {
+function toListedName(name: string): string {
   if (/^[A-Za-z][\w-]*$/.test(name) && name.length <= maxNameLength) return name;
   return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`.slice(0, maxNameLength - 9), name, undefined);
 }
 
-function listedTool({ name, description, parameters }: ResponsesFunctionTool): ListedTool {
+function toListedTool({ name, description, parameters }: ResponsesFunctionTool): ListedTool {
   const schema = isJsonObject(parameters) ? parameters : { properties: {} };
-  return { name: listedName(name), description: description ?? '', inputSchema: { ...schema, type: 'object' } };
+  return { name: toListedName(name), description: description ?? '', inputSchema: { ...schema, type: 'object' } };
 }
 
 /** Joins consecutive items of the same side into one turn. */
-function turnsOf(items: readonly JsonObject[]): GeminiTurn[] {
+function toTurns(items: readonly JsonObject[]): GeminiTurn[] {
   const names = new Map<string, string>();
   const turns: GeminiTurn[] = [];
   for (const item of items as ResponsesItem[]) {
-    const { role, parts } = turnOf(item, names);
+    const { role, parts } = toTurn(item, names);
     const last = turns.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else turns.push({ role, parts });
@@ -79,30 +79,30 @@ function turnsOf(items: readonly JsonObject[]): GeminiTurn[] {
 }
 
 /** @param names names of the tools called so far, by the ids of the calls */
-function turnOf(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
+function toTurn(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
   switch (item.type) {
     case 'function_call': {
-      const { call_id: id, name: own, arguments: json } = item as ResponsesFunctionCall;
-      const name = prefix + listedName(own);
+      const { call_id: id, name: clientName, arguments: json } = item as ResponsesFunctionCall;
+      const name = toolPrefix + toListedName(clientName);
       names.set(id, name);
-      return { role: 'model', parts: [{ functionCall: { id, name, args: argsOf(json) } }] };
+      return { role: 'model', parts: [{ functionCall: { id, name, args: parseArguments(json) } }] };
     }
     case 'function_call_output': {
       const { call_id: id, output } = item as { call_id: string; output: string | JsonObject[] };
-      const parts = typeof output === 'string' ? [{ text: output }] : output.map(partOf);
+      const parts = typeof output === 'string' ? [{ text: output }] : output.map(toPart);
       const text = parts.flatMap(({ text: each }) => (typeof each === 'string' ? [each] : [])).join('\n');
-      const response = { id, name: names.get(id) ?? `${prefix}unknown`, response: { output: text } };
+      const response = { id, name: names.get(id) ?? `${toolPrefix}unknown`, response: { output: text } };
       return { role: 'user', parts: [{ functionResponse: response }, ...parts.filter((part) => !('text' in part))] };
     }
     default: {
       const { role, content } = item as JsonObject;
-      return { role: role === 'assistant' ? 'model' : 'user', parts: (content as JsonObject[]).map(partOf) };
+      return { role: role === 'assistant' ? 'model' : 'user', parts: (content as JsonObject[]).map(toPart) };
     }
   }
 }
 
-/** Parses a call's arguments. Some models write arguments that are not a JSON object; these are put into one. */
-function argsOf(json: string): JsonObject {
+/** Parses a call's arguments. Arguments that are not a JSON object, which some models write, become the field `_raw` of an object. */
+function parseArguments(json: string): JsonObject {
   try {
     const args: unknown = JSON.parse(json);
     return isJsonObject(args) ? args : { _raw: json };
@@ -111,14 +111,14 @@ function argsOf(json: string): JsonObject {
   }
 }
 
-function partOf(part: JsonObject): JsonObject {
+function toPart(part: JsonObject): JsonObject {
   const { type, text, image_url: image, file_data: file } = part as ResponsesPart & JsonObject;
-  if (type === 'input_image') return inline(image);
-  return type === 'input_file' ? inline(file) : { text: text ?? '' };
+  if (type === 'input_image') return toInlineData(image);
+  return type === 'input_file' ? toInlineData(file) : { text: text ?? '' };
 }
 
 /** @param url `data:` URL in base64 */
-function inline(url: Json | undefined): JsonObject {
+function toInlineData(url: Json | undefined): JsonObject {
   const [, mimeType = '', data = ''] = /^data:([^;,]*)[^,]*,(.*)$/s.exec(typeof url === 'string' ? url : '') ?? [];
   return { inlineData: { mimeType, data } };
 }

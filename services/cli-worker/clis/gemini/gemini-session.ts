@@ -8,8 +8,8 @@ import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
 import type { AnswerPart, CliSession, TextPart } from '../cli.ts';
 import type { ListedTool, ToolListServer } from '../tool-list-server.ts';
 import type { Outcome } from '../../answer/outcome.ts';
-import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
-import { prefix, serverName, type GeminiRequest } from './gemini-request.ts';
+import { mapGeminiError, readGeminiOutcome } from './gemini-outcome.ts';
+import { toolPrefix, serverName, type GeminiRequest } from './gemini-request.ts';
 import { SavedConversation, type RecordedCall } from './saved-conversation.ts';
 
 export interface GeminiSessionOptions {
@@ -22,15 +22,15 @@ export interface GeminiSessionOptions {
   tools: ToolListServer;
 }
 
-/** System prompt for a client that has none. Gemini CLI would replace an empty one by instructions of its own. */
-const noSystem = 'You are a helpful assistant.';
+/** System prompt for a request without one. Gemini CLI would replace an empty prompt by instructions of its own. */
+const defaultSystemPrompt = 'You are a helpful assistant.';
 
-interface Current {
-  saved: SavedConversation;
+interface CurrentConversation {
+  conversation: SavedConversation;
   onPart: (part: AnswerPart) => void;
   /** Called when Gemini CLI has shown the whole history. Everything that it shows afterwards is the answer. */
   onHistory: () => void;
-  answers: boolean;
+  isAnswering: boolean;
 }
 
 /**
@@ -41,8 +41,8 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   readonly #options: GeminiSessionOptions;
   readonly #peer: JsonRpcPeer;
   /** The folder in which Gemini CLI saves sessions. */
-  #saves = '';
-  #current: Current | undefined;
+  #savesFolder = '';
+  #current: CurrentConversation | undefined;
 
   constructor(process: CliProcess, options: GeminiSessionOptions) {
     this.process = process;
@@ -52,45 +52,45 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
       onNotification: (method, params) => {
         if (method === 'session/update') this.#onUpdate(params);
       },
-      onRequest: refuse,
+      onRequest: refuseRequest,
     });
   }
 
-  /** Starts the agent and a first session, which takes ten times as long as later ones. Resolves when both are done. */
-  async ready(): Promise<void> {
+  /** Initializes the agent and starts a first session, which takes ten times as long as later sessions. */
+  async initialize(): Promise<void> {
     const { systemFile, home, cwd } = this.#options;
-    await this.#ask('initialize', {
+    await this.#request('initialize', {
       protocolVersion: 1,
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     });
-    await writeFile(systemFile, noSystem, { mode: 0o600 });
-    await this.#ask('session/new', { cwd, mcpServers: [] });
-    this.#saves = await findSaves(join(home, 'tmp'));
+    await writeFile(systemFile, defaultSystemPrompt, { mode: 0o600 });
+    await this.#request('session/new', { cwd, mcpServers: [] });
+    this.#savesFolder = await findSavesFolder(join(home, 'tmp'));
   }
 
   async converse(request: GeminiRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     signal.throwIfAborted();
     const { model, system, turns } = request;
     const { systemFile, startModel } = this.#options;
-    await writeFile(systemFile, system === '' ? noSystem : system, { mode: 0o600 });
-    const saved = await SavedConversation.create(this.#saves, turns);
-    const { sessionId } = saved;
+    await writeFile(systemFile, system === '' ? defaultSystemPrompt : system, { mode: 0o600 });
+    const conversation = await SavedConversation.create(this.#savesFolder, turns);
+    const { sessionId } = conversation;
     const cancel = (): void => this.#peer.notify('session/cancel', { sessionId });
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      await this.#load(saved, request, onPart, signal);
-      if (model !== startModel) await this.#ask('session/set_model', { sessionId, modelId: model });
+      await this.#loadConversation(conversation, request, onPart, signal);
+      if (model !== startModel) await this.#request('session/set_model', { sessionId, modelId: model });
       signal.throwIfAborted();
       // The last turn is already in the history, exactly as the client sent it.
-      const result = await this.#ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: '' }] });
-      const noted = await saved.answer();
-      const calls = callsOf(noted.calls, request);
+      const result = await this.#request('session/prompt', { sessionId, prompt: [{ type: 'text', text: '' }] });
+      const recordedAnswer = await conversation.readAnswer();
+      const calls = toCalls(recordedAnswer.calls, request);
       for (const call of calls) onPart(call);
-      return readGeminiOutcome(result, { ...noted, calls: noted.calls.slice(0, calls.length) });
+      return readGeminiOutcome(result, { ...recordedAnswer, calls: recordedAnswer.calls.slice(0, calls.length) });
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#current = undefined;
-      await saved.delete();
+      await conversation.delete();
     }
   }
 
@@ -98,47 +98,50 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
    * Makes Gemini CLI load a conversation. Resolves when Gemini CLI has shown the whole history, which may be after its answer to the
    * request.
    */
-  async #load(
-    saved: SavedConversation,
+  async #loadConversation(
+    conversation: SavedConversation,
     { tools: listed }: GeminiRequest,
     onPart: (part: AnswerPart) => void,
     signal: AbortSignal,
   ): Promise<void> {
     const { cwd, tools } = this.#options;
-    const { promise: shown, resolve: onHistory, reject } = Promise.withResolvers<void>();
-    this.#current = { saved, onPart, onHistory, answers: false };
+    const { promise: historyShown, resolve: onHistory, reject } = Promise.withResolvers<void>();
+    this.#current = { conversation, onPart, onHistory, isAnswering: false };
     tools.tools = listed;
-    const mcpServers = listed.length > 0 ? [serverAt(tools)] : [];
+    const mcpServers = listed.length > 0 ? [describeServer(tools)] : [];
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       await Promise.race([
-        Promise.all([this.#ask('session/load', { sessionId: saved.sessionId, cwd, mcpServers }), shown]),
-        this.#processFailure(),
+        Promise.all([
+          this.#request('session/load', { sessionId: conversation.sessionId, cwd, mcpServers }),
+          historyShown,
+        ]),
+        this.#rejectWhenProcessEnds(),
       ]);
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  async #processFailure(): Promise<never> {
-    throw await this.process.failure();
+  async #rejectWhenProcessEnds(): Promise<never> {
+    throw await this.process.waitForFailure();
   }
 
-  async #ask(method: string, params: JsonObject): Promise<JsonObject> {
+  async #request(method: string, params: JsonObject): Promise<JsonObject> {
     return this.#peer.request(method, params).catch((error: unknown) => {
-      throw geminiFailure(method, error);
+      throw mapGeminiError(method, error);
     });
   }
 
   #onUpdate({ sessionId, update }: JsonObject): void {
     const current = this.#current;
-    if (!current || sessionId !== current.saved.sessionId || !isJsonObject(update)) return;
+    if (!current || sessionId !== current.conversation.sessionId || !isJsonObject(update)) return;
     const { sessionUpdate, content } = update;
     const text = isJsonObject(content) && typeof content['text'] === 'string' ? content['text'] : '';
-    if (!current.answers) {
-      current.answers = sessionUpdate === 'user_message_chunk' && current.saved.isEnd(text);
-      if (current.answers) current.onHistory();
+    if (!current.isAnswering) {
+      current.isAnswering = sessionUpdate === 'user_message_chunk' && current.conversation.isEndMarker(text);
+      if (current.isAnswering) current.onHistory();
       return;
     }
     const kind = typeof sessionUpdate === 'string' ? kinds[sessionUpdate] : undefined;
@@ -146,42 +149,50 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   }
 }
 
-/** Kinds of pieces, by the names of the updates with them. */
+/** Kinds of pieces, by the names of the updates that contain the pieces. */
 const kinds: Readonly<Record<string, TextPart['kind'] | undefined>> = {
   agent_message_chunk: 'text',
   agent_thought_chunk: 'thinking',
 };
 
 /** Returns the recorded calls of the client's tools, under the client's names. */
-function callsOf(noted: readonly RecordedCall[], { tools, toolNames, parallelCalls }: GeminiRequest): AnswerPart[] {
-  const calls = noted.flatMap(({ name: listed, args }) => {
-    const name = toolNames.get(listed);
+function toCalls(
+  recordedCalls: readonly RecordedCall[],
+  { tools, toolNames, parallelCalls }: GeminiRequest,
+): AnswerPart[] {
+  const calls = recordedCalls.flatMap(({ name: listedName, args }) => {
+    const name = toolNames.get(listedName);
     if (name === undefined) return [];
-    const tool = tools.find((each) => prefix + each.name === listed);
-    return [{ name, arguments: JSON.stringify(isOwn(tool) ? args : withoutOrder(args)) }];
+    const tool = tools.find((each) => toolPrefix + each.name === listedName);
+    return [{ name, arguments: JSON.stringify(hasOrderProperty(tool) ? args : removeOrderProperty(args)) }];
   });
-  const kept = parallelCalls ? calls : calls.slice(0, 1);
-  return kept.map((call, index) => ({ kind: 'call', index, id: `call_${randomUUID().replaceAll('-', '')}`, ...call }));
+  const keptCalls = parallelCalls ? calls : calls.slice(0, 1);
+  return keptCalls.map((call, index) => ({
+    kind: 'call',
+    index,
+    id: `call_${randomUUID().replaceAll('-', '')}`,
+    ...call,
+  }));
 }
 
 /** The property that Gemini CLI adds to the parameters of every tool, to run calls one after the other. */
-const order = 'wait_for_previous';
+const orderProperty = 'wait_for_previous';
 
 /** Whether the client's tool itself has a parameter with the name `order`. */
-function isOwn(tool: ListedTool | undefined): boolean {
+function hasOrderProperty(tool: ListedTool | undefined): boolean {
   const properties = tool?.inputSchema['properties'];
-  return isJsonObject(properties) && Object.hasOwn(properties, order);
+  return isJsonObject(properties) && Object.hasOwn(properties, orderProperty);
 }
 
-function withoutOrder(args: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(args).filter(([name]) => name !== order));
+function removeOrderProperty(args: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => name !== orderProperty));
 }
 
 /**
- * Returns the folder in which Gemini CLI has just saved a session. It has one folder for each project.
- * @throws RouterError `upstream_failed` if it saves none
+ * Returns the folder in which Gemini CLI has just saved a session. Gemini CLI has one folder for each project.
+ * @throws RouterError `upstream_failed` if Gemini CLI saves no session
  */
-async function findSaves(projects: string): Promise<string> {
+async function findSavesFolder(projects: string): Promise<string> {
   const names = await readdir(projects).catch((): string[] => []);
   for (const name of names) {
     const folder = join(projects, name, 'chats');
@@ -196,11 +207,11 @@ async function findSaves(projects: string): Promise<string> {
 }
 
 /** Refuses permissions and every other request that needs a person. */
-function refuse(method: string): JsonObject | undefined {
+function refuseRequest(method: string): JsonObject | undefined {
   return method === 'session/request_permission' ? { outcome: { outcome: 'cancelled' } } : undefined;
 }
 
 /** Describes the server as the Agent Client Protocol does (`session/load`, `mcpServers`). */
-function serverAt({ url, authorization }: ToolListServer): JsonObject {
+function describeServer({ url, authorization }: ToolListServer): JsonObject {
   return { type: 'http', name: serverName, url, headers: [{ name: 'authorization', value: authorization }] };
 }

@@ -2,22 +2,25 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
-import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
+import type { AnswerPart, Cli, StartOptions } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
 import { ToolListServer } from '../tool-list-server.ts';
-import { geminiDialogue } from './gemini-dialogue.ts';
-import { prefix, type GeminiRequest } from './gemini-request.ts';
+import { createItemsDialogue } from '../items-dialogue.ts';
+import { readGeminiRequest, toolPrefix, type GeminiRequest } from './gemini-request.ts';
 import { GeminiSession } from './gemini-session.ts';
 import { probeGemini } from './probe-gemini.ts';
 
 /** Variables with keys and addresses. Without a key, Gemini CLI uses the login in its own folder. */
-const allowed = [
-  ...logins.gemini.keys,
+const allowedVariables = [
+  ...logins.gemini.keyVariables,
   'GOOGLE_GEMINI_BASE_URL',
   'GOOGLE_GENAI_USE_VERTEXAI',
   'GOOGLE_CLOUD_PROJECT',
   'GOOGLE_CLOUD_LOCATION',
 ];
+
+/** The dialogue with Gemini CLI, which reads turns with the parts of Google's API. It sends on PDFs, but not the schema of an answer. */
+const geminiDialogue = createItemsDialogue(readGeminiRequest, { takesFiles: true, takesSchemas: false });
 
 /** Gemini CLI, driven over the Agent Client Protocol. Each conversation has a session of its own. */
 export const gemini: Cli<GeminiRequest, AnswerPart> = {
@@ -25,24 +28,24 @@ export const gemini: Cli<GeminiRequest, AnswerPart> = {
   traceName: 'gcp.gemini',
   capabilities: ['stream', 'thinking'],
   dialogue: geminiDialogue,
-  singleUse: false,
+  isSingleUse: false,
   start: (options) => startGemini(options),
   probe: (options) => probeGemini((url) => startGemini(options, url), options),
 };
 
-/** @param probed address of an upstream inside the worker, which replaces the operator's upstream */
+/** @param probeUrl address of an upstream inside the worker, which replaces the operator's upstream */
 async function startGemini(
-  { starter, workspace, models, signal }: SessionStart,
-  probed?: string,
+  { starter, workspace, models, signal }: StartOptions,
+  probeUrl?: string,
 ): Promise<GeminiSession> {
   const home = join(workspace.home, '.gemini');
   const systemFile = join(workspace.home, 'system.md');
-  const keyed = probed !== undefined || hasKey(logins.gemini, starter.variable);
-  if (keyed) await mkdir(home);
-  else await linkLogin(logins.gemini, starter.variable, home);
+  const hasApiKey = probeUrl !== undefined || hasKey(logins.gemini, starter.readVariable);
+  if (hasApiKey) await mkdir(home);
+  else await linkLogin(logins.gemini, starter.readVariable, home);
   await writeFile(
     join(home, 'settings.json'),
-    JSON.stringify(settingsWith(probed === undefined ? authOf(starter, keyed) : undefined)),
+    JSON.stringify(createSettings(probeUrl === undefined ? chooseSignIn(starter, hasApiKey) : undefined)),
   );
   // The file must exist when Gemini CLI starts, although its text is read for each session.
   await writeFile(systemFile, '', { mode: 0o600 });
@@ -50,21 +53,21 @@ async function startGemini(
   const process = starter.start({
     args: ['--acp', '--model', models[0]],
     workspace,
-    allowed,
+    allowedVariables,
     variables: {
       GEMINI_SYSTEM_MD: systemFile,
       GEMINI_CLI_NO_RELAUNCH: 'true',
       NO_COLOR: '1',
-      ...(probed !== undefined && {
-        GOOGLE_GEMINI_BASE_URL: probed,
+      ...(probeUrl !== undefined && {
+        GOOGLE_GEMINI_BASE_URL: probeUrl,
         GEMINI_API_KEY: 'probe',
         GOOGLE_GENAI_USE_VERTEXAI: '',
       }),
     },
   });
-  void process.ended.then(() => tools.close());
+  void process.whenEnded.then(() => tools.close());
   const session = new GeminiSession(process, { systemFile, home, cwd: workspace.cwd, startModel: models[0], tools });
-  await process.killOnAbort(signal, () => session.ready());
+  await process.killOnAbort(signal, () => session.initialize());
   return session;
 }
 
@@ -72,9 +75,9 @@ async function startGemini(
  * Returns Gemini CLI's name of the sign-in method. Undefined leaves the choice to Gemini CLI, which is necessary for an address other than
  * Google's.
  */
-function authOf({ variable }: ProcessStarter, keyed: boolean): string | undefined {
-  if (!keyed) return 'oauth-personal';
-  return variable('GOOGLE_GEMINI_BASE_URL') === undefined ? 'gemini-api-key' : undefined;
+function chooseSignIn({ readVariable }: ProcessStarter, hasApiKey: boolean): string | undefined {
+  if (!hasApiKey) return 'oauth-personal';
+  return readVariable('GOOGLE_GEMINI_BASE_URL') === undefined ? 'gemini-api-key' : undefined;
 }
 
 /**
@@ -83,13 +86,13 @@ function authOf({ variable }: ProcessStarter, keyed: boolean): string | undefine
  * them. A call would need another turn, and Gemini CLI is limited to one.
  * @param auth Gemini CLI's name of the sign-in method
  */
-function settingsWith(auth: string | undefined): JsonObject {
+function createSettings(auth: string | undefined): JsonObject {
   return {
     general: { maxAttempts: 1, disableAutoUpdate: true, enableAutoUpdate: false, checkpointing: { enabled: false } },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
     model: { maxSessionTurns: 1, compressionThreshold: 1, disableLoopDetection: true, skipNextSpeakerCheck: true },
-    tools: { core: [`${prefix}*`] },
+    tools: { core: [`${toolPrefix}*`] },
     skills: { enabled: false },
     experimental: { enableAgents: false, toolOutputMasking: { enabled: false } },
     context: { fileName: 'none.md', includeDirectoryTree: false, discoveryMaxDirs: 0 },

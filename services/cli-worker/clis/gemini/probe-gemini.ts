@@ -2,21 +2,21 @@ import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
 import { probeUpstream } from '../probe-upstream.ts';
-import { prefix, type GeminiRequest } from './gemini-request.ts';
+import { toolPrefix, type GeminiRequest } from './gemini-request.ts';
 
 /** Maximum milliseconds for the question and its answer. */
 const askMs = 10_000;
 
-const name = 'probe';
-const call = { functionCall: { name: prefix + name, args: { a: 1 } } };
+const toolName = 'probe';
+const toolCall = { functionCall: { name: toolPrefix + toolName, args: { a: 1 } } };
 const usage = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
-const events: readonly JsonObject[] = [
+const answerEvents: readonly JsonObject[] = [
   {
-    candidates: [{ index: 0, content: { role: 'model', parts: [call, call] }, finishReason: 'STOP' }],
+    candidates: [{ index: 0, content: { role: 'model', parts: [toolCall, toolCall] }, finishReason: 'STOP' }],
     usageMetadata: usage,
   },
 ];
-const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const imageData = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
  * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it sends on
@@ -28,31 +28,33 @@ export async function probeGemini(
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
   const parts: AnswerPart[] = [];
-  const request = await probeUpstream(events, async (url) => {
+  const request = await probeUpstream(answerEvents, async (url) => {
     const session = await start(url);
     try {
-      const tooLate = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+      const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
       const onPart = (part: AnswerPart): void => void parts.push(part);
-      await session.process.killOnAbort(tooLate, () => session.converse(question(models[0]), onPart, tooLate));
+      await session.process.killOnAbort(abortOrTimeout, () =>
+        session.converse(createQuestion(models[0]), onPart, abortOrTimeout),
+      );
     } finally {
       await session.process.end();
     }
   });
-  const has = (field: Json | undefined, text: string): boolean => JSON.stringify(field ?? null).includes(text);
-  const reports = parts.filter((part) => part.kind === 'call').length === 2;
+  const contains = (field: Json | undefined, text: string): boolean => JSON.stringify(field ?? null).includes(text);
+  const reportsCalls = parts.filter((part) => part.kind === 'call').length === 2;
   return [
-    ...(has(request['tools'], prefix + name) && reports ? (['tools'] as const) : []),
-    ...(has(request['contents'], data) ? (['vision'] as const) : []),
+    ...(contains(request['tools'], toolPrefix + toolName) && reportsCalls ? (['tools'] as const) : []),
+    ...(contains(request['contents'], imageData) ? (['vision'] as const) : []),
   ];
 }
 
-function question(model: string): GeminiRequest {
+function createQuestion(model: string): GeminiRequest {
   return {
     model,
     system: '',
-    turns: [{ role: 'user', parts: [{ text: 'Hello' }, { inlineData: { mimeType: 'image/png', data } }] }],
-    tools: [{ name, description: 'A tool', inputSchema: { type: 'object', properties: {} } }],
-    toolNames: new Map([[prefix + name, name]]),
+    turns: [{ role: 'user', parts: [{ text: 'Hello' }, { inlineData: { mimeType: 'image/png', data: imageData } }] }],
+    tools: [{ name: toolName, description: 'A tool', inputSchema: { type: 'object', properties: {} } }],
+    toolNames: new Map([[toolPrefix + toolName, toolName]]),
     parallelCalls: true,
     maxTokens: undefined,
     stop: [],

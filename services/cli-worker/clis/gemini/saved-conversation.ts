@@ -16,17 +16,17 @@ export interface RecordedAnswer {
 }
 
 /**
- * Id that Gemini CLI gives to a message about the date, the system and folders. It puts that message before the others, unless the first
- * message has this id.
+ * Id that Gemini CLI gives to a message about the date, the system and folders. Gemini CLI puts that message before the others, unless
+ * the first message has this id.
  */
 const contextId = createHash('sha256').update('environment-context').digest('hex').slice(0, 32);
 
 /** Time of the saved session. If a session has several files, Gemini CLI loads the one with the latest time. */
-const latest = '2100-01-01T00:00:00.000Z';
+const latestTime = '2100-01-01T00:00:00.000Z';
 
 /**
- * A conversation in the form of a saved session that Gemini CLI loads. It includes the last turn, so that the parts of each turn reach the
- * model unchanged, whatever text the turn begins with.
+ * A conversation in the form of a saved session that Gemini CLI loads. The conversation includes the last turn, so that the parts of each
+ * turn reach the model unchanged, whatever text the turn begins with.
  */
 export class SavedConversation {
   readonly sessionId = randomUUID();
@@ -34,7 +34,7 @@ export class SavedConversation {
    * Random text of a thought that serves as a marker. When Gemini CLI has shown the whole history, it shows the marker as a piece of its
    * own. It does not send the marker to the model. Clients' texts cannot contain it.
    */
-  readonly end = randomUUID();
+  readonly endMarker = randomUUID();
   readonly #folder: string;
   readonly #ids = new Set<Json>();
 
@@ -45,7 +45,7 @@ export class SavedConversation {
   /** @param folder folder in which Gemini CLI saves its sessions */
   static async create(folder: string, turns: readonly GeminiTurn[]): Promise<SavedConversation> {
     const conversation = new SavedConversation(folder);
-    await writeFile(conversation.#file, conversation.#lines(turns), { mode: 0o600 });
+    await writeFile(conversation.#file, conversation.#writeLines(turns), { mode: 0o600 });
     return conversation;
   }
 
@@ -53,55 +53,55 @@ export class SavedConversation {
     return join(this.#folder, `session-2100-01-01T00-00-${this.sessionId.slice(0, 8)}.jsonl`);
   }
 
-  #lines(turns: readonly GeminiTurn[]): string {
+  #writeLines(turns: readonly GeminiTurn[]): string {
     // Gemini CLI would run a text that begins with a slash as a command. The marker before the text prevents that, too.
-    const thought = { text: '', thought: this.end };
+    const thought = { text: '', thought: this.endMarker };
     const messages = [...turns, { role: 'user', parts: [] }].map(({ role, parts }, at): JsonObject => {
       const id = at === 0 ? contextId : randomUUID();
       this.#ids.add(id);
       const content = role === 'user' ? [thought, ...parts] : parts;
-      return { id, timestamp: latest, type: role === 'user' ? 'user' : 'gemini', content };
+      return { id, timestamp: latestTime, type: role === 'user' ? 'user' : 'gemini', content };
     });
     const { sessionId } = this;
-    const session = { sessionId, projectHash: sessionId, startTime: latest, lastUpdated: latest, kind: 'main' };
+    const session = { sessionId, projectHash: sessionId, startTime: latestTime, lastUpdated: latestTime, kind: 'main' };
     return [session, ...messages].map((line) => `${JSON.stringify(line)}\n`).join('');
   }
 
   /** Whether a user's text that Gemini CLI shows is the marker at the end of the history. */
-  isEnd(text: string): boolean {
-    return text === `[Thought: ${this.end}]`;
+  isEndMarker(text: string): boolean {
+    return text === `[Thought: ${this.endMarker}]`;
   }
 
   /** Reads Gemini CLI's record of the answer. A message that is recorded again replaces its earlier state. */
-  async answer(): Promise<RecordedAnswer> {
-    const noted = new Map<Json, JsonObject>();
+  async readAnswer(): Promise<RecordedAnswer> {
+    const messagesById = new Map<Json, JsonObject>();
     for (const line of (await readFile(this.#file, 'utf8')).split('\n')) {
       const message: unknown = line === '' ? undefined : JSON.parse(line);
       if (!isJsonObject(message) || message['type'] !== 'gemini') continue;
       const { id = null } = message;
-      if (!this.#ids.has(id)) noted.set(id, message);
+      if (!this.#ids.has(id)) messagesById.set(id, message);
     }
-    const messages = [...noted.values()];
+    const messages = [...messagesById.values()];
     return {
       usage: readTokens(messages.findLast(({ tokens }) => isJsonObject(tokens))?.['tokens']),
-      calls: messages.flatMap(({ toolCalls }) => (Array.isArray(toolCalls) ? toolCalls : []).flatMap(callOf)),
+      calls: messages.flatMap(({ toolCalls }) => (Array.isArray(toolCalls) ? toolCalls : []).flatMap(toCalls)),
     };
   }
 
   /** Deletes the files of the session: this one, and the one that Gemini CLI begins when it loads the session. */
   async delete(): Promise<void> {
     const names = await readdir(this.#folder);
-    const own = names.filter((name) => name.includes(this.sessionId.slice(0, 8)));
-    await Promise.all(own.map((name) => rm(join(this.#folder, name), { force: true })));
+    const sessionFiles = names.filter((name) => name.includes(this.sessionId.slice(0, 8)));
+    await Promise.all(sessionFiles.map((name) => rm(join(this.#folder, name), { force: true })));
   }
 }
 
-function callOf(call: Json): RecordedCall[] {
+function toCalls(call: Json): RecordedCall[] {
   if (!isJsonObject(call) || typeof call['name'] !== 'string') return [];
   return [{ name: call['name'], args: isJsonObject(call['args']) ? call['args'] : {} }];
 }
 
-/** Reads the token counts of the upstream's `usageMetadata`. Its output tokens do not include thinking. */
+/** Reads the token counts of the upstream's `usageMetadata`. Google's count of output tokens does not include thinking. */
 function readTokens(tokens: Json | undefined): Usage | undefined {
   if (!isJsonObject(tokens)) return undefined;
   const count = (field: string): number => (typeof tokens[field] === 'number' ? tokens[field] : 0);

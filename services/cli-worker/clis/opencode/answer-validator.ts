@@ -14,17 +14,18 @@ export type AnswerValidator = (answer: Json) => Promise<boolean>;
  * @throws RouterError `invalid_request` for an invalid schema, or one that takes too long to check
  */
 export async function createAnswerValidator(schema: JsonObject): Promise<AnswerValidator> {
-  const strangers = { schema, isChecked: true };
-  return withSchemaErrors(async () => {
-    const check = createSchemaCheck(strangers);
-    await assertSchema(strangers);
-    return (answer) => withSchemaErrors(async () => (await check(answer, JSON.stringify(answer).length)).length === 0);
+  const untrustedSchema = { schema, isChecked: true };
+  return convertSchemaErrors(async () => {
+    const check = createSchemaCheck(untrustedSchema);
+    await assertSchema(untrustedSchema);
+    return (answer) =>
+      convertSchemaErrors(async () => (await check(answer, JSON.stringify(answer).length)).length === 0);
   });
 }
 
-async function withSchemaErrors<T>(ask: () => Promise<T>): Promise<T> {
+async function convertSchemaErrors<T>(action: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await action();
   } catch (error) {
     if (error instanceof InvalidSchemaError)
       throw new RouterError('invalid_request', 'The JSON schema of the answer is not valid.', { cause: error });

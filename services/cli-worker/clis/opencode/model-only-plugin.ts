@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Parameters of the model that a request sets. A field that is absent has opencode's value for the model. */
+/** Parameters of the model that a request sets. If a field is absent, opencode's value for the model applies. */
 export interface ModelParameters {
   maxOutputTokens?: number;
   temperature?: number;
@@ -51,22 +51,22 @@ export class ModelOnlyPlugin {
     return new ModelOnlyPlugin(pathToFileURL(file).href, mark);
   }
 
-  system(text: string, parameters: ModelParameters): string {
+  writeSystemField(text: string, parameters: ModelParameters): string {
     return `${this.#mark}${JSON.stringify(parameters)}\n${text}`;
   }
 }
 
-const declared = { dependencies: { '@opencode-ai/plugin': '*' } };
+const packageDeclaration = { dependencies: { '@opencode-ai/plugin': '*' } };
 
 /**
  * Makes opencode find the package that it would otherwise install before it loads a plugin. The package has 3,800 files, and installing it
- * takes some seconds. The worker's plugin does not need it.
+ * takes some seconds. The worker's plugin does not need the package.
  * @param folder folder of opencode's settings
  */
-export async function leaveOutPackages(folder: string): Promise<void> {
+export async function avoidPackageInstall(folder: string): Promise<void> {
   await mkdir(join(folder, 'node_modules'), { recursive: true });
   await Promise.all([
-    writeFile(join(folder, 'package.json'), JSON.stringify(declared)),
-    writeFile(join(folder, 'package-lock.json'), JSON.stringify({ packages: { '': declared } })),
+    writeFile(join(folder, 'package.json'), JSON.stringify(packageDeclaration)),
+    writeFile(join(folder, 'package-lock.json'), JSON.stringify({ packages: { '': packageDeclaration } })),
   ]);
 }

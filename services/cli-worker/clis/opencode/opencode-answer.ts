@@ -5,7 +5,7 @@ import { readRetryAfter, upstreamError } from '#shared/translate/upstreams/upstr
 import type { AnswerPart, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import type { AnswerValidator } from './answer-validator.ts';
-import { isOfHistory } from './opencode-history.ts';
+import { isHistoryMessage } from './opencode-history.ts';
 
 export interface AnswerTools {
   /** The client's names of tools, by opencode's names. */
@@ -21,22 +21,22 @@ export interface AnswerTools {
  */
 export class OpencodeAnswer {
   /** How the answer ended. Rejects with a RouterError if it failed. */
-  readonly ended: Promise<Outcome>;
+  readonly finalOutcome: Promise<Outcome>;
   readonly #sessionId: string;
   readonly #onPart: (part: AnswerPart) => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
-  readonly #kinds = new Map<Json, TextPart['kind']>();
+  readonly #kindOfPart = new Map<Json, TextPart['kind']>();
   readonly #tools: AnswerTools;
   readonly #validate: AnswerValidator | undefined;
   /** Settles when the structured answer has been checked. */
-  #checked: Promise<void> | undefined;
+  #structuredCheck: Promise<void> | undefined;
   /** Ids of calls that wait for a permission, which shows that opencode could read their arguments. */
-  readonly #asked = new Set<Json>();
+  readonly #waitingCallIds = new Set<Json>();
   /** Calls with their arguments, in order, which the client has not got yet. */
-  readonly #written = new Map<string, { name: string; input: JsonObject }>();
+  readonly #unsentCalls = new Map<string, { name: string; input: JsonObject }>();
   /** Ids of all calls whose arguments have come. */
-  readonly #known = new Set<Json>();
-  #calls = 0;
+  readonly #knownCallIds = new Set<Json>();
+  #callCount = 0;
   #outcome: Outcome | undefined;
 
   /** @param validate checks a JSON value against the client's schema; absent if the client requests text */
@@ -47,7 +47,7 @@ export class OpencodeAnswer {
     validate?: AnswerValidator,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    this.ended = promise;
+    this.finalOutcome = promise;
     // The promise may reject before anything waits for it.
     promise.catch(() => undefined);
     this.#settle = { resolve, reject };
@@ -62,102 +62,102 @@ export class OpencodeAnswer {
     if (properties['sessionID'] !== this.#sessionId) return;
     switch (type) {
       case 'permission.asked':
-        if (isJsonObject(properties['tool'])) this.#askedFor(properties['tool']['callID']);
+        if (isJsonObject(properties['tool'])) this.#readPermissionRequest(properties['tool']['callID']);
         break;
       case 'message.part.updated':
-        if (isJsonObject(properties['part'])) this.#part(properties['part']);
+        if (isJsonObject(properties['part'])) this.#readPart(properties['part']);
         break;
       case 'message.part.delta':
-        this.#piece(properties);
+        this.#readDelta(properties);
         break;
       case 'message.updated':
-        if (isJsonObject(properties['info'])) this.#message(properties['info']);
+        if (isJsonObject(properties['info'])) this.#readMessage(properties['info']);
         break;
       case 'session.error':
-        this.#settle.reject(sessionError(properties['error']));
+        this.#settle.reject(toSessionError(properties['error']));
         break;
       case 'session.status':
-        if (isJsonObject(properties['status'])) this.#status(properties['status']);
+        if (isJsonObject(properties['status'])) this.#readStatus(properties['status']);
         break;
       case 'session.idle':
-        void this.#idle();
+        void this.#settleOutcome();
         break;
       default:
     }
   }
 
-  #part({ id, type, messageID, callID, tool, state }: JsonObject): void {
-    if (id === undefined || isOfHistory(messageID)) return;
+  #readPart({ id, type, messageID, callID, tool, state }: JsonObject): void {
+    if (id === undefined || isHistoryMessage(messageID)) return;
     // A client that requests JSON gets no text in addition.
-    if (type === 'text' && !this.#validate) this.#kinds.set(id, 'text');
-    else if (type === 'reasoning') this.#kinds.set(id, 'thinking');
-    else if (type === 'tool' && isJsonObject(state)) this.#tool(callID, tool, state);
+    if (type === 'text' && !this.#validate) this.#kindOfPart.set(id, 'text');
+    else if (type === 'reasoning') this.#kindOfPart.set(id, 'thinking');
+    else if (type === 'tool' && isJsonObject(state)) this.#readToolPart(callID, tool, state);
   }
 
-  #tool(id: Json | undefined, tool: Json | undefined, { status, input }: JsonObject): void {
+  #readToolPart(id: Json | undefined, tool: Json | undefined, { status, input }: JsonObject): void {
     const name = typeof tool === 'string' ? this.#tools.names.get(tool) : undefined;
     if (status !== 'running' || typeof id !== 'string' || name === undefined || !isJsonObject(input)) return;
-    if (this.#known.has(id)) return;
-    this.#known.add(id);
-    this.#written.set(id, { name, input });
-    this.#show();
+    if (this.#knownCallIds.has(id)) return;
+    this.#knownCallIds.add(id);
+    this.#unsentCalls.set(id, { name, input });
+    this.#sendCompleteCalls();
   }
 
-  #askedFor(id: Json | undefined): void {
+  #readPermissionRequest(id: Json | undefined): void {
     if (id === undefined) return;
-    this.#asked.add(id);
-    this.#show();
+    this.#waitingCallIds.add(id);
+    this.#sendCompleteCalls();
   }
 
   /** Sends the client the calls that are complete, in the order in which the model wrote them. */
-  #show(): void {
-    for (const [id, { name, input }] of this.#written) {
-      if (!this.#asked.has(id)) return;
-      this.#written.delete(id);
-      if (this.#calls > 0 && !this.#tools.parallel) continue;
-      this.#onPart({ kind: 'call', index: this.#calls, id, name, arguments: JSON.stringify(input) });
-      this.#calls += 1;
+  #sendCompleteCalls(): void {
+    for (const [id, { name, input }] of this.#unsentCalls) {
+      if (!this.#waitingCallIds.has(id)) return;
+      this.#unsentCalls.delete(id);
+      if (this.#callCount > 0 && !this.#tools.parallel) continue;
+      this.#onPart({ kind: 'call', index: this.#callCount, id, name, arguments: JSON.stringify(input) });
+      this.#callCount += 1;
     }
   }
 
-  #piece({ partID: id, field, delta }: JsonObject): void {
-    const kind = id === undefined ? undefined : this.#kinds.get(id);
+  #readDelta({ partID: id, field, delta }: JsonObject): void {
+    const kind = id === undefined ? undefined : this.#kindOfPart.get(id);
     if (kind !== undefined && field === 'text' && typeof delta === 'string' && delta !== '') {
       this.#onPart({ kind, text: delta });
     }
   }
 
-  #message({ id, role, finish, tokens, error, structured }: JsonObject): void {
-    if (role !== 'assistant' || isOfHistory(id) || this.#outcome) return;
-    if (isJsonObject(error)) this.#settle.reject(sessionError(error));
+  #readMessage({ id, role, finish, tokens, error, structured }: JsonObject): void {
+    if (role !== 'assistant' || isHistoryMessage(id) || this.#outcome) return;
+    if (isJsonObject(error)) this.#settle.reject(toSessionError(error));
     if (typeof finish !== 'string') return;
     if (structured !== undefined) {
-      this.#checked ??= this.#structured(structured, readTokens(tokens)).catch(this.#settle.reject);
+      this.#structuredCheck ??= this.#checkStructuredAnswer(structured, readTokens(tokens)).catch(this.#settle.reject);
       return;
     }
-    // If the client has not got a call by now, opencode could not read its arguments.
-    const hasCalls = finish === 'tool-calls' && this.#calls > 0 && this.#written.size === 0;
-    const finishReason = hasCalls ? 'tool_calls' : finishReasonFor(finish);
-    if (this.#validate && finishReason === 'stop') this.#settle.reject(withoutSchema());
+    // If the client has not got a call by now, opencode could not read the call's arguments.
+    const hasCalls = finish === 'tool-calls' && this.#callCount > 0 && this.#unsentCalls.size === 0;
+    const finishReason = hasCalls ? 'tool_calls' : toFinishReason(finish);
+    if (this.#validate && finishReason === 'stop') this.#settle.reject(createSchemaError());
     if (finishReason !== undefined) this.#outcome = { finishReason, usage: readTokens(tokens) };
     // The answer fails, because opencode would send another request and append the second answer.
-    else this.#settle.reject(brokenOff());
+    else this.#settle.reject(createBrokenOffError());
   }
 
-  async #structured(answer: Json, usage: Usage | undefined): Promise<void> {
-    if ((await this.#validate?.(answer)) !== true) throw withoutSchema();
+  async #checkStructuredAnswer(answer: Json, usage: Usage | undefined): Promise<void> {
+    if ((await this.#validate?.(answer)) !== true) throw createSchemaError();
     this.#onPart({ kind: 'text', text: JSON.stringify(answer) });
     this.#outcome = { finishReason: 'stop', usage };
   }
 
-  async #idle(): Promise<void> {
-    await this.#checked;
+  async #settleOutcome(): Promise<void> {
+    await this.#structuredCheck;
     if (this.#outcome) this.#settle.resolve(this.#outcome);
-    else this.#settle.reject(brokenOff());
+    else this.#settle.reject(createBrokenOffError());
   }
 
   /** Treats opencode's first retry as a failure, so that the router can move the request. opencode retries for a long time. */
-  #status({ type, message, next }: JsonObject): void {
+  #readStatus({ type, message, next }: JsonObject): void {
     if (type !== 'retry') return;
     const sentence = typeof message === 'string' ? message : '';
     const status = /rate.?limit|too many requests|quota|usage limit|\b429\b/i.test(sentence)
@@ -171,7 +171,7 @@ export class OpencodeAnswer {
 }
 
 /** Maps the AI SDK's finish reasons to those of the chat format. Returns undefined for reasons that do not end an answer. */
-function finishReasonFor(finish: string): string | undefined {
+function toFinishReason(finish: string): string | undefined {
   switch (finish) {
     case 'stop':
     case 'length':
@@ -183,11 +183,11 @@ function finishReasonFor(finish: string): string | undefined {
   }
 }
 
-function withoutSchema(): RouterError {
+function createSchemaError(): RouterError {
   return new RouterError('upstream_failed', "The model's answer does not have the JSON schema.", { byUpstream: true });
 }
 
-function brokenOff(): RouterError {
+function createBrokenOffError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.', {
     byUpstream: true,
   });
@@ -210,7 +210,7 @@ function readTokens(tokens: Json | undefined): Usage | undefined {
   };
 }
 
-function sessionError(error: Json | undefined): RouterError {
+function toSessionError(error: Json | undefined): RouterError {
   const { name, data } = isJsonObject(error) ? error : {};
   const { message, statusCode, responseHeaders: headers } = isJsonObject(data) ? data : {};
   const sentence = typeof message === 'string' ? message : '';

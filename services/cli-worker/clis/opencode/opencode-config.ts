@@ -21,13 +21,13 @@ const permission = { '*': 'deny', [`${serverName}_*`]: 'ask', [schemaTool]: 'all
 
 /**
  * Returns the settings that leave opencode only its models. They include the operator's settings, which name the providers.
- * @param operators the operator's settings, as JSON
+ * @param operatorJson the operator's settings, as JSON
  * @param warmUpUrl base URL of the warm-up model
  * @param plugin address of the worker's plugin, the only one
  * @throws ConfigError if the operator's settings are not a JSON object
  */
-export function opencodeConfig(operators: string | undefined, warmUpUrl: string, plugin: string): JsonObject {
-  const operatorConfig = parse(operators ?? '{}');
+export function createOpencodeConfig(operatorJson: string | undefined, warmUpUrl: string, plugin: string): JsonObject {
+  const operatorConfig = parseOperatorConfig(operatorJson ?? '{}');
   const { provider } = operatorConfig;
   return {
     ...operatorConfig,
@@ -55,7 +55,7 @@ export function opencodeConfig(operators: string | undefined, warmUpUrl: string,
   };
 }
 
-function parse(text: string): JsonObject {
+function parseOperatorConfig(text: string): JsonObject {
   try {
     const parsed: unknown = JSON.parse(text);
     if (isJsonObject(parsed)) return parsed;

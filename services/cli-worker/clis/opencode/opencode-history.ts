@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { bareAgent, type OpencodeModel } from './opencode-config.ts';
 
-/** Beginning of the ids of messages in a history. Ids that opencode creates begin with the time and sort after them. */
+/** Beginning of the ids of messages in a history. Ids that opencode creates begin with the time and sort after these ids. */
 const historyIdStart = '0';
 
 /** Whether a message belongs to a history that came from the worker. */
-export function isOfHistory(messageId: unknown): boolean {
+export function isHistoryMessage(messageId: unknown): boolean {
   return typeof messageId === 'string' && messageId.startsWith(`msg_${historyIdStart}`);
 }
 
@@ -23,31 +23,31 @@ export class OpencodeHistories {
    * Returns the events for a conversation.
    * @param items items of the Responses format, each call with its result
    */
-  events(sessionId: string, model: OpencodeModel, items: readonly JsonObject[]): JsonObject[] {
+  createEvents(sessionId: string, model: OpencodeModel, items: readonly JsonObject[]): JsonObject[] {
     const now = Date.now();
     let sequence = 0;
-    let parentId = this.#id('msg');
-    const event = (type: string, data: JsonObject): JsonObject => {
+    let parentId = this.#createId('msg');
+    const createEvent = (type: string, data: JsonObject): JsonObject => {
       // The event that created the session has the first number.
       sequence += 1;
       return {
-        id: this.#id('evt'),
+        id: this.#createId('evt'),
         aggregateID: sessionId,
         seq: sequence,
         type,
         data: { sessionID: sessionId, ...data },
       };
     };
-    return messagesOf(items, now).flatMap(({ role, parts }) => {
-      const id = this.#id('msg');
+    return toMessages(items, now).flatMap(({ role, parts }) => {
+      const id = this.#createId('msg');
       const info = role === 'user' ? userInfo(model) : { ...assistantInfo(model), parentID: parentId, finish: 'stop' };
       if (role === 'user') parentId = id;
       const time = role === 'user' ? { created: now } : { created: now, completed: now };
       return [
-        event('message.updated.1', { info: { id, sessionID: sessionId, role, time, agent: bareAgent, ...info } }),
+        createEvent('message.updated.1', { info: { id, sessionID: sessionId, role, time, agent: bareAgent, ...info } }),
         ...parts.map((part) =>
-          event('message.part.updated.1', {
-            part: { id: this.#id('prt'), sessionID: sessionId, messageID: id, ...part },
+          createEvent('message.part.updated.1', {
+            part: { id: this.#createId('prt'), sessionID: sessionId, messageID: id, ...part },
             time: now,
           }),
         ),
@@ -55,7 +55,7 @@ export class OpencodeHistories {
     });
   }
 
-  #id(kind: 'msg' | 'prt' | 'evt'): string {
+  #createId(kind: 'msg' | 'prt' | 'evt'): string {
     this.#lastId += 1;
     return `${kind}_${historyIdStart}${String(this.#lastId).padStart(25, '0')}`;
   }
@@ -71,35 +71,35 @@ function assistantInfo(model: OpencodeModel): JsonObject {
 }
 
 /** Leaves a user's messages unchanged. Joins what the model wrote, up to the results of its calls, into one message. */
-function messagesOf(items: readonly JsonObject[], now: number): Message[] {
+function toMessages(items: readonly JsonObject[], now: number): Message[] {
   const results = new Map(
     items.flatMap((item) =>
-      item['type'] === 'function_call_output' ? [[item['call_id'], textOf(item['output'])]] : [],
+      item['type'] === 'function_call_output' ? [[item['call_id'], toText(item['output'])]] : [],
     ),
   );
   const messages: Message[] = [];
-  let isOpen = false;
+  let isAnswerOpen = false;
   for (const item of items) {
     if (item['type'] === 'function_call_output') {
-      isOpen = false;
+      isAnswerOpen = false;
       continue;
     }
     const role = item['role'] === 'user' ? 'user' : 'assistant';
-    const parts = item['type'] === 'function_call' ? [callPart(item, results, now)] : partsOf(item['content']);
+    const parts = item['type'] === 'function_call' ? [toCallPart(item, results, now)] : toParts(item['content']);
     const last = messages.at(-1);
-    if (role === 'assistant' && isOpen && last) last.parts.push(...parts);
+    if (role === 'assistant' && isAnswerOpen && last) last.parts.push(...parts);
     else messages.push({ role, parts });
-    isOpen = role === 'assistant';
+    isAnswerOpen = role === 'assistant';
   }
   return messages;
 }
 
-function callPart(call: JsonObject, results: ReadonlyMap<unknown, string>, now: number): JsonObject {
+function toCallPart(call: JsonObject, results: ReadonlyMap<unknown, string>, now: number): JsonObject {
   const { call_id: callID = null, name: tool = null, arguments: json } = call;
   const output = results.get(callID) ?? '';
   const state = {
     status: 'completed',
-    input: inputOf(json),
+    input: parseArguments(json),
     output,
     title: '',
     metadata: {},
@@ -108,8 +108,8 @@ function callPart(call: JsonObject, results: ReadonlyMap<unknown, string>, now: 
   return { type: 'tool', callID, tool, state };
 }
 
-/** Parses a call's arguments. Some models write arguments that are not a JSON object; these are put into one. */
-function inputOf(json: unknown): JsonObject {
+/** Parses a call's arguments. Arguments that are not a JSON object, which some models write, become the field `value` of an object. */
+function parseArguments(json: unknown): JsonObject {
   try {
     const input: unknown = JSON.parse(String(json));
     return isJsonObject(input) ? input : { value: String(json) };
@@ -118,14 +118,14 @@ function inputOf(json: unknown): JsonObject {
   }
 }
 
-function textOf(output: unknown): string {
+function toText(output: unknown): string {
   if (!Array.isArray(output)) return String(output);
   return output
     .flatMap((part) => (isJsonObject(part) && typeof part['text'] === 'string' ? [part['text']] : []))
     .join('\n');
 }
 
-function partsOf(content: unknown): JsonObject[] {
+function toParts(content: unknown): JsonObject[] {
   return (Array.isArray(content) ? content : []).filter(isJsonObject).map((part) => {
     const { text, image_url: image, file_data: file } = part;
     const url = part['type'] === 'input_image' ? image : part['type'] === 'input_file' ? file : undefined;

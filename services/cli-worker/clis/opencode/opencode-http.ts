@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
-/** Maximum milliseconds for a call. They are few, because no call waits for a model. */
+/** Maximum milliseconds for a call. The limit is low, because no call waits for a model. */
 const callMs = 10_000;
 
 /** Thrown when the server does not answer. Its process is then unusable. */
@@ -54,7 +54,7 @@ export class OpencodeHttp {
    * Reads the server's events until the server ends or the signal aborts.
    * @param onStart called when the server has begun to send events
    */
-  async events(onStart: () => void, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void> {
+  async readEvents(onStart: () => void, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void> {
     const { 'content-type': _, ...headers } = this.#headers;
     const response = await fetch(`${this.#address}/event`, { headers, signal });
     if (!response.ok || !response.body) throw new RouterError('upstream_failed', 'The CLI sends no events.');

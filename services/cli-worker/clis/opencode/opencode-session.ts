@@ -26,10 +26,10 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   readonly #options: OpencodeSessionOptions;
   readonly #histories = new OpencodeHistories();
   /** The client's tools that opencode has now, as JSON. */
-  #listed = '[]';
+  #currentTools = '[]';
   #answer: OpencodeAnswer | undefined;
   /** The session for the next conversation, created in advance. */
-  #next: Promise<string> | undefined;
+  #nextSession: Promise<string> | undefined;
 
   constructor(options: OpencodeSessionOptions) {
     this.process = options.process;
@@ -39,47 +39,51 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
   /** Starts to follow the server's events, for as long as the server runs. Resolves when the server has begun to send them. */
   async followEvents(): Promise<void> {
     const ended = new AbortController();
-    void this.process.ended.then(() => ended.abort());
+    void this.process.whenEnded.then(() => ended.abort());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#options.http
-      .events(resolve, (event) => this.#onEvent(event), ended.signal)
+      .readEvents(resolve, (event) => this.#onEvent(event), ended.signal)
       .catch(reject)
       // When its events end, the server is unusable.
       .finally(() => this.process.kill());
-    await Promise.race([promise, this.#processFailure()]);
+    await Promise.race([promise, this.#rejectWhenProcessEnds()]);
   }
 
   async converse(request: OpencodeRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     try {
-      return await this.#prompt(request, onPart, signal);
+      return await this.#sendPrompt(request, onPart, signal);
     } catch (error) {
       if (!(error instanceof OpencodeUnreachable)) throw error;
       // The server has ended, or is unusable.
       this.process.kill();
-      throw await this.process.failure();
+      throw await this.process.waitForFailure();
     }
   }
 
-  async #prompt(request: OpencodeRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
+  async #sendPrompt(
+    request: OpencodeRequest,
+    onPart: (part: AnswerPart) => void,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     signal.throwIfAborted();
     const { http, plugin } = this.#options;
     const { items, tools, schema, effort, system, parameters, toolNames: names, parallelCalls: parallel } = request;
     const validate = schema && (await createAnswerValidator(schema));
-    const model = modelOf(request.model);
-    await this.#offer(tools);
-    const id = await (this.#next ?? this.#createSession());
+    const model = parseModelName(request.model);
+    await this.#setTools(tools);
+    const id = await (this.#nextSession ?? this.#createSession());
     const answer = new OpencodeAnswer(id, onPart, { names, parallel }, validate);
     this.#answer = answer;
-    const abort = (): void => this.#do('POST', `/session/${id}/abort`);
+    const abort = (): void => this.#callInBackground('POST', `/session/${id}/abort`);
     signal.addEventListener('abort', abort, { once: true });
     try {
       signal.throwIfAborted();
-      const events = this.#histories.events(id, model, items);
+      const events = this.#histories.createEvents(id, model, items);
       await http.call('POST', '/sync/replay', { directory: this.#options.folder, events });
       await http.call('POST', `/session/${id}/prompt_async`, {
         agent: bareAgent,
         model,
-        system: plugin.system(system, parameters),
+        system: plugin.writeSystemField(system, parameters),
         // The last turn is already in the history, exactly as the client sent it.
         parts: [],
         ...(effort !== undefined && effort !== 'none' && { variant: effort }),
@@ -87,7 +91,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
         ...(tools.length === 0 && { tools: { [`${serverName}_*`]: false } }),
       });
       if (signal.aborted) abort();
-      return await Promise.race([answer.ended, this.#processFailure()]);
+      return await Promise.race([answer.finalOutcome, this.#rejectWhenProcessEnds()]);
     } catch (error) {
       // Otherwise opencode would go on with the conversation.
       abort();
@@ -95,15 +99,15 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     } finally {
       signal.removeEventListener('abort', abort);
       this.#answer = undefined;
-      this.#do('DELETE', `/session/${id}`);
-      this.#next = this.#createSession();
-      this.#next.catch(() => this.process.kill());
+      this.#callInBackground('DELETE', `/session/${id}`);
+      this.#nextSession = this.#createSession();
+      this.#nextSession.catch(() => this.process.kill());
     }
   }
 
   /** Returns opencode's description of a model; undefined for a model that it does not have. */
-  async describe(name: string): Promise<JsonObject | undefined> {
-    const { providerID, modelID } = modelOf(name);
+  async describeModel(name: string): Promise<JsonObject | undefined> {
+    const { providerID, modelID } = parseModelName(name);
     const { providers } = await this.#options.http.call('GET', '/config/providers');
     const provider = (Array.isArray(providers) ? providers.filter(isJsonObject) : []).find(
       (each) => each['id'] === providerID,
@@ -112,10 +116,10 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     return isJsonObject(models[modelID]) ? models[modelID] : undefined;
   }
 
-  /** Gives opencode the client's tools. It keeps them until it gets others. */
-  async #offer(tools: readonly ListedTool[]): Promise<void> {
-    const wanted = JSON.stringify(tools);
-    if (tools.length === 0 || wanted === this.#listed) return;
+  /** Gives opencode the client's tools. opencode keeps them until it gets other tools. */
+  async #setTools(tools: readonly ListedTool[]): Promise<void> {
+    const toolsText = JSON.stringify(tools);
+    if (tools.length === 0 || toolsText === this.#currentTools) return;
     const { http, toolList } = this.#options;
     toolList.tools = tools;
     const headers = { authorization: toolList.authorization };
@@ -124,7 +128,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     if (!isJsonObject(state) || state['status'] !== 'connected') {
       throw new RouterError('upstream_failed', "The CLI did not take the client's tools.");
     }
-    this.#listed = wanted;
+    this.#currentTools = toolsText;
   }
 
   async #createSession(): Promise<string> {
@@ -139,26 +143,31 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     if (typeof type === 'string') this.#answer?.push(type, fields);
     // Permissions and all other requests that need a person are refused. One refusal answers all permissions that wait in the session.
     if (type === 'permission.asked') {
-      this.#do('POST', `/permission/${idIn(fields)}/reply`, { reply: 'reject' }, { mayBeGone: true });
-    } else if (type === 'question.asked') this.#do('POST', `/question/${idIn(fields)}/reject`);
+      this.#callInBackground('POST', `/permission/${readId(fields)}/reply`, { reply: 'reject' }, { mayBeGone: true });
+    } else if (type === 'question.asked') this.#callInBackground('POST', `/question/${readId(fields)}/reject`);
   }
 
   /** Makes a call without waiting for its answer. A failed call ends the process, whose state is then unknown. */
-  #do(method: 'POST' | 'DELETE', path: string, body?: JsonObject, options?: { mayBeGone: boolean }): void {
+  #callInBackground(
+    method: 'POST' | 'DELETE',
+    path: string,
+    body?: JsonObject,
+    options?: { mayBeGone: boolean },
+  ): void {
     this.#options.http.call(method, path, body, options).catch(() => this.process.kill());
   }
 
-  async #processFailure(): Promise<never> {
-    throw await this.process.failure();
+  async #rejectWhenProcessEnds(): Promise<never> {
+    throw await this.process.waitForFailure();
   }
 }
 
 /** @param name `provider/model` */
-function modelOf(name: string): OpencodeModel {
+function parseModelName(name: string): OpencodeModel {
   const [providerID = '', ...rest] = name.split('/');
   return { providerID, modelID: rest.join('/') };
 }
 
-function idIn({ id }: Record<string, Json | undefined>): string {
+function readId({ id }: Record<string, Json | undefined>): string {
   return encodeURIComponent(typeof id === 'string' ? id : '');
 }

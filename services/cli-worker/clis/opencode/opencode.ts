@@ -6,13 +6,13 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import { lineReader } from '../../process/line-reader.ts';
-import type { AnswerPart, Cli, SessionStart } from '../cli.ts';
-import { itemsDialogue } from '../items-dialogue.ts';
+import { createLineReader } from '../../process/line-reader.ts';
+import type { AnswerPart, Cli, StartOptions } from '../cli.ts';
+import { createItemsDialogue } from '../items-dialogue.ts';
 import { linkLogin, logins } from '../logins.ts';
 import { ToolListServer } from '../tool-list-server.ts';
-import { leaveOutPackages, ModelOnlyPlugin } from './model-only-plugin.ts';
-import { opencodeConfig } from './opencode-config.ts';
+import { avoidPackageInstall, ModelOnlyPlugin } from './model-only-plugin.ts';
+import { createOpencodeConfig } from './opencode-config.ts';
 import { OpencodeHttp } from './opencode-http.ts';
 import { readOpencodeRequest, type OpencodeRequest } from './opencode-request.ts';
 import { OpencodeSession } from './opencode-session.ts';
@@ -23,25 +23,28 @@ import { startWarmUpUpstream } from './warm-up-upstream.ts';
  * Creates the driver of opencode over its HTTP server for one worker. Each conversation has a session of its own that is deleted
  * afterwards. The first process that becomes ready determines what the installed version supports.
  */
-export function opencodeCli(): Cli<OpencodeRequest, AnswerPart> {
-  const found = Promise.withResolvers<Capability[]>();
-  const takes: Partial<ModelTraits> = {};
+export function createOpencodeCli(): Cli<OpencodeRequest, AnswerPart> {
+  const capabilities = Promise.withResolvers<Capability[]>();
+  const modelTraits: Partial<ModelTraits> = {};
   return {
     kind: 'opencode',
     traceName: 'opencode',
     capabilities: ['stream', 'thinking'],
-    dialogue: itemsDialogue(readOpencodeRequest, takes),
-    singleUse: false,
+    dialogue: createItemsDialogue(readOpencodeRequest, modelTraits),
+    isSingleUse: false,
     start: async (options) => {
       const { session, takesTools } = await startOpencode(options);
-      const models = await Promise.all(options.models.map((model) => session.describe(model)));
+      const models = await Promise.all(options.models.map((model) => session.describeModel(model)));
       // opencode leaves files out of a request to a model that does not read them.
-      takes.takesFiles = models.every((model) => reads(model, 'pdf'));
-      const vision = models.every((model) => reads(model, 'image'));
-      found.resolve([...(takesTools ? (['tools', 'json'] as const) : []), ...(vision ? (['vision'] as const) : [])]);
+      modelTraits.takesFiles = models.every((model) => acceptsInput(model, 'pdf'));
+      const vision = models.every((model) => acceptsInput(model, 'image'));
+      capabilities.resolve([
+        ...(takesTools ? (['tools', 'json'] as const) : []),
+        ...(vision ? (['vision'] as const) : []),
+      ]);
       return session;
     },
-    probe: ({ signal }) => Promise.race([found.promise, aborted(signal)]),
+    probe: ({ signal }) => Promise.race([capabilities.promise, rejectOnAbort(signal)]),
   };
 }
 
@@ -49,12 +52,12 @@ async function startOpencode({
   starter,
   workspace,
   signal,
-}: SessionStart): Promise<{ session: OpencodeSession; takesTools: boolean }> {
+}: StartOptions): Promise<{ session: OpencodeSession; takesTools: boolean }> {
   const password = randomBytes(24).toString('base64url');
-  const data = join(workspace.home, '.local', 'share');
-  const settings = join(workspace.home, '.config');
-  await linkLogin(logins.opencode, starter.variable, join(data, 'opencode'));
-  await leaveOutPackages(join(settings, 'opencode'));
+  const dataFolder = join(workspace.home, '.local', 'share');
+  const settingsFolder = join(workspace.home, '.config');
+  await linkLogin(logins.opencode, starter.readVariable, join(dataFolder, 'opencode'));
+  await avoidPackageInstall(join(settingsFolder, 'opencode'));
   const plugin = await ModelOnlyPlugin.write(workspace.home);
   const warmUp = await startWarmUpUpstream();
   const toolList = await ToolListServer.open();
@@ -62,12 +65,12 @@ async function startOpencode({
     const process = starter.start({
       args: ['serve', '--hostname', '127.0.0.1', '--port', '0'],
       workspace,
-      allowed: logins.opencode.keys,
+      allowedVariables: logins.opencode.keyVariables,
       variables: {
         // The password is needed because every user of this machine can reach the server's port.
         OPENCODE_SERVER_PASSWORD: password,
         OPENCODE_CONFIG_CONTENT: JSON.stringify(
-          opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'), warmUp.url, plugin.url),
+          createOpencodeConfig(starter.readVariable('OPENCODE_CONFIG_CONTENT'), warmUp.url, plugin.url),
         ),
         // A database in memory never puts conversations on the disk, and no request waits for the disk.
         OPENCODE_DB: ':memory:',
@@ -77,15 +80,15 @@ async function startOpencode({
         OPENCODE_DISABLE_AUTOUPDATE: '1',
         OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
         OPENCODE_DISABLE_CLAUDE_CODE: '1',
-        XDG_DATA_HOME: data,
-        XDG_CONFIG_HOME: settings,
+        XDG_DATA_HOME: dataFolder,
+        XDG_CONFIG_HOME: settingsFolder,
         XDG_CACHE_HOME: join(workspace.home, '.cache'),
         XDG_STATE_HOME: join(workspace.home, '.state'),
       },
     });
-    void process.ended.then(() => toolList.close());
+    void process.whenEnded.then(() => toolList.close());
     return await process.killOnAbort(signal, async () => {
-      const http = new OpencodeHttp(await addressOf(process), password);
+      const http = new OpencodeHttp(await readAddress(process), password);
       const session = new OpencodeSession({ process, http, plugin, toolList, folder: workspace.cwd });
       await session.followEvents();
       return { session, ...(await warmUpOpencode(session, warmUp, signal)) };
@@ -98,27 +101,27 @@ async function startOpencode({
   }
 }
 
-async function aborted(signal: AbortSignal): Promise<never> {
+async function rejectOnAbort(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw signal.reason;
 }
 
 /** @param kind kind of input */
-function reads(model: JsonObject | undefined, kind: 'image' | 'pdf'): boolean {
+function acceptsInput(model: JsonObject | undefined, kind: 'image' | 'pdf'): boolean {
   const { capabilities } = model ?? {};
   const input = isJsonObject(capabilities) ? capabilities['input'] : undefined;
   return isJsonObject(input) && input[kind] === true;
 }
 
 /** Returns the address that the process prints when it begins to listen. */
-async function addressOf(process: CliProcess): Promise<string> {
+async function readAddress(process: CliProcess): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  process.onOutput = lineReader((line) => {
+  process.onOutput = createLineReader((line) => {
     const address = /listening on (http:\S+)/.exec(line)?.[1];
     if (address !== undefined) resolve(address);
   });
-  const ended = process.ended.then(async () => {
-    throw await process.failure();
+  const ended = process.whenEnded.then(async () => {
+    throw await process.waitForFailure();
   });
   const address = await Promise.race([promise, ended]);
   if (!URL.canParse(address)) throw new RouterError('upstream_failed', 'The CLI did not say where it listens.');

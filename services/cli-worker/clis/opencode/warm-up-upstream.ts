@@ -13,7 +13,7 @@ export interface WarmUpUpstream {
   close(): void;
 }
 
-function answerTo({ tools }: JsonObject): string {
+function writeAnswer({ tools }: JsonObject): string {
   const [tool] = Array.isArray(tools) ? tools : [];
   const name: Json = isJsonObject(tool) && isJsonObject(tool['function']) ? (tool['function']['name'] ?? '') : '';
   const call = { index: 0, id: 'call_warm_up', type: 'function', function: { name, arguments: '{}' } };
@@ -40,7 +40,7 @@ export async function startWarmUpUpstream(): Promise<WarmUpUpstream> {
       .catch(() => undefined)
       .then((body) => {
         lastRequest = isJsonObject(body) ? body : {};
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answerTo(lastRequest));
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(writeAnswer(lastRequest));
       });
   });
   server.listen(0, '127.0.0.1');

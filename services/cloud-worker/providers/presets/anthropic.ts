@@ -5,16 +5,16 @@ import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-
 import { keyHeader, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 
-const supported = z
+const supportedFlag = z
   .looseObject({ supported: z.boolean() })
   .transform((capability) => capability.supported)
   .optional()
   .catch(undefined);
 
-const thinking = z
+const thinkingSupport = z
   .looseObject({
     supported: z.boolean(),
-    types: z.looseObject({ adaptive: supported, enabled: supported }).optional().catch(undefined),
+    types: z.looseObject({ adaptive: supportedFlag, enabled: supportedFlag }).optional().catch(undefined),
   })
   .optional()
   .catch(undefined);
@@ -24,44 +24,52 @@ const card = z.looseObject({
   id: z.string().min(1),
   lifecycle: z.string().optional().catch(undefined),
   capabilities: z
-    .looseObject({ image_input: supported, thinking, structured_outputs: supported })
+    .looseObject({ image_input: supportedFlag, thinking: thinkingSupport, structured_outputs: supportedFlag })
     .nullish()
     .catch(undefined),
   max_input_tokens: tokens,
   max_tokens: tokens,
 });
 
-/** Hosted tools that Anthropic runs for all its models. It also runs the search of requests in the `responses` format. */
-const hosted = [
+/** Hosted tools that Anthropic runs for all its models. Anthropic also runs the web search of requests in the `responses` format. */
+const hostedTools = [
   ...(['web_search', 'web_fetch'] as const).map((kind) => hostedCapability(kind, messagesUpstream.name)),
   hostedCapability('web_search', responsesFormat.name),
 ];
 
 /**
  * Returns the model list of a server that lists models as Anthropic does.
- * @param further additional capabilities of all its models
+ * @param hostedCapabilities additional capabilities of all its models
  */
-export function anthropicList(further: readonly Capability[]): NonNullable<Provider['list']> {
+export function createAnthropicList(hostedCapabilities: readonly Capability[]): NonNullable<Provider['list']> {
   return {
     path: '/models?limit=1000',
-    read: createCardReader(card, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
+    read: createCardReader(card, ({ id, lifecycle, capabilities: abilities, max_input_tokens, max_tokens }) => {
       if (lifecycle === 'retired') return undefined;
-      const capabilities = can
+      const capabilities = abilities
         ? // A model without `structured_outputs` is asked for JSON in the prompt, so all models can return JSON.
-          capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking?.supported, json: true })
+          capabilitiesIf({
+            tools: true,
+            vision: abilities.image_input,
+            thinking: abilities.thinking?.supported,
+            json: true,
+          })
         : allCapabilities;
       return {
         id,
-        capabilities: [...capabilities, ...further],
+        capabilities: [...capabilities, ...hostedCapabilities],
         contextWindow: max_input_tokens,
         maxOutput: max_tokens,
-        ...(can?.thinking?.types && { thinkingTypes: typesOf(can.thinking.types) }),
+        ...(abilities?.thinking?.types && { thinkingTypes: readThinkingTypes(abilities.thinking.types) }),
       };
     }),
   };
 }
 
-function typesOf(types: { adaptive?: boolean | undefined; enabled?: boolean | undefined }): ('adaptive' | 'enabled')[] {
+function readThinkingTypes(types: {
+  adaptive?: boolean | undefined;
+  enabled?: boolean | undefined;
+}): ('adaptive' | 'enabled')[] {
   return (['adaptive', 'enabled'] as const).filter((type) => types[type] === true);
 }
 
@@ -73,8 +81,8 @@ export const anthropic: Provider = {
   needs: [],
   url: () => 'https://api.anthropic.com/v1',
   authorize: keyHeader('x-api-key'),
-  list: anthropicList(hosted),
-  guess: () => [...allCapabilities, ...hosted],
+  list: createAnthropicList(hostedTools),
+  guess: () => [...allCapabilities, ...hostedTools],
   rules: {},
   takesAnyThinking: true,
 };

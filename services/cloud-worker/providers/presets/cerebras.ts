@@ -6,7 +6,7 @@ import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 const guess: Guess = (id) =>
   capabilitiesIf({ tools: true, thinking: /gpt-oss|glm|qwen-3|thinking/.test(id), json: true });
 
-/** Cerebras (Cerebras Inference docs, "OpenAI Compatibility"). It does not support penalties, biases and the role `developer`. */
+/** Cerebras (Cerebras Inference docs, "OpenAI Compatibility"). Cerebras supports no penalties, no biases and no role `developer`. */
 export const cerebras: Provider = {
   title: 'Cerebras',
   format: chatUpstream,

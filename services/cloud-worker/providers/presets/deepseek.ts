@@ -7,8 +7,8 @@ import { engineHints, platformHints } from '../request-rules.ts';
 const guess: Guess = () => capabilitiesIf({ tools: true, thinking: true, json: true });
 
 /**
- * DeepSeek (DeepSeek API Docs, "Create Chat Completion", "JSON Output", "Thinking Mode"). It supports JSON only without a schema. Thinking
- * can only be switched on or off. The thinking of earlier turns with tool calls must be sent back.
+ * DeepSeek (DeepSeek API Docs, "Create Chat Completion", "JSON Output", "Thinking Mode"). DeepSeek supports JSON only without a schema.
+ * Thinking can only be switched on or off. The thinking of earlier turns with tool calls must be sent back.
  */
 export const deepseek: Provider = {
   title: 'DeepSeek',
@@ -28,7 +28,7 @@ export const deepseek: Provider = {
   adaptation: {
     description: 'a JSON schema becomes a system message; `reasoning_effort` switches thinking on or off',
     apply(request) {
-      const { reasoning_effort: effort, ...rest } = schemaInWords(request);
+      const { reasoning_effort: effort, ...rest } = moveSchemaToMessage(request);
       if (effort === undefined || effort === null) return rest;
       return { thinking: { type: effort === 'none' ? 'disabled' : 'enabled' }, ...rest };
     },
@@ -36,7 +36,7 @@ export const deepseek: Provider = {
 };
 
 /** Moves the JSON schema of a request into a system message after its last message. The response format becomes `json_object`. */
-function schemaInWords(request: JsonObject): JsonObject {
+function moveSchemaToMessage(request: JsonObject): JsonObject {
   const { response_format: format, messages } = request;
   if (!isJsonObject(format) || format.type !== 'json_schema' || !Array.isArray(messages)) return request;
   const schema = isJsonObject(format.json_schema) ? format.json_schema.schema : undefined;

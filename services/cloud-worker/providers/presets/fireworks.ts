@@ -14,7 +14,7 @@ const card = z.looseObject({
   context_length: tokens,
 });
 
-/** Fireworks (Fireworks docs, "OpenAI compatibility", "Chat completions"). It refuses unknown hints. */
+/** Fireworks (Fireworks docs, "OpenAI compatibility", "Chat completions"). Fireworks refuses unknown hints. */
 export const fireworks: Provider = {
   title: 'Fireworks',
   format: chatUpstream,
@@ -28,13 +28,13 @@ export const fireworks: Provider = {
       card,
       ({
         id,
-        supports_chat: chats,
+        supports_chat: supportsChat,
         supports_tools: tools,
         supports_image_input: vision,
         context_length: contextWindow,
       }) => {
         if (guessedEmbeddings.serves(id) === 'only') return { id, capabilities: [], contextWindow };
-        if (chats === false) return undefined;
+        if (supportsChat === false) return undefined;
         return { id, capabilities: capabilitiesIf({ tools, vision, thinking: true, json: true }), contextWindow };
       },
     ),

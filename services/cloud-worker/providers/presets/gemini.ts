@@ -7,17 +7,25 @@ import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
-const notForChat = /aqa|imagen|veo|tts|image|audio|live|robotics|computer-use|lyria|deep-research/;
+const otherModels = /aqa|imagen|veo|tts|image|audio|live|robotics|computer-use|lyria|deep-research/;
 
 /** Guesses the capabilities of Google's models, whose names may have a prefix. */
 const guess: Guess = (id) => {
   if (guessedEmbeddings.serves(id) === 'only') return [];
-  if (notForChat.test(id)) return undefined;
-  const gemini = /gemini/.test(id);
-  return capabilitiesIf({ tools: gemini, vision: true, thinking: gemini && !/-(1\.|2\.0)/.test(id), json: gemini });
+  if (otherModels.test(id)) return undefined;
+  const isGemini = /gemini/.test(id);
+  return capabilitiesIf({
+    tools: isGemini,
+    vision: true,
+    thinking: isGemini && !/-(1\.|2\.0)/.test(id),
+    json: isGemini,
+  });
 };
 
-/** The Gemini API at its endpoint of the chat format (Google AI for Developers, "OpenAI compatibility"). It refuses unknown fields. */
+/**
+ * The Gemini API at its endpoint of the chat format (Google AI for Developers, "OpenAI compatibility"). The endpoint refuses unknown
+ * fields.
+ */
 export const gemini: Provider = {
   title: 'Google Gemini',
   traceName: 'gcp.gemini',
@@ -26,18 +34,18 @@ export const gemini: Provider = {
   needs: [],
   url: () => 'https://generativelanguage.googleapis.com/v1beta/openai',
   authorize: bearer,
-  list: { path: '/models', read: (answer) => createNameReader(guess)(answer).map(withShortId) },
+  list: { path: '/models', read: (answer) => createNameReader(guess)(answer).map(removePrefix) },
   guess,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
   adaptation: {
     description: `${limitedEffort.description}; a placeholder where the first call of an answer has no signature (Gemini 3 and later)`,
-    apply: (request, model) => withSignatures(limitedEffort.apply(request, model), model),
+    apply: (request, model) => addSignatures(limitedEffort.apply(request, model), model),
   },
   further: [guessedEmbeddings],
 };
 
-/** Removes the prefix `models/` that names have in the list. Requests also accept names without it. */
-function withShortId(model: ModelInfo): ModelInfo {
+/** Removes the prefix `models/` that names have in the list. Requests also accept names without this prefix. */
+function removePrefix(model: ModelInfo): ModelInfo {
   return { ...model, id: model.id.replace(/^models\//, '') };
 }
 
@@ -47,16 +55,16 @@ const needsSignatures = /gemini-([3-9]|\d\d)/;
 /** Placeholder that Google accepts as the signature of a call without one (Google AI for Developers, "Thought signatures"). */
 const placeholder = { google: { thought_signature: 'skip_thought_signature_validator' } };
 
-function withSignatures(request: JsonObject, { id }: ModelInfo): JsonObject {
+function addSignatures(request: JsonObject, { id }: ModelInfo): JsonObject {
   if (!needsSignatures.test(id)) return request;
   return mapMessages(request, (message) => {
     const [first, ...others] = Array.isArray(message['tool_calls']) ? message['tool_calls'] : [];
-    if (!isJsonObject(first) || isSigned(first)) return message;
+    if (!isJsonObject(first) || hasSignature(first)) return message;
     return { ...message, tool_calls: [{ ...first, extra_content: placeholder }, ...others] };
   });
 }
 
-function isSigned({ extra_content: extra }: JsonObject): boolean {
+function hasSignature({ extra_content: extra }: JsonObject): boolean {
   const google = isJsonObject(extra) ? extra['google'] : undefined;
   return isJsonObject(google) && typeof google['thought_signature'] === 'string';
 }

@@ -14,10 +14,10 @@ const card = z.looseObject({
   max_completion_tokens: tokens,
 });
 
-const transcribes = /whisper/;
+const transcribingModels = /whisper/;
 
 const guess: Guess = (id) => {
-  if (transcribes.test(id)) return [];
+  if (transcribingModels.test(id)) return [];
   if (/tts|guard|orpheus/.test(id)) return undefined;
   return capabilitiesIf({
     tools: true,
@@ -27,7 +27,7 @@ const guess: Guess = (id) => {
   });
 };
 
-/** Groq (GroqDocs, "OpenAI Compatibility", "Models"). It refuses unknown hints. */
+/** Groq (GroqDocs, "OpenAI Compatibility", "Models"). Groq refuses unknown hints. */
 export const groq: Provider = {
   title: 'Groq',
   format: chatUpstream,
@@ -46,7 +46,7 @@ export const groq: Provider = {
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
   adaptation: limitedEffort,
   further: [
-    { format: transcriptionsUpstream, serves: (id) => onlyIf(transcribes.test(id)) },
-    { format: audioTranslationsUpstream, serves: (id) => onlyIf(transcribes.test(id) && !id.includes('turbo')) },
+    { format: transcriptionsUpstream, serves: (id) => onlyIf(transcribingModels.test(id)) },
+    { format: audioTranslationsUpstream, serves: (id) => onlyIf(transcribingModels.test(id) && !id.includes('turbo')) },
   ],
 };

@@ -20,8 +20,8 @@ const card = z.looseObject({
 });
 
 /**
- * Mistral (API reference, "Chat completion", "List models"). It refuses unknown fields of requests and messages, and ids of tool calls that
- * are not nine letters or digits. Its streams always include usage.
+ * Mistral (API reference, "Chat completion", "List models"). Mistral refuses unknown fields of requests and messages, and ids of tool
+ * calls that are not nine letters or digits. Mistral's streams always include usage.
  */
 export const mistral: Provider = {
   title: 'Mistral',
@@ -33,11 +33,16 @@ export const mistral: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: createCardReader(card, ({ id, capabilities: can, max_context_length: contextWindow }) => {
+    read: createCardReader(card, ({ id, capabilities: abilities, max_context_length: contextWindow }) => {
       if (guessedEmbeddings.serves(id) === 'only') return { id, capabilities: [], contextWindow };
-      if (!can.completion_chat) return undefined;
-      const thinking = can.reasoning ?? id.startsWith('magistral');
-      const capabilities = capabilitiesIf({ tools: can.function_calling, vision: can.vision, thinking, json: true });
+      if (!abilities.completion_chat) return undefined;
+      const thinking = abilities.reasoning ?? id.startsWith('magistral');
+      const capabilities = capabilitiesIf({
+        tools: abilities.function_calling,
+        vision: abilities.vision,
+        thinking,
+        json: true,
+      });
       return { id, capabilities, contextWindow };
     }),
   },
@@ -53,7 +58,7 @@ export const mistral: Provider = {
   further: [guessedEmbeddings],
   adaptation: {
     description: 'ids of tool calls have nine characters; no empty fields in messages',
-    apply: (request) => shortToolIds(plainAssistants(request)),
+    apply: (request) => shortenToolIds(removeEmptyFields(request)),
   },
 };
 
@@ -61,11 +66,13 @@ export const mistral: Provider = {
 const optionalFields: ReadonlySet<string> = new Set(['refusal', 'annotations', 'audio', 'function_call']);
 
 /** Removes empty fields from assistant messages, because Mistral refuses unknown fields even if they are empty. */
-function plainAssistants(request: JsonObject): JsonObject {
+function removeEmptyFields(request: JsonObject): JsonObject {
   return mapMessages(request, (message) => {
     if (message.role !== 'assistant') return message;
-    const filled = Object.entries(message).filter(([name, value]) => !optionalFields.has(name) || !isEmpty(value));
-    return Object.fromEntries(filled);
+    const filledFields = Object.entries(message).filter(
+      ([name, value]) => !optionalFields.has(name) || !isEmpty(value),
+    );
+    return Object.fromEntries(filledFields);
   });
 }
 
@@ -75,25 +82,25 @@ function isEmpty(value: unknown): boolean {
 
 /**
  * Replaces the ids of tool calls by ids of nine letters and digits. Equal ids stay equal, so that results still match their calls. An id
- * that already has this form stays.
+ * that is already nine letters or digits stays.
  */
-function shortToolIds(request: JsonObject): JsonObject {
+function shortenToolIds(request: JsonObject): JsonObject {
   return mapMessages(request, (message) => {
     const { tool_call_id: id, tool_calls: calls } = message;
     return {
       ...message,
-      ...(typeof id === 'string' && { tool_call_id: shortId(id) }),
-      ...(Array.isArray(calls) && { tool_calls: calls.map(withShortId) }),
+      ...(typeof id === 'string' && { tool_call_id: toShortId(id) }),
+      ...(Array.isArray(calls) && { tool_calls: calls.map(shortenCallId) }),
     };
   });
 }
 
-function withShortId(call: Json): Json {
-  return isJsonObject(call) && typeof call.id === 'string' ? { ...call, id: shortId(call.id) } : call;
+function shortenCallId(call: Json): Json {
+  return isJsonObject(call) && typeof call.id === 'string' ? { ...call, id: toShortId(call.id) } : call;
 }
 
 /** Returns nine hexadecimal digits of the id's digest. Two calls of a conversation get the same id in less than one of a million cases. */
-function shortId(id: string): string {
+function toShortId(id: string): string {
   if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
   return createHash('sha256').update(id).digest('hex').slice(0, 9);
 }

@@ -16,51 +16,55 @@ import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
 /** Matches models of endpoints that the router does not use, and models that need a hosted tool. */
-const otherEndpoints = /audio|realtime|sora|deep-research|computer-use/;
-const embeds = /embedding/;
-const moderates = /moderation/;
-const draws = /gpt-image|dall-e/;
-const redraws = /gpt-image|dall-e-2/;
-const speaks = /tts/;
-const transcribes = /^whisper|transcribe/;
-const translates = /^whisper/;
+const unusedModels = /audio|realtime|sora|deep-research|computer-use/;
+const embeddingModels = /embedding/;
+const moderationModels = /moderation/;
+const drawingModels = /gpt-image|dall-e/;
+const redrawingModels = /gpt-image|dall-e-2/;
+const speakingModels = /tts/;
+const transcribingModels = /^whisper|transcribe/;
+const translatingModels = /^whisper/;
 /** Matches models of the older completions endpoint. */
-const completes = /(^|:)(babbage|davinci)-|-instruct(-|:|$)/;
-const thinks = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
+const completionModels = /(^|:)(babbage|davinci)-|-instruct(-|:|$)/;
+const thinkingModels = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
 /** Matches models that are served only at `/responses`. */
-const responsesOnly = /codex|-pro(-|$)/;
+const responsesOnlyModels = /codex|-pro(-|$)/;
 /** Matches models that are served only at `/chat/completions`. */
-const chatOnly = /search-preview/;
-const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
+const chatOnlyModels = /search-preview/;
+const blindModels = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 
 /** Smallest `max_output_tokens` that `/responses` accepts. */
 const minOutputTokens = 16;
 
 /** Hosted tools that OpenAI runs for the newer models at `/responses`. */
-const hosted = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
+const hostedTools = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
 
 /** Guesses the capabilities of OpenAI's models. Unknown models are assumed to see images, as most do. */
 const guess: Guess = (id) => {
   if (hasOwnEndpoint(id)) return [];
-  const capabilities = otherEndpoints.test(id) ? undefined : guessOwn(id);
-  return capabilities && !chatOnly.test(id) && !seesNothing.test(id) ? [...capabilities, ...hosted] : capabilities;
+  const capabilities = unusedModels.test(id) ? undefined : guessChatCapabilities(id);
+  return capabilities && !chatOnlyModels.test(id) && !blindModels.test(id)
+    ? [...capabilities, ...hostedTools]
+    : capabilities;
 };
 
 /** Returns whether a model is served only in one of the formats for other operations than chat. */
 function hasOwnEndpoint(id: string): boolean {
-  return [embeds, completes, moderates, draws, speaks, transcribes].some((names) => names.test(id));
+  return [embeddingModels, completionModels, moderationModels, drawingModels, speakingModels, transcribingModels].some(
+    (names) => names.test(id),
+  );
 }
 
-function guessOwn(id: string): Capability[] {
+function guessChatCapabilities(id: string): Capability[] {
   if (id.endsWith('-chat-latest')) return capabilitiesIf({ tools: true, vision: true, json: true });
-  if (/^gpt-[34]|^chatgpt-/.test(id)) return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), json: true });
-  return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), thinking: thinks.test(id), json: true });
+  if (/^gpt-[34]|^chatgpt-/.test(id)) return capabilitiesIf({ tools: true, vision: !blindModels.test(id), json: true });
+  return capabilitiesIf({ tools: true, vision: !blindModels.test(id), thinking: thinkingModels.test(id), json: true });
 }
 
 const readList = createNameReader((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id)));
 
 /**
- * OpenAI (API reference, "Chat", "Responses", "Models"). Its list contains only names. Clients of the `responses` format are served at
+ * OpenAI (API reference, "Chat", "Responses", "Models"). OpenAI's list contains only names. Clients of the `responses` format are served at
  * `/responses`, and so are all clients of models that have no other endpoint.
  */
 export const openai: Provider = {
@@ -74,11 +78,11 @@ export const openai: Provider = {
     path: '/models',
     // `auto` selects the first suitable model. Pro models cost many times as much, so they come last.
     read: (answer) =>
-      readList(answer).sort((a, b) => Number(responsesOnly.test(a.id)) - Number(responsesOnly.test(b.id))),
+      readList(answer).sort((a, b) => Number(responsesOnlyModels.test(a.id)) - Number(responsesOnlyModels.test(b.id))),
   },
   guess,
   rules: { maxTokens: 'max_completion_tokens', drop: engineHints, replayedThinking: 'none' },
-  adaptation: { description: 'no `reasoning_effort` for models that do not think', apply: withoutUselessEffort },
+  adaptation: { description: 'no `reasoning_effort` for models that do not think', apply: removeUselessEffort },
   takesFiles: true,
   takesCustomTools: true,
   further: [
@@ -87,27 +91,27 @@ export const openai: Provider = {
       compacts: true,
       encrypts: true,
       serves: (id) => {
-        if (chatOnly.test(id) || hasOwnEndpoint(id)) return 'not';
-        return responsesOnly.test(id) ? 'only' : 'also';
+        if (chatOnlyModels.test(id) || hasOwnEndpoint(id)) return 'not';
+        return responsesOnlyModels.test(id) ? 'only' : 'also';
       },
       adaptation: {
         description: 'thinking only as OpenAI has encrypted it, `max_output_tokens` from 16',
-        apply: (request, model) => withMinOutput(withOwnThinking(request, model)),
+        apply: (request, model) => raiseOutputLimit(removeForeignThinking(request, model)),
       },
     },
-    { format: completionsUpstream, serves: (id) => onlyIf(completes.test(id)) },
-    { format: embeddingsUpstream, serves: (id) => onlyIf(embeds.test(id)) },
-    { format: moderationsUpstream, serves: (id) => onlyIf(moderates.test(id)) },
-    { format: imagesUpstream, serves: (id) => onlyIf(draws.test(id)) },
-    { format: imageEditsUpstream, serves: (id) => onlyIf(redraws.test(id)) },
-    { format: speechUpstream, serves: (id) => onlyIf(speaks.test(id)) },
-    { format: transcriptionsUpstream, serves: (id) => onlyIf(transcribes.test(id)) },
-    { format: audioTranslationsUpstream, serves: (id) => onlyIf(translates.test(id)) },
+    { format: completionsUpstream, serves: (id) => onlyIf(completionModels.test(id)) },
+    { format: embeddingsUpstream, serves: (id) => onlyIf(embeddingModels.test(id)) },
+    { format: moderationsUpstream, serves: (id) => onlyIf(moderationModels.test(id)) },
+    { format: imagesUpstream, serves: (id) => onlyIf(drawingModels.test(id)) },
+    { format: imageEditsUpstream, serves: (id) => onlyIf(redrawingModels.test(id)) },
+    { format: speechUpstream, serves: (id) => onlyIf(speakingModels.test(id)) },
+    { format: transcriptionsUpstream, serves: (id) => onlyIf(transcribingModels.test(id)) },
+    { format: audioTranslationsUpstream, serves: (id) => onlyIf(translatingModels.test(id)) },
   ],
 };
 
 /** Removes `reasoning_effort`, which a model without thinking refuses. */
-function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo): JsonObject {
+function removeUselessEffort(request: JsonObject, { capabilities }: ModelInfo): JsonObject {
   if (capabilities.includes('thinking')) return request;
   const { reasoning_effort: _, ...rest } = request;
   return rest;
@@ -115,27 +119,27 @@ function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo):
 
 /**
  * Removes thinking that OpenAI has not encrypted, and, for a model that does not think, the request for encrypted thinking. OpenAI refuses
- * both. The model's name shows whether it thinks. As names are arbitrary at some providers, a `reasoning` field in the request shows it,
+ * both. The model's name shows whether the model thinks. At providers with arbitrary names, a `reasoning` field in the request shows that,
  * too.
  */
-function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): JsonObject {
+function removeForeignThinking(request: JsonObject, { id, capabilities }: ModelInfo): JsonObject {
   const { input, include, reasoning } = request;
-  const mayThink = capabilities.includes('thinking') && (thinks.test(id) || isJsonObject(reasoning));
-  const requested =
+  const mayThink = capabilities.includes('thinking') && (thinkingModels.test(id) || isJsonObject(reasoning));
+  const requestedParts =
     Array.isArray(include) && !mayThink ? include.filter((what) => what !== encryptedThinking) : include;
   return {
     ...request,
     ...(Array.isArray(input) && { input: input.filter((item) => !isForeignThinking(item)) }),
-    ...(requested !== undefined && { include: requested }),
+    ...(requestedParts !== undefined && { include: requestedParts }),
   };
 }
 
 /**
- * Raises the output limit to OpenAI's minimum. Programs request a single token to see whether a key works, which other formats allow.
+ * Raises the output limit to OpenAI's minimum. Programs that test a key request a single token, which other formats allow.
  */
-function withMinOutput(request: JsonObject): JsonObject {
-  const { max_output_tokens: requested } = request;
-  return typeof requested === 'number' && requested < minOutputTokens
+function raiseOutputLimit(request: JsonObject): JsonObject {
+  const { max_output_tokens: limit } = request;
+  return typeof limit === 'number' && limit < minOutputTokens
     ? { ...request, max_output_tokens: minOutputTokens }
     : request;
 }

@@ -4,18 +4,18 @@ import { responsesUpstream } from '#shared/translate/upstreams/responses/respons
 import { bearer, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 
-const names = z.array(z.string()).default([]).catch([]);
+const nameList = z.array(z.string()).default([]).catch([]);
 const card = z.looseObject({
   id: z.string().min(1),
   context_length: tokens,
-  architecture: z.looseObject({ input_modalities: names, output_modalities: names }).optional().catch(undefined),
-  supported_parameters: names,
+  architecture: z.looseObject({ input_modalities: nameList, output_modalities: nameList }).optional().catch(undefined),
+  supported_parameters: nameList,
   top_provider: z.looseObject({ max_completion_tokens: tokens }).nullish().catch(undefined),
 });
 
 /**
- * OpenRouter (OpenRouter docs, "Models API", "Parameters", "Responses"). It accepts all fields that clients send, and drops those that a
- * model does not support.
+ * OpenRouter (OpenRouter docs, "Models API", "Parameters", "Responses"). OpenRouter accepts all fields that clients send, and drops those
+ * that a model does not support.
  */
 export const openrouter: Provider = {
   title: 'OpenRouter',
@@ -28,13 +28,13 @@ export const openrouter: Provider = {
     path: '/models',
     read: createCardReader(
       card,
-      ({ id, context_length: contextWindow, architecture, supported_parameters: takes, top_provider: top }) => {
+      ({ id, context_length: contextWindow, architecture, supported_parameters: parameters, top_provider: top }) => {
         if (architecture && !architecture.output_modalities.includes('text')) return undefined;
         const capabilities = capabilitiesIf({
-          tools: takes.includes('tools'),
+          tools: parameters.includes('tools'),
           vision: architecture?.input_modalities.includes('image'),
-          thinking: takes.includes('reasoning'),
-          json: takes.includes('response_format') || takes.includes('structured_outputs'),
+          thinking: parameters.includes('reasoning'),
+          json: parameters.includes('response_format') || parameters.includes('structured_outputs'),
         });
         return { id, capabilities, contextWindow, maxOutput: top?.max_completion_tokens };
       },

@@ -9,7 +9,7 @@ const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_le
 
 const chatType = 'chat';
 /** Returns whether the name of a model shows that it is served only in another format than chat. */
-const isOther = (id: string): boolean =>
+const isServedOtherwise = (id: string): boolean =>
   [guessedEmbeddings, guessedRanking].some(({ serves }) => serves(id) === 'only');
 
 const guess: Guess = (id) =>
@@ -31,7 +31,7 @@ export const together: Provider = {
   list: {
     path: '/models',
     read: createCardReader(card, ({ id, type, context_length: contextWindow }) => {
-      if (isOther(id)) return { id, capabilities: [], contextWindow };
+      if (isServedOtherwise(id)) return { id, capabilities: [], contextWindow };
       const capabilities = type === chatType ? guess(id) : undefined;
       return capabilities && { id, capabilities: [...capabilities], contextWindow };
     }),

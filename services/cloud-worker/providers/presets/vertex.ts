@@ -6,8 +6,8 @@ const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 
 /**
  * Gemini on Vertex AI at its endpoint of the chat format (Google Cloud, "Using OpenAI libraries with Vertex AI"). Google's library obtains
- * and renews the tokens, which expire after an hour. It uses the credentials file that the key variable names, the machine's account, or a
- * login with `gcloud`. The endpoint has no list of models.
+ * and renews the tokens, which expire after an hour. The library uses the credentials file that the key variable names, the machine's
+ * account, or a login with `gcloud`. The endpoint has no list of models.
  */
 export const vertex: Provider = {
   ...gemini,

@@ -7,7 +7,7 @@ import { engineHints, limitEffort } from '../request-rules.ts';
 const modalities = z.array(z.string()).default(['text']).catch(['text']);
 const card = z.looseObject({ id: z.string().min(1), input_modalities: modalities, output_modalities: modalities });
 
-/** xAI (xAI Docs, "Chat completions", "List language models"). Only its small models accept `reasoning_effort`. */
+/** xAI (xAI Docs, "Chat completions", "List language models"). Only xAI's small models accept `reasoning_effort`. */
 export const xai: Provider = {
   title: 'xAI',
   traceName: 'x_ai',
@@ -18,11 +18,11 @@ export const xai: Provider = {
   authorize: bearer,
   list: {
     path: '/language-models',
-    read: createCardReader(card, ({ id, input_modalities: takes, output_modalities: gives }) => {
-      if (!gives.includes('text')) return undefined;
+    read: createCardReader(card, ({ id, input_modalities: inputs, output_modalities: outputs }) => {
+      if (!outputs.includes('text')) return undefined;
       return {
         id,
-        capabilities: capabilitiesIf({ tools: true, vision: takes.includes('image'), thinking: true, json: true }),
+        capabilities: capabilitiesIf({ tools: true, vision: inputs.includes('image'), thinking: true, json: true }),
       };
     }),
   },

@@ -4,12 +4,12 @@ import { Decimal } from 'decimal.js';
 export const PreciseDecimal = Decimal.clone({ defaults: true, precision: 40 });
 
 /**
- * Largest angle. A larger one has no meaning at this precision. The library does not have enough digits of π for it. It would throw an
- * error in the middle of a calculation, which leaves its settings wrong.
+ * Largest angle. A larger angle has no meaning at this precision. The library does not have enough digits of π for a larger angle: it would
+ * throw an error in the middle of a calculation, which leaves the library's settings wrong.
  */
 const maxAngle = new PreciseDecimal('1e30');
 
-/** Largest argument of a factorial. It limits the digits of a result. */
+/** Largest argument of a factorial, which limits the digits of a result. */
 const maxFactorial = 400;
 
 export const constants: Record<string, Decimal> = {
@@ -21,30 +21,30 @@ export const constants: Record<string, Decimal> = {
 
 /** Functions by name, each with its minimum and maximum number of arguments. Angles are in radians. */
 export const functions: Record<string, { from: number; to: number; call: (...values: Decimal[]) => Decimal }> = {
-  abs: one((x) => x.abs()),
-  sign: one((x) => new PreciseDecimal(Decimal.sign(x))),
-  floor: one((x) => x.floor()),
-  ceil: one((x) => x.ceil()),
-  trunc: one((x) => x.trunc()),
+  abs: withOneArgument((x) => x.abs()),
+  sign: withOneArgument((x) => new PreciseDecimal(Decimal.sign(x))),
+  floor: withOneArgument((x) => x.floor()),
+  ceil: withOneArgument((x) => x.ceil()),
+  trunc: withOneArgument((x) => x.trunc()),
   round: {
     from: 1,
     to: 2,
-    call: (x, places = new PreciseDecimal(0)) => x.toDecimalPlaces(wholeWithin(places, 0, 40), Decimal.ROUND_HALF_UP),
+    call: (x, places = new PreciseDecimal(0)) => x.toDecimalPlaces(toWholeNumber(places, 0, 40), Decimal.ROUND_HALF_UP),
   },
-  sqrt: one((x) => x.sqrt()),
-  '√': one((x) => x.sqrt()),
-  cbrt: one((x) => x.cbrt()),
-  exp: one((x) => x.exp()),
-  ln: one((x) => x.ln()),
+  sqrt: withOneArgument((x) => x.sqrt()),
+  '√': withOneArgument((x) => x.sqrt()),
+  cbrt: withOneArgument((x) => x.cbrt()),
+  exp: withOneArgument((x) => x.exp()),
+  ln: withOneArgument((x) => x.ln()),
   log: { from: 1, to: 2, call: (x, base = new PreciseDecimal(10)) => x.log(base) },
-  log10: one((x) => x.log(10)),
-  log2: one((x) => x.log(2)),
-  sin: one((x) => angle(x).sin()),
-  cos: one((x) => angle(x).cos()),
-  tan: one((x) => angle(x).tan()),
-  asin: one((x) => x.asin()),
-  acos: one((x) => x.acos()),
-  atan: one((x) => x.atan()),
+  log10: withOneArgument((x) => x.log(10)),
+  log2: withOneArgument((x) => x.log(2)),
+  sin: withOneArgument((x) => assertAngle(x).sin()),
+  cos: withOneArgument((x) => assertAngle(x).cos()),
+  tan: withOneArgument((x) => assertAngle(x).tan()),
+  asin: withOneArgument((x) => x.asin()),
+  acos: withOneArgument((x) => x.acos()),
+  atan: withOneArgument((x) => x.atan()),
   atan2: { from: 2, to: 2, call: (y = nan, x = nan) => PreciseDecimal.atan2(y, x) },
   hypot: { from: 1, to: 100, call: (...values) => PreciseDecimal.hypot(...values) },
   min: { from: 1, to: 100, call: (...values) => PreciseDecimal.min(...values) },
@@ -52,28 +52,28 @@ export const functions: Record<string, { from: number; to: number; call: (...val
   sum: { from: 1, to: 100, call: (...values) => PreciseDecimal.sum(...values) },
   mean: { from: 1, to: 100, call: (...values) => PreciseDecimal.sum(...values).div(values.length) },
   mod: { from: 2, to: 2, call: (x = nan, y = nan) => x.minus(y.times(x.div(y).floor())) },
-  factorial: one(factorial),
+  factorial: withOneArgument(factorial),
 };
 
 const nan = new PreciseDecimal(NaN);
 
-/** @throws Error if the number is not whole, or is negative or too large */
+/** @throws Error if `x` is not whole, is negative, or is larger than `maxFactorial` */
 export function factorial(x: Decimal): Decimal {
   let product = new PreciseDecimal(1);
-  for (let factor = wholeWithin(x, 0, maxFactorial); factor > 1; factor -= 1) product = product.times(factor);
+  for (let factor = toWholeNumber(x, 0, maxFactorial); factor > 1; factor -= 1) product = product.times(factor);
   return product;
 }
 
-function angle(x: Decimal): Decimal {
+function assertAngle(x: Decimal): Decimal {
   if (x.abs().gt(maxAngle)) throw new Error(`an angle of at most ${maxAngle.toString()} is needed here`);
   return x;
 }
 
-function one(call: (x: Decimal) => Decimal): { from: 1; to: 1; call: (...values: Decimal[]) => Decimal } {
+function withOneArgument(call: (x: Decimal) => Decimal): { from: 1; to: 1; call: (...values: Decimal[]) => Decimal } {
   return { from: 1, to: 1, call: (x = nan) => call(x) };
 }
 
-function wholeWithin(x: Decimal, min: number, max: number): number {
+function toWholeNumber(x: Decimal, min: number, max: number): number {
   if (!x.isInteger() || x.lt(min) || x.gt(max)) throw new Error(`a whole number from ${min} to ${max} is needed here`);
   return x.toNumber();
 }

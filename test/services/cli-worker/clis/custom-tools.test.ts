@@ -37,7 +37,9 @@ describe('custom tools of a chat client', () => {
     expect(translation.reply(whole, answerContext).body).toMatchObject({
       choices: [{ message: { tool_calls: [custom] } }],
     });
-    expect(translation.stream(answerContext).event(codexDialogue.event(part))).toContain(JSON.stringify(custom.custom));
+    expect(translation.stream(answerContext).event(codexDialogue.encodePiece(part))).toContain(
+      JSON.stringify(custom.custom),
+    );
   });
 
   it('become tools of Claude Code, and calls of them become custom calls again', () => {

@@ -36,7 +36,7 @@ describe.each(['codex', 'opencode'] as const)('the recorded answers of %s', (cli
     expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
     const texts = parts.slice(1).map((part) => part.kind === 'text' && part.text);
     expect(texts).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
-    expect(await answer.ended).toMatchObject({
+    expect(await answer.finalOutcome).toMatchObject({
       finishReason: 'stop',
       usage: { promptTokens: 11, cachedTokens: 3, completionTokens: 5 },
     });
@@ -49,7 +49,7 @@ describe.each(['codex', 'opencode'] as const)('the recorded answers of %s', (cli
     ['drop', 'upstream_failed'],
     ...(cli === 'opencode' ? [['cut', 'upstream_failed']] : []),
   ])('fail with the matching error, without retries: %s', async (name, code) => {
-    await expect(replay(name).answer.ended).rejects.toMatchObject({ code });
+    await expect(replay(name).answer.finalOutcome).rejects.toMatchObject({ code });
   });
 
   it('are ignored by an answer of another thread or session', () => {
@@ -77,7 +77,7 @@ it.each([true, false])("Codex's calls of tools stay as the model wrote them (par
   answer.push('item/agentMessage/delta', { ...ids, delta: 'late' });
   answer.push('turn/completed', { ...ids, turn: { id: 'u', status: 'interrupted' } });
   const usage = { promptTokens: 11, completionTokens: 7 };
-  expect(await answer.ended).toMatchObject({ finishReason: 'tool_calls', usage });
+  expect(await answer.finalOutcome).toMatchObject({ finishReason: 'tool_calls', usage });
   const written = { kind: 'call', name: 'f', arguments: json };
   const both = ['call_1', 'call_3'].map((id, index) => ({ ...written, index, id }));
   expect(parts).toEqual(parallel ? both : both.slice(0, 1));
@@ -87,7 +87,7 @@ it('an answer of Codex is a context overflow when Codex reports one', async () =
   const answer = new CodexAnswer('t', () => undefined);
   const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
   answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
-  await expect(answer.ended).rejects.toMatchObject({ code: 'context_length_exceeded' });
+  await expect(answer.finalOutcome).rejects.toMatchObject({ code: 'context_length_exceeded' });
 });
 
 describe('the error for the limit of a Codex account', () => {
@@ -102,7 +102,7 @@ describe('the error for the limit of a Codex account', () => {
     const answer = new CodexAnswer('t', () => undefined);
     answer.push('account/rateLimits/updated', { rateLimits: rateLimits as JsonObject });
     answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error: failure } });
-    return answer.ended.catch((thrown: unknown) => thrown);
+    return answer.finalOutcome.catch((thrown: unknown) => thrown);
   }
 
   it("has the end of the used-up window, and the upstream's sentence", async () => {
@@ -128,5 +128,5 @@ it("the error for the limit of an opencode account has the time in the upstream'
   const answer = new OpencodeAnswer('s', () => undefined);
   const data = { message: 'Too many requests', statusCode: 429, responseHeaders: { 'retry-after': '7200' } };
   answer.push('session.error', { sessionID: 's', error: { name: 'APIError', data } });
-  await expect(answer.ended).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 7200 });
+  await expect(answer.finalOutcome).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 7200 });
 });

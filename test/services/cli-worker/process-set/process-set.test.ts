@@ -14,7 +14,7 @@ afterEach(() => processes.close());
 
 interface TestSetOptions {
   size: number;
-  singleUse: boolean;
+  isSingleUse: boolean;
   recycleAfter?: number;
   recycleBytes?: number;
   /** Called before each start, counted from 1. The start waits for it, and fails with its error. */
@@ -34,7 +34,7 @@ function openSet({ beforeStart, ...options }: TestSetOptions) {
     const cat = new CliProcess({ command: 'cat', args: [], cwd: '/', environment, guard });
     const { pid = 0 } = cat;
     alive.add(pid);
-    void cat.ended.then(() => alive.delete(pid));
+    void cat.whenEnded.then(() => alive.delete(pid));
     return { session: { process: cat }, close: () => cat.end() };
   };
   const onHealth = (healthy: boolean): unknown => health.push(healthy);
@@ -44,7 +44,7 @@ function openSet({ beforeStart, ...options }: TestSetOptions) {
 
 /** Holds a conversation. Returns the id of its process. */
 async function converse(endedWell = true): Promise<number> {
-  const lease = await processes.take(signal);
+  const lease = await processes.lease(signal);
   const { pid = 0 } = lease.session.process;
   lease.release(endedWell);
   return pid;
@@ -57,27 +57,27 @@ const failUpTo = (last: number) => (nth: number) => {
 
 describe('a process set', () => {
   it('has as many processes ready as there may be conversations, and no more', async () => {
-    const alive = openSet({ size: 3, singleUse: false });
+    const alive = openSet({ size: 3, isSingleUse: false });
     await until(() => processes.ready === 3);
-    const leases = await Promise.all([1, 2, 3].map(() => processes.take(signal)));
+    const leases = await Promise.all([1, 2, 3].map(() => processes.lease(signal)));
     expect(new Set(leases.map(({ session }) => session.process.pid)).size).toBe(3);
-    const waiting = processes.take(signal);
+    const waiting = processes.lease(signal);
     leases[0]?.release(true);
     expect((await waiting).session).toBe(leases[0]?.session);
     expect(alive.size).toBe(3);
   });
 
   it('reuses a process until its last conversation', async () => {
-    openSet({ size: 1, singleUse: false, recycleAfter: 2 });
+    openSet({ size: 1, isSingleUse: false, recycleAfter: 2 });
     const first = await converse();
     expect(await converse()).toBe(first);
     expect(await converse()).not.toBe(first);
   });
 
   it('does not reuse a single-use process, and has the next one ready before that ends', async () => {
-    const alive = openSet({ size: 1, singleUse: true });
-    const lease = await processes.take(signal);
-    lease.begun();
+    const alive = openSet({ size: 1, isSingleUse: true });
+    const lease = await processes.lease(signal);
+    lease.reportBegun();
     await until(() => processes.ready === 1);
     expect(alive.size).toBe(2);
     lease.release(true);
@@ -86,16 +86,16 @@ describe('a process set', () => {
   });
 
   it('replaces a process whose conversation failed, or that uses too much memory', async () => {
-    openSet({ size: 1, singleUse: false });
+    openSet({ size: 1, isSingleUse: false });
     const first = await converse(false);
     expect(await converse()).not.toBe(first);
     await processes.close();
-    openSet({ size: 1, singleUse: false, recycleBytes: 1 });
+    openSet({ size: 1, isSingleUse: false, recycleBytes: 1 });
     expect(await converse()).not.toBe(await converse());
   });
 
   it('replaces a ready process that ends', async () => {
-    const alive = openSet({ size: 1, singleUse: false });
+    const alive = openSet({ size: 1, isSingleUse: false });
     const pid = await converse();
     await until(() => processes.ready === 1);
     process.kill(pid, 'SIGKILL');
@@ -106,28 +106,28 @@ describe('a process set', () => {
   it('gives a waiter the next process when a ready one and a starting one end together', async () => {
     const third = Promise.withResolvers<void>();
     const beforeStart = (nth: number) => (nth === 3 ? third.promise : undefined);
-    const alive = openSet({ size: 2, singleUse: true, beforeStart });
+    const alive = openSet({ size: 2, isSingleUse: true, beforeStart });
     await until(() => processes.ready === 2);
-    const held = await processes.take(signal);
-    held.begun();
+    const held = await processes.lease(signal);
+    held.reportBegun();
     expect(processes.counts).toEqual({ ready: 1, held: 1, starting: 1 });
     for (const pid of alive) if (pid !== held.session.process.pid) process.kill(pid, 'SIGKILL');
     await until(() => processes.ready === 0);
-    const waiting = processes.take(signal);
+    const waiting = processes.lease(signal);
     third.reject(new Error('it was killed'));
     expect((await waiting).session.process.isRunning).toBe(true);
   });
 
   it('refuses its waiters when two starts in a row fail', async () => {
-    openSet({ size: 2, singleUse: false, beforeStart: failUpTo(Infinity) });
-    await expect(processes.take(signal)).rejects.toThrow(/^start [34] failed$/);
+    openSet({ size: 2, isSingleUse: false, beforeStart: failUpTo(Infinity) });
+    await expect(processes.lease(signal)).rejects.toThrow(/^start [34] failed$/);
   });
 
   it('ends a wait when its client leaves', async () => {
-    openSet({ size: 1, singleUse: false });
-    const lease = await processes.take(signal);
+    openSet({ size: 1, isSingleUse: false });
+    const lease = await processes.lease(signal);
     const gone = new AbortController();
-    const waiting = processes.take(gone.signal);
+    const waiting = processes.lease(gone.signal);
     gone.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
     lease.release(true);
@@ -135,13 +135,13 @@ describe('a process set', () => {
   });
 
   it('reports its health when it changes, and only then', async () => {
-    openSet({ size: 1, singleUse: false, beforeStart: failUpTo(2) });
+    openSet({ size: 1, isSingleUse: false, beforeStart: failUpTo(2) });
     await until(() => processes.ready === 1);
     expect(health).toEqual([false, true]);
   });
 
   it('reports nothing after failures during which it was never unhealthy', async () => {
-    const alive = openSet({ size: 1, singleUse: false, beforeStart: failUpTo(1) });
+    const alive = openSet({ size: 1, isSingleUse: false, beforeStart: failUpTo(1) });
     const pid = await converse();
     process.kill(pid, 'SIGKILL');
     await until(() => !alive.has(pid) && processes.ready === 1);

@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
-import { chooseFormat, clientFormatsOf, servedFormats } from '#services/cloud-worker/providers/served-format.ts';
+import { chooseFormat, listClientFormats, servedFormats } from '#services/cloud-worker/providers/served-format.ts';
 
 const names = (provider: Provider, id: string) => servedFormats(provider, id).map(({ format }) => format.name);
 const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
@@ -38,18 +38,18 @@ describe('the formats in which a provider serves a model', () => {
   });
 
   it("include the client's own wherever the provider has it", () => {
-    for (const client of clientFormatsOf(presets.openrouter, translations)) {
-      const { served, translation } = chooseFormat(presets.openrouter, 'm', translations, client);
+    for (const client of listClientFormats(presets.openrouter, translations)) {
+      const { servedFormat: served, translation } = chooseFormat(presets.openrouter, 'm', translations, client);
       expect(translation.client.name).toBe(client);
       expect(translation.upstream).toBe(served.format);
       if (names(presets.openrouter, 'm').includes(client)) expect(served.format.name).toBe(client);
     }
-    expect(chooseFormat(presets.openai, 'gpt-5-pro', translations, 'chat').served.format.name).toBe('responses');
+    expect(chooseFormat(presets.openai, 'gpt-5-pro', translations, 'chat').servedFormat.format.name).toBe('responses');
   });
 
   it('are announced as the client formats of all of them', () => {
     for (const provider of [presets.openai, findProvider('custom', 'responses')])
-      expect(clientFormatsOf(provider, translations)).toEqual(expect.arrayContaining(['chat', 'messages']));
+      expect(listClientFormats(provider, translations)).toEqual(expect.arrayContaining(['chat', 'messages']));
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   assertContinuable,
-  promptOf,
-  withBegunMessage,
-  withBegunPrompt,
-  withLowerLimits,
-  withoutBegunMessage,
+  readSinglePrompt,
+  appendToLastMessage,
+  appendToPrompt,
+  lowerOutputLimits,
+  removeFromLastMessage,
 } from '#services/gpu-worker/continuation/continued-request.ts';
 import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
@@ -16,13 +16,13 @@ const model = { id: 'm', capabilities: [] };
 describe('a request whose answer is continued', () => {
   it('ends with the beginning of the answer, also after text with which the client began it', () => {
     const begun = { role: 'assistant', content: 'Hel' };
-    expect(withBegunMessage({ messages: [user] }, 'Hel')).toEqual({ messages: [user, begun] });
-    expect(withBegunMessage({ messages: [user, begun] }, 'lo')).toEqual({
+    expect(appendToLastMessage({ messages: [user] }, 'Hel')).toEqual({ messages: [user, begun] });
+    expect(appendToLastMessage({ messages: [user, begun] }, 'lo')).toEqual({
       messages: [user, { role: 'assistant', content: 'Hello' }],
     });
-    expect(withBegunMessage({ messages: [user] }, '')).toEqual({ messages: [user] });
+    expect(appendToLastMessage({ messages: [user] }, '')).toEqual({ messages: [user] });
     const parts = { role: 'assistant', content: [{ type: 'text', text: 'Hel' }] };
-    expect(() => withBegunMessage({ messages: [user, parts] }, 'lo')).toThrow('in parts');
+    expect(() => appendToLastMessage({ messages: [user, parts] }, 'lo')).toThrow('in parts');
   });
 
   it.each<[EngineKind, object]>([
@@ -32,9 +32,9 @@ describe('a request whose answer is continued', () => {
   ])('has the fields with which %s continues it, and is the original one without them', (kind, fields) => {
     const engine = engineOf(kind);
     const request = { messages: [user], max_tokens: 9, stream: true };
-    const begun = engine.adapt(withBegunMessage(request, 'Hel'), model);
+    const begun = engine.adapt(appendToLastMessage(request, 'Hel'), model);
     expect(begun).toEqual({ ...request, ...fields, messages: [user, { role: 'assistant', content: 'Hel' }] });
-    expect(withoutBegunMessage(begun, 'Hel')).toEqual(engine.adapt(request, model));
+    expect(removeFromLastMessage(begun, 'Hel')).toEqual(engine.adapt(request, model));
   });
 
   it.each<EngineKind>(['ollama', 'lm-studio', 'openai'])('is not sent to %s', (kind) => {
@@ -42,21 +42,22 @@ describe('a request whose answer is continued', () => {
   });
 
   it('has a prompt that ends with the beginning of the text', () => {
-    expect(withBegunPrompt({ prompt: 'a' }, ' b')).toEqual({ prompt: 'a b' });
-    expect(promptOf({ prompt: ['a'] })).toBe('a');
-    for (const prompt of [['a', 'b'], [1, 2], [[1]]]) expect(() => promptOf({ prompt })).toThrow('not one text');
+    expect(appendToPrompt({ prompt: 'a' }, ' b')).toEqual({ prompt: 'a b' });
+    expect(readSinglePrompt({ prompt: ['a'] })).toBe('a');
+    for (const prompt of [['a', 'b'], [1, 2], [[1]]])
+      expect(() => readSinglePrompt({ prompt })).toThrow('not one text');
   });
 
   it('has lower limits, or is not sent', () => {
     const limits = { max_tokens: 10, max_completion_tokens: 20, min_tokens: 3 };
-    expect(withLowerLimits({ ...limits, n_predict: -1 }, 4)).toEqual({
+    expect(lowerOutputLimits({ ...limits, n_predict: -1 }, 4)).toEqual({
       max_tokens: 6,
       max_completion_tokens: 16,
       min_tokens: 0,
       n_predict: -1,
     });
-    expect(withLowerLimits(limits, 10)).toBeUndefined();
-    expect(withLowerLimits({}, 10)).toEqual({});
+    expect(lowerOutputLimits(limits, 10)).toBeUndefined();
+    expect(lowerOutputLimits({}, 10)).toEqual({});
   });
 
   it.each([

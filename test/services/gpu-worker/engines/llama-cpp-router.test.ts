@@ -102,7 +102,7 @@ describe('llama.cpp in router mode', () => {
   it('counts tokens only with loaded models', async () => {
     const { http, loads } = await start({ tiny: 'loaded', other: 'unloaded' }, { autoloads: true });
     const count = (model: string) =>
-      llamaCpp.continuation?.countText(http, { model, text: 'a b', isWhole: true }, never);
+      llamaCpp.continuation?.countText(http, { model, text: 'a b', isPrompt: true }, never);
     expect(await count('tiny')).toBe(3);
     await expect(count('other')).rejects.toThrow('status 400');
     const asked = { model: 'other', messages: [] };

@@ -39,7 +39,7 @@ async function startNotes() {
 
 function call(url: string, token: string, tool?: string) {
   const connection = { server: 'notes', url, token, ...(tool !== undefined && { tool }) };
-  return serversAt(url).run(connection)({}, context);
+  return serversAt(url).findRun(connection)({}, context);
 }
 
 describe("MCP servers with people's account links", () => {
@@ -54,8 +54,8 @@ describe("MCP servers with people's account links", () => {
     ['that are not configured', { server: 'other', url: 'https://notes.test/mcp' }],
   ])('%s get no token', (_, named) => {
     const servers = serversAt('https://notes.test/mcp');
-    expect(() => servers.run({ ...named, token: 'secret' })).toThrow(RouterError);
-    expect(() => servers.run({ server: 'notes', url: 'https://notes.test/mcp', token: 'secret' })).not.toThrow();
+    expect(() => servers.findRun({ ...named, token: 'secret' })).toThrow(RouterError);
+    expect(() => servers.findRun({ server: 'notes', url: 'https://notes.test/mcp', token: 'secret' })).not.toThrow();
   });
 
   it("list their tools, and run them, with the token of the call and the operator's headers", async () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { calculator } from '#services/tools-worker/tools/calculator/calculator.ts';
+import { createCalculator } from '#services/tools-worker/tools/calculator/calculator.ts';
 import { least } from '../../../helpers/least.ts';
 
 const context = { signal: new AbortController().signal, progress: () => undefined };
 
 async function calculate(expression: string): Promise<{ text: string; isError: boolean }> {
-  const { content, isError } = await calculator().run({ expression }, context);
+  const { content, isError } = await createCalculator().run({ expression }, context);
   const [block] = content;
   return { text: block?.type === 'text' ? block.text : '', isError };
 }

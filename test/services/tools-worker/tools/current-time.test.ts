@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currentTime } from '#services/tools-worker/tools/current-time.ts';
+import { createCurrentTime } from '#services/tools-worker/tools/current-time.ts';
 
 const context = { signal: new AbortController().signal, progress: () => undefined };
 const newYear = Date.UTC(2026, 0, 1, 0, 30, 15, 999);
@@ -11,18 +11,18 @@ describe('the tool for the current time', () => {
     { timezone: 'America/New_York', iso: '2025-12-31T19:30:15-05:00', weekday: 'Wednesday' },
     { timezone: 'Asia/Kathmandu', iso: '2026-01-01T06:15:15+05:45', weekday: 'Thursday' },
   ])('is $iso in $timezone', async ({ timezone, iso, weekday }) => {
-    const output = await currentTime(() => newYear).run({ timezone }, context);
+    const output = await createCurrentTime(() => newYear).run({ timezone }, context);
     expect(output.structuredContent).toEqual({ iso, timezone, weekday, unix_ms: newYear });
     expect(output.content).toEqual([{ type: 'text', text: `${iso} (${weekday}, ${timezone})` }]);
   });
 
   it('is in UTC by default', async () => {
-    const output = await currentTime(() => newYear).run({}, context);
+    const output = await createCurrentTime(() => newYear).run({}, context);
     expect(output.structuredContent).toMatchObject({ timezone: 'UTC' });
   });
 
   it('refuses a zone that does not exist', async () => {
-    await expect(currentTime().run({ timezone: 'Mars/Olympus' }, context)).rejects.toMatchObject({
+    await expect(createCurrentTime().run({ timezone: 'Mars/Olympus' }, context)).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'input.timezone',
     });

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { httpFetch } from '#services/tools-worker/tools/http-fetch.ts';
+import { createHttpFetch } from '#services/tools-worker/tools/http-fetch.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
@@ -76,7 +76,7 @@ function textOf({ content: [block] }: ToolOutput): string {
 
 describe('fetching from the public internet', () => {
   const isAllowed = (address: string): boolean => address === '127.0.0.1';
-  const tool = httpFetch({ isAllowed, lookup });
+  const tool = createHttpFetch({ isAllowed, lookup });
   const get = (path: string, input: object = {}, signal = never): Promise<ToolOutput> =>
     tool.run({ url: `http://page.test:${server.port}${path}`, ...input }, { signal, progress: () => undefined });
 
@@ -168,7 +168,8 @@ describe('fetching from the public internet', () => {
 });
 
 describe('an address that is not public, for the tool that fetches pages,', () => {
-  const run = (input: JsonObject) => httpFetch({ lookup }).run(input, { signal: never, progress: () => undefined });
+  const run = (input: JsonObject) =>
+    createHttpFetch({ lookup }).run(input, { signal: never, progress: () => undefined });
 
   const loopback =
     '127.0.0.1 127.1 localhost. 0.0.0.0 0 2130706433 0x7f000001 0177.0.0.1 017700000001 [::1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1]';

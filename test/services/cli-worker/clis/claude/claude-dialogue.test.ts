@@ -67,15 +67,15 @@ describe('a request to Claude Code', () => {
   });
 
   it('thinks only if the client asks for it', () => {
-    expect(messages({})).toMatchObject({ thinks: false, fields: { max_tokens: 10 } });
+    expect(messages({})).toMatchObject({ isThinking: false, fields: { max_tokens: 10 } });
     expect(messages({ thinking: { type: 'disabled' } }).fields).toEqual({ max_tokens: 10 });
     const thinking = { type: 'enabled', budget_tokens: 2000 };
-    expect(messages({ thinking })).toMatchObject({ thinks: true, fields: { thinking } });
+    expect(messages({ thinking })).toMatchObject({ isThinking: true, fields: { thinking } });
     expect(chat({ reasoning_effort: 'low' })).toMatchObject({
-      thinks: true,
+      isThinking: true,
       fields: { output_config: { effort: 'low' } },
     });
-    expect(chat({ reasoning_effort: 'none' }).thinks).toBe(false);
+    expect(chat({ reasoning_effort: 'none' }).isThinking).toBe(false);
   });
 
   it('keeps thinking that the upstream has signed, and drops thinking that the router has signed', () => {

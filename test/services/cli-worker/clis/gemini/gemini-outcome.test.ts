@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { geminiFailure, readGeminiOutcome } from '#services/cli-worker/clis/gemini/gemini-outcome.ts';
+import { mapGeminiError, readGeminiOutcome } from '#services/cli-worker/clis/gemini/gemini-outcome.ts';
 import { JsonRpcError } from '#services/cli-worker/process/json-rpc-peer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
@@ -26,11 +26,13 @@ describe("Gemini CLI's recorded ends of answers", () => {
     ['drop', 'upstream_failed'],
   ])('fail with the matching error: %s', (name, code) => {
     const { error } = lastMessage(name);
-    expect(geminiFailure('session/prompt', new JsonRpcError(isJsonObject(error) ? error : {}))).toMatchObject({ code });
+    expect(mapGeminiError('session/prompt', new JsonRpcError(isJsonObject(error) ? error : {}))).toMatchObject({
+      code,
+    });
   });
 
   it("report the wait from their sentence, also for an account's limit", () => {
-    const failing = (message: string) => geminiFailure('session/prompt', new JsonRpcError({ code: 429, message }));
+    const failing = (message: string) => mapGeminiError('session/prompt', new JsonRpcError({ code: 429, message }));
     expect(failing('Resource has been exhausted.\nSuggested retry after 7200s.')).toMatchObject({ retryAfter: 7200 });
     const message = 'You have exhausted your capacity on this model. Your quota will reset after 2h0m0s.';
     expect(failing(message)).toMatchObject({ code: 'rate_limit_exceeded', message, retryAfter: 7200 });

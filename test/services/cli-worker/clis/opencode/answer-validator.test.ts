@@ -12,7 +12,7 @@ async function read(schema: JsonObject, structured: Json) {
   const info: JsonObject = { id: 'm', role: 'assistant', finish: 'tool-calls', structured };
   answer.push('message.updated', { sessionID: 's', info });
   answer.push('session.idle', { sessionID: 's' });
-  return { outcome: await answer.ended, parts };
+  return { outcome: await answer.finalOutcome, parts };
 }
 
 const code = { type: 'object', properties: { code: { type: 'string', pattern: '^[a-z]+$' } } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { isOfHistory, OpencodeHistories } from '#services/cli-worker/clis/opencode/opencode-history.ts';
+import { isHistoryMessage, OpencodeHistories } from '#services/cli-worker/clis/opencode/opencode-history.ts';
 import { textBlock } from '../../../../helpers/formats/said.ts';
 
 const model = { providerID: 'p', modelID: 'm' };
@@ -25,7 +25,7 @@ function messagesIn(events: readonly JsonObject[]): [unknown, JsonObject[]][] {
 describe('a history for opencode', () => {
   it('has a turn for each turn, and calls with their results', () => {
     const url = 'data:image/png;base64,AAAA';
-    const events = new OpencodeHistories().events('ses_1', model, [
+    const events = new OpencodeHistories().createEvents('ses_1', model, [
       message('user', text('one'), { type: 'input_image', image_url: url }),
       message('assistant', text('two')),
       call('a', '{"n":1}'),
@@ -55,7 +55,7 @@ describe('a history for opencode', () => {
 
   it('is numbered from the event after the creation of its session, with unique ids', () => {
     const histories = new OpencodeHistories();
-    const all = ['ses_1', 'ses_2'].map((id) => histories.events(id, model, [message('user', text('hi'))]));
+    const all = ['ses_1', 'ses_2'].map((id) => histories.createEvents(id, model, [message('user', text('hi'))]));
     for (const events of all) expect(events.map(({ seq }) => seq)).toEqual([1, 2]);
     const ids = all.flat().map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -63,7 +63,7 @@ describe('a history for opencode', () => {
       isJsonObject(first?.['data']) && isJsonObject(first['data']['info']) ? [first['data']['info']['id']] : [],
     );
     expect(new Set(messageIds).size).toBe(2);
-    expect(messageIds.every(isOfHistory)).toBe(true);
-    expect(isOfHistory('msg_2192c0656001W4g23x2NDRlSZy')).toBe(false);
+    expect(messageIds.every(isHistoryMessage)).toBe(true);
+    expect(isHistoryMessage('msg_2192c0656001W4g23x2NDRlSZy')).toBe(false);
   });
 });

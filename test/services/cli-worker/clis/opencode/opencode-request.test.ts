@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { lackedFeatures } from '#shared/translate/lacked-features.ts';
-import { itemsDialogue } from '#services/cli-worker/clis/items-dialogue.ts';
+import { createItemsDialogue } from '#services/cli-worker/clis/items-dialogue.ts';
 import { readOpencodeRequest } from '#services/cli-worker/clis/opencode/opencode-request.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
 import { said } from '../../../../helpers/formats/said.ts';
 
-const { translations, upstream } = itemsDialogue(readOpencodeRequest);
+const { translations, upstream } = createItemsDialogue(readOpencodeRequest);
 const { chat } = readRequests({ translations, upstream }, 'p/m');
 
 const chatTool = (name: string) => ({ type: 'function', function: { name } });

@@ -3,29 +3,31 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-export interface FollowOptions {
+export interface ModelFollowerOptions {
   read: () => Promise<ModelInfo[]>;
   log: Logger;
-  /** Milliseconds between two reads of the models. They vary by 20 % either way, so that many workers do not read at the same time. */
+  /**
+   * Milliseconds between two reads of the models. The actual pauses vary by up to 20 %, so that many workers do not read at the same time.
+   */
   everyMs: number;
   onChange: (models: ModelInfo[]) => void;
 }
 
-/** Milliseconds until the first retry after a failure. They double with each further failure. */
+/** Milliseconds until the first retry after a failure. The pause doubles with each further failure. */
 const firstRetryMs = 1000;
 
-/** Polls the models that a provider serves. While they cannot be read, the last list stays. */
+/** Polls the models that a provider serves. While the models cannot be read, the last list stays. */
 export class ModelFollower {
-  readonly #options: FollowOptions;
+  readonly #options: ModelFollowerOptions;
   readonly #stop = new AbortController();
   readonly #loop: Promise<void>;
   #models: ModelInfo[];
   #failures = 0;
 
-  /** @param models the models known before the first read, which starts at once */
-  constructor(options: FollowOptions, models: ModelInfo[]) {
+  /** @param firstModels the models known before the first read, which starts at once */
+  constructor(options: ModelFollowerOptions, firstModels: ModelInfo[]) {
     this.#options = options;
-    this.#models = models;
+    this.#models = firstModels;
     this.#loop = this.#follow();
   }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { findEngine } from '#services/gpu-worker/find-engine.ts';
-import { EngineFollower, type EngineState } from '#services/gpu-worker/follow-engine.ts';
+import { EngineFollower, type EngineState } from '#services/gpu-worker/engine-follower.ts';
 import { startModelServer, type ModelServer } from '../../helpers/upstreams/start-model-server.ts';
 import { connectEngine } from '../../helpers/broker/run-job.ts';
 import { silentLog as log } from '../../helpers/silent-log.ts';
@@ -21,29 +21,29 @@ beforeEach(async () => {
   const found = await openai.discover(http, []);
   const onChange = (state: EngineState): unknown => states.push(state);
   const often = { healthEveryMs: 30, modelsEveryMs: 60 };
-  follower = stopAfterTest(new EngineFollower({ http, engine: openai, log, found, onChange, ...often }));
+  follower = stopAfterTest(new EngineFollower({ http, engine: openai, log, discovery: found, onChange, ...often }));
 });
 
 describe('a followed engine', () => {
   it('is ill when it stops, and healthy again when it is back', async () => {
     await server.stop();
-    await until(() => expect(states.at(-1)?.healthy).toBe(false));
+    await until(() => expect(states.at(-1)?.isHealthy).toBe(false));
     await server.start();
-    await until(() => expect(states.at(-1)?.healthy).toBe(true));
-    expect(states.map((state) => state.healthy)).toEqual([false, true]);
+    await until(() => expect(states.at(-1)?.isHealthy).toBe(true));
+    expect(states.map((state) => state.isHealthy)).toEqual([false, true]);
   });
 
   it('is ill while it answers 503', async () => {
     server.status = 503;
-    await until(() => expect(follower.state.healthy).toBe(false));
+    await until(() => expect(follower.state.isHealthy).toBe(false));
     server.status = 200;
-    await until(() => expect(follower.state.healthy).toBe(true));
+    await until(() => expect(follower.state.isHealthy).toBe(true));
   });
 
   it('is ill at once when a job cannot connect, until it answers again', async () => {
     follower.markUnreachable();
-    expect(states.at(-1)?.healthy).toBe(false);
-    await until(() => expect(states.at(-1)?.healthy).toBe(true));
+    expect(states.at(-1)?.isHealthy).toBe(false);
+    await until(() => expect(states.at(-1)?.isHealthy).toBe(true));
   });
 
   it('reports changes of its models, and nothing else', async () => {
@@ -56,10 +56,10 @@ describe('a followed engine', () => {
 
   it('has its new models when it is healthy again', async () => {
     await server.stop();
-    await until(() => expect(follower.state.healthy).toBe(false));
+    await until(() => expect(follower.state.isHealthy).toBe(false));
     server.models = ['other'];
     await server.start();
-    await until(() => expect(follower.state.healthy).toBe(true));
+    await until(() => expect(follower.state.isHealthy).toBe(true));
     expect(follower.state.models.map(({ id }) => id)).toEqual(['other']);
   });
 
@@ -75,5 +75,5 @@ it('the search for an engine waits until the engine answers', async () => {
   await server.stop();
   const finding = findEngine({ http, kind: 'auto', log, signal: new AbortController().signal, retryMs: 20 });
   await server.start();
-  expect(await finding).toMatchObject({ engine: { kind: 'openai' }, found: { models: [{ id: 'one' }] } });
+  expect(await finding).toMatchObject({ engine: { kind: 'openai' }, discovery: { models: [{ id: 'one' }] } });
 });

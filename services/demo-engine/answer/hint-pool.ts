@@ -1,36 +1,37 @@
 import type { HintKind, Hints } from './find-hints.ts';
 
 /**
- * Returns each hint once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of each kind, so that
- * parallel calls differ, too.
+ * Hints from which each is taken once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of each
+ * kind, so that parallel calls differ, too.
  */
 export class HintPool {
   readonly text: string;
-  readonly #left: Record<HintKind, string[]>;
+  readonly #hintsLeft: Record<HintKind, string[]>;
 
   constructor(hints: Hints, call = 0) {
-    const from = (kind: HintKind): string[] => (hints[kind].length > call ? hints[kind].slice(call) : [...hints[kind]]);
+    const rotateHints = (kind: HintKind): string[] =>
+      hints[kind].length > call ? hints[kind].slice(call) : [...hints[kind]];
     this.text = hints.text;
-    this.#left = {
-      quoted: from('quoted'),
-      path: from('path'),
-      url: from('url'),
-      name: from('name'),
-      number: from('number'),
+    this.#hintsLeft = {
+      quoted: rotateHints('quoted'),
+      path: rotateHints('path'),
+      url: rotateHints('url'),
+      name: rotateHints('name'),
+      number: rotateHints('number'),
     };
   }
 
   /** Removes and returns the next hint that fits, of the first kind that has such a hint. */
   take(kinds: readonly HintKind[], fits: (hint: string) => boolean = () => true): string | undefined {
     for (const kind of kinds) {
-      const at = this.#left[kind].findIndex(fits);
-      if (at >= 0) return this.#left[kind].splice(at, 1)[0];
+      const at = this.#hintsLeft[kind].findIndex(fits);
+      if (at >= 0) return this.#hintsLeft[kind].splice(at, 1)[0];
     }
     return undefined;
   }
 
   /** Returns the value that the user wrote as `property=value` or `property: value`. */
-  named(property: string): string | undefined {
+  findNamed(property: string): string | undefined {
     const name = property.replaceAll(/\W/g, String.raw`\$&`);
     const match = new RegExp(`(?<![\\w-])${name}\\s*[=:]\\s*(?:"([^"]*)"|\`([^\`]*)\`|([^\\s,;]+))`).exec(this.text);
     return match?.slice(1).find((value) => value !== undefined);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Step } from '../answer/plan-answer.ts';
 
 const stepsPerTurn = 256;
-/** Milliseconds of the shortest sleep. It is not shorter, so that thousands of concurrent streams do not wake up too often. */
+/** Milliseconds of the shortest sleep. With shorter sleeps, thousands of concurrent streams would wake up too often. */
 const shortestSleepMs = 4;
 
 /**
@@ -16,24 +16,25 @@ export async function* timeSteps(
   signal: AbortSignal,
 ): AsyncGenerator<readonly Step[]> {
   if (pace.first_token_delay_ms > 0) await sleep(pace.first_token_delay_ms, undefined, { signal });
-  const begun = performance.now();
+  const startedAt = performance.now();
   const perMillisecond = pace.tokens_per_second === 0 ? Infinity : pace.tokens_per_second / 1000;
   let tokens = 0;
   for (let at = 0; at < steps.length;) {
     signal.throwIfAborted();
     // The first token is due at once, and each later token after its full share of the time.
-    const due = perMillisecond === Infinity ? Infinity : 1 + Math.floor((performance.now() - begun) * perMillisecond);
+    const dueTokens =
+      perMillisecond === Infinity ? Infinity : 1 + Math.floor((performance.now() - startedAt) * perMillisecond);
     let end = at;
-    for (let step = steps[end]; step && tokens < due && end - at < stepsPerTurn; step = steps[end]) {
+    for (let step = steps[end]; step && tokens < dueTokens && end - at < stepsPerTurn; step = steps[end]) {
       tokens += step.tokens;
       end += 1;
     }
     if (end > at) yield steps.slice(at, end);
     at = end;
     if (at === steps.length) return;
-    if (tokens < due) await nextTurn(undefined, { signal });
+    if (tokens < dueTokens) await nextTurn(undefined, { signal });
     else
-      await sleep(Math.max(shortestSleepMs, begun + tokens / perMillisecond - performance.now()), undefined, {
+      await sleep(Math.max(shortestSleepMs, startedAt + tokens / perMillisecond - performance.now()), undefined, {
         signal,
       });
   }

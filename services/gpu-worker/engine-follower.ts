@@ -9,17 +9,17 @@ import type { Discovery, Engine } from './engines/engine.ts';
 /** The facts about the engine that the worker announces. */
 export interface EngineState extends Discovery {
   models: ModelInfo[];
-  healthy: boolean;
+  isHealthy: boolean;
 }
 
-export interface FollowOptions {
+export interface EngineFollowerOptions {
   http: EngineHttp;
   engine: Engine;
   log: Logger;
-  found: Discovery;
-  /** Called with the whole state when any part of it changes. */
+  discovery: Discovery;
+  /** Called with the whole state when any part of the state changes. */
   onChange: (state: EngineState) => void;
-  /** Milliseconds between two health checks. They are varied by up to 20 %, so that many workers do not check at the same time. */
+  /** Milliseconds between two health checks. The actual pauses vary by up to 20 %, so that many workers do not check at the same time. */
   healthEveryMs?: number;
   /** Milliseconds between two readings of the list of models. */
   modelsEveryMs?: number;
@@ -38,7 +38,7 @@ const maxTimeouts = 2;
  * healthy again as soon as its models have been read again.
  */
 export class EngineFollower {
-  readonly #options: Required<FollowOptions>;
+  readonly #options: Required<EngineFollowerOptions>;
   readonly #stop = new AbortController();
   readonly #loop: Promise<void>;
   #state: EngineState;
@@ -46,9 +46,9 @@ export class EngineFollower {
   #modelsReadAt = performance.now();
   #wake = new AbortController();
 
-  constructor(options: FollowOptions) {
+  constructor(options: EngineFollowerOptions) {
     this.#options = { healthEveryMs: 2000, modelsEveryMs: 30_000, ...options };
-    this.#state = { ...options.found, healthy: true };
+    this.#state = { ...options.discovery, isHealthy: true };
     this.#loop = this.#follow();
   }
 
@@ -56,9 +56,9 @@ export class EngineFollower {
     return this.#state;
   }
 
-  /** Marks the engine as ill and checks it at once. Called when a job could not connect to it. */
+  /** Marks the engine as ill and checks it at once. Call it when a job could not connect to the engine. */
   markUnreachable(): void {
-    this.#become({ ...this.#state, healthy: false });
+    this.#setState({ ...this.#state, isHealthy: false });
     this.#wake.abort();
   }
 
@@ -82,27 +82,28 @@ export class EngineFollower {
       if (status !== 200)
         throw new UpstreamAnswerError(`the engine answered ${engine.healthPath} with status ${status}`);
       this.#timeouts = 0;
-      if (this.#state.healthy && performance.now() - this.#modelsReadAt < modelsEveryMs) return;
-      const found = await engine.discover(http, this.#state.models);
+      if (this.#state.isHealthy && performance.now() - this.#modelsReadAt < modelsEveryMs) return;
+      const discovery = await engine.discover(http, this.#state.models);
       this.#modelsReadAt = performance.now();
-      this.#become({ ...found, healthy: true });
+      this.#setState({ ...discovery, isHealthy: true });
     } catch (error) {
-      if (this.#isIll(error)) this.#become({ ...this.#state, healthy: false });
+      if (this.#makesIll(error)) this.#setState({ ...this.#state, isHealthy: false });
       log.debug({ err: error }, 'the health check of the engine failed');
     }
   }
 
-  #isIll(error: unknown): boolean {
+  /** Whether the failure of a check makes the engine ill. Counts timeouts. */
+  #makesIll(error: unknown): boolean {
     if (isUnreachable(error) || error instanceof UpstreamAnswerError) return true;
     this.#timeouts += 1;
     return this.#timeouts >= maxTimeouts;
   }
 
-  #become(state: EngineState): void {
+  #setState(state: EngineState): void {
     if (isDeepStrictEqual(state, this.#state)) return;
     const { log, onChange } = this.#options;
-    if (this.#state.healthy && !state.healthy) log.warn('the engine is ill: the worker takes no jobs');
-    if (!this.#state.healthy && state.healthy) log.info('the engine is healthy again');
+    if (this.#state.isHealthy && !state.isHealthy) log.warn('the engine is ill: the worker takes no jobs');
+    if (!this.#state.isHealthy && state.isHealthy) log.info('the engine is healthy again');
     this.#state = state;
     onChange(state);
   }

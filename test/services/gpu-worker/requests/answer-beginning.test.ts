@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '#shared/core/json.ts';
-import { readBegunAnswer, withoutBegun } from '#services/gpu-worker/requests/begun-answer.ts';
+import { readAnswerBeginning, removeBeginning } from '#services/gpu-worker/requests/answer-beginning.ts';
 
 const user = { role: 'user', content: 'Hello' };
 
 /** Returns the content of a whole answer to a request that has begun one. */
 function rest(begun: Json, content: string): Json | undefined {
-  const found = readBegunAnswer({ messages: [user, { role: 'assistant', content: begun }] });
+  const found = readAnswerBeginning({ messages: [user, { role: 'assistant', content: begun }] });
   const answer = { choices: [{ index: 0, message: { content } }], usage: {} };
-  const { choices } = found ? withoutBegun(answer, found) : answer;
+  const { choices } = found ? removeBeginning(answer, found) : answer;
   return (choices as { message: { content: Json } }[])[0]?.message.content;
 }
 
@@ -28,13 +28,15 @@ describe('the beginning of an answer that an engine repeats', () => {
     expect(rest('Once upon', 'Once more')).toBe('Once more');
     expect(rest('Once upon', ' a time')).toBe(' a time');
     expect(rest('', 'a')).toBe('a');
-    expect(readBegunAnswer({ messages: [user] })).toBeUndefined();
+    expect(readAnswerBeginning({ messages: [user] })).toBeUndefined();
   });
 
   it('is removed from its thinking too', () => {
     const messages = [{ role: 'assistant', content: '', reasoning_content: 'So' }];
     const answer = { choices: [{ message: { content: 'a', reasoning_content: 'So it is' } }] };
-    expect(withoutBegun(answer, readBegunAnswer({ messages }) ?? { content: [], reasoning_content: [] })).toEqual({
+    expect(
+      removeBeginning(answer, readAnswerBeginning({ messages }) ?? { content: [], reasoning_content: [] }),
+    ).toEqual({
       choices: [{ message: { content: 'a', reasoning_content: ' it is' } }],
     });
   });

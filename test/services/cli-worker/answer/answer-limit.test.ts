@@ -1,13 +1,13 @@
 import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AnswerLimit } from '#services/cli-worker/answer/limit-answer.ts';
+import { AnswerLimit } from '#services/cli-worker/answer/answer-limit.ts';
 
 /** Returns the text that a client gets. */
 function limit(pieces: string[], limits: { maxTokens?: number; stop?: string[] }): { text: string; ended?: string } {
   const answer = new AnswerLimit({ maxTokens: limits.maxTokens, stop: limits.stop ?? [] });
   const parts = pieces.flatMap((text) => answer.push({ kind: 'text', text }));
   const text = [...parts, ...answer.end()].map((part) => (part.kind === 'call' ? '' : part.text)).join('');
-  return answer.ended === undefined ? { text } : { text, ended: answer.ended };
+  return answer.reachedLimit === undefined ? { text } : { text, ended: answer.reachedLimit };
 }
 
 describe('an answer with limits', () => {
@@ -34,9 +34,9 @@ describe('an answer with limits', () => {
     const answer = new AnswerLimit({ maxTokens: 3, stop: ['END'] });
     expect(answer.push({ kind: 'text', text: 'E' })).toEqual([]);
     expect(answer.push(call)).toEqual([{ kind: 'text', text: 'E' }, call]);
-    expect(answer.ended).toBeUndefined();
+    expect(answer.reachedLimit).toBeUndefined();
     expect(answer.push(call)).toEqual([]);
-    expect(answer.ended).toBe('length');
+    expect(answer.reachedLimit).toBe('length');
   });
 
   it('shows text before thinking that comes after it', () => {

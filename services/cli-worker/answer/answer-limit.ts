@@ -14,11 +14,11 @@ export interface AnswerLimits {
  * Drops a call that exceeds the token limit.
  */
 export class AnswerLimit implements AnswerLimiter<AnswerPart> {
-  ended: 'stop' | 'length' | undefined;
+  reachedLimit: 'stop' | 'length' | undefined;
   readonly #limits: AnswerLimits;
   readonly #longestStop: number;
-  #bytes = 0;
-  #keptBack = '';
+  #countedBytes = 0;
+  #heldText = '';
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
@@ -26,32 +26,32 @@ export class AnswerLimit implements AnswerLimiter<AnswerPart> {
   }
 
   push(part: AnswerPart): AnswerPart[] {
-    if (this.ended !== undefined) return [];
-    const parts: AnswerPart[] = part.kind === 'text' ? this.#text(part.text) : [...this.end(), part];
-    return parts.flatMap((each) => this.#count(each));
+    if (this.reachedLimit !== undefined) return [];
+    const parts: AnswerPart[] = part.kind === 'text' ? this.#addText(part.text) : [...this.end(), part];
+    return parts.flatMap((piece) => this.#cutAtTokenLimit(piece));
   }
 
   end(): AnswerPart[] {
-    const text = this.#keptBack;
-    this.#keptBack = '';
-    return text === '' || this.ended === 'stop' ? [] : [{ kind: 'text', text }];
+    const text = this.#heldText;
+    this.#heldText = '';
+    return text === '' || this.reachedLimit === 'stop' ? [] : [{ kind: 'text', text }];
   }
 
-  #text(piece: string): AnswerPart[] {
-    const text = this.#keptBack + piece;
-    const found = this.#limits.stop.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
-    if (found.length > 0) {
-      this.ended = 'stop';
-      this.#keptBack = '';
-      return asPart(text.slice(0, Math.min(...found)));
+  #addText(piece: string): AnswerPart[] {
+    const text = this.#heldText + piece;
+    const positions = this.#limits.stop.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
+    if (positions.length > 0) {
+      this.reachedLimit = 'stop';
+      this.#heldText = '';
+      return toParts(text.slice(0, Math.min(...positions)));
     }
-    const kept = this.#beginningOfStop(text);
-    this.#keptBack = text.slice(text.length - kept);
-    return asPart(text.slice(0, text.length - kept));
+    const heldLength = this.#findPossibleStop(text);
+    this.#heldText = text.slice(text.length - heldLength);
+    return toParts(text.slice(0, text.length - heldLength));
   }
 
   /** Returns the number of characters at the end of a text that may be the beginning of a stop text. */
-  #beginningOfStop(text: string): number {
+  #findPossibleStop(text: string): number {
     for (let length = Math.min(text.length, this.#longestStop - 1); length > 0; length -= 1) {
       const end = text.slice(text.length - length);
       if (this.#limits.stop.some((stop) => stop.startsWith(end))) return length;
@@ -60,22 +60,25 @@ export class AnswerLimit implements AnswerLimiter<AnswerPart> {
   }
 
   /** Counts the tokens of a part and returns the part, cut at the token limit. */
-  #count(part: AnswerPart): AnswerPart[] {
+  #cutAtTokenLimit(part: AnswerPart): AnswerPart[] {
     const { maxTokens } = this.#limits;
-    if (this.ended === 'length') return [];
+    if (this.reachedLimit === 'length') return [];
     const bytes = Buffer.byteLength(part.kind === 'call' ? part.name + part.arguments : part.text);
-    if (maxTokens === undefined || estimateTokensOfBytes(this.#bytes + bytes) <= maxTokens) {
-      this.#bytes += bytes;
+    if (maxTokens === undefined || estimateTokensOfBytes(this.#countedBytes + bytes) <= maxTokens) {
+      this.#countedBytes += bytes;
       return [part];
     }
-    this.ended = 'length';
+    this.reachedLimit = 'length';
     if (part.kind === 'call') return [];
     // Drops a character that the limit would split.
-    const left = Buffer.from(part.text).subarray(0, maxTokens * 4 - this.#bytes);
-    return asPart(new TextDecoder().decode(left, { stream: true })).map(({ text }) => ({ kind: part.kind, text }));
+    const remainingBytes = Buffer.from(part.text).subarray(0, maxTokens * 4 - this.#countedBytes);
+    return toParts(new TextDecoder().decode(remainingBytes, { stream: true })).map(({ text }) => ({
+      kind: part.kind,
+      text,
+    }));
   }
 }
 
-function asPart(text: string): TextPart[] {
+function toParts(text: string): TextPart[] {
   return text === '' ? [] : [{ kind: 'text', text }];
 }

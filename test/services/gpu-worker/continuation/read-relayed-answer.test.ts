@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBegun } from '#services/gpu-worker/continuation/read-begun.ts';
+import { readRelayedAnswer } from '#services/gpu-worker/continuation/read-relayed-answer.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
@@ -13,7 +13,7 @@ const named = (...events: { type: string }[]): string =>
   events.map((event) => namedEvent(event.type, JSON.stringify(event))).join('');
 
 function read(format: ClientFormat, text: string, answerId?: string) {
-  return readBegun(Buffer.from(text), format, answerId);
+  return readRelayedAnswer(Buffer.from(text), format, answerId);
 }
 
 const chunk = (delta: object, more: object = {}) => ({

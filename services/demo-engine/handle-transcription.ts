@@ -7,7 +7,7 @@ import { requireModel, type Engine } from './engine.ts';
 import { transcribe, formatSubtitleTime, type Transcript } from './media/transcribe.ts';
 import { sendComputed } from './reply/send-computed.ts';
 import { resolveDemoOptions } from './request/demo-options.ts';
-import { demoWordsOf } from './request/demo-words.ts';
+import { findDemoWords } from './request/demo-words.ts';
 import { transcriptionRequestSchema } from './request/media-requests.ts';
 import { parseBody, readFormBody } from './request/read-body.ts';
 
@@ -26,7 +26,7 @@ export function createTranscriptionHandler(operation: 'transcribe' | 'translate'
     const file = files.find(({ field }) => field === 'file');
     if (!file || file.content.length === 0)
       throw new RouterError('invalid_request', 'The form has no sound.', { param: 'file' });
-    const demo = resolveDemoOptions(engine.defaults, undefined, demoWordsOf(prompt));
+    const demo = resolveDemoOptions(engine.defaults, undefined, findDemoWords(prompt));
     const facts = {
       id: `${operation}-${randomUUID()}`,
       model,
@@ -37,11 +37,11 @@ export function createTranscriptionHandler(operation: 'transcribe' | 'translate'
       request_id: http.headers['x-request-id']?.toString() ?? null,
       prompt_tokens: 0,
     };
-    const heard = transcribe(file.name, file.content);
+    const transcript = transcribe(file.name, file.content);
     await answerWithSlot(engine, { facts, demo, response, signal }, async () => {
-      const plain = plainText(heard, format);
+      const plain = toPlainText(transcript, format);
       if (plain === undefined || demo.fault !== 'none')
-        return sendComputed(jsonOf(heard, format, operation), demo, response, signal);
+        return sendComputed(toJsonBody(transcript, format, operation), demo, response, signal);
       if (demo.first_token_delay_ms > 0) await sleep(demo.first_token_delay_ms, undefined, { signal });
       const type = format === 'vtt' ? 'text/vtt' : 'text/plain; charset=utf-8';
       response.writeHead(200, { 'content-type': type }).end(plain);
@@ -50,7 +50,7 @@ export function createTranscriptionHandler(operation: 'transcribe' | 'translate'
   };
 }
 
-function jsonOf({ text, seconds }: Transcript, format: string, task: string) {
+function toJsonBody({ text, seconds }: Transcript, format: string, task: string) {
   const usage = { type: 'duration', seconds: Math.ceil(seconds) };
   if (format !== 'verbose_json') return { text, usage };
   const segments = [{ id: 0, start: 0, end: seconds, text }];
@@ -58,7 +58,7 @@ function jsonOf({ text, seconds }: Transcript, format: string, task: string) {
 }
 
 /** Returns the answer as plain text or subtitles; undefined for formats in JSON. */
-function plainText({ text, seconds }: Transcript, format: string): string | undefined {
+function toPlainText({ text, seconds }: Transcript, format: string): string | undefined {
   if (format === 'text') return `${text}\n`;
   if (format === 'srt') return `1\n${formatSubtitleTime(0, ',')} --> ${formatSubtitleTime(seconds, ',')}\n${text}\n\n`;
   if (format === 'vtt')

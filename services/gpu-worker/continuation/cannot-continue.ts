@@ -1,0 +1,30 @@
+import { CannotContinue } from '#shared/core/cannot-continue.ts';
+import { errorTable, RouterError } from '#shared/core/errors.ts';
+
+/**
+ * Creates the error for an answer that a worker does not continue.
+ * @param reason the reason, as the end of a sentence for the log
+ */
+export function cannotContinue(reason: string, cause?: unknown): CannotContinue {
+  return new CannotContinue('refused', `The answer cannot be continued: ${reason}.`, cause);
+}
+
+/**
+ * Waits for `answer`, the answer to a job that continues a stream. If the engine refuses the request, throws CannotContinue instead of
+ * the engine's error. The engine may have refused the beginning of the answer. The client's request cannot be the cause, because the first
+ * engine has accepted it.
+ */
+export async function cannotContinueIfRefused<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (
+      error instanceof CannotContinue ||
+      !(error instanceof RouterError) ||
+      error.movable ||
+      errorTable[error.code].status >= 500
+    )
+      throw error;
+    throw cannotContinue(error.message, error);
+  }
+}
