@@ -12,8 +12,8 @@ import { readMinimalEffort, withEffort, type MinimalEffort } from '#shared/upstr
 import { createAnswerContext, createUnseal, type FixedAnswerFields } from '#shared/upstream/create-answer-context.ts';
 import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
-import { PausedTurn } from '#shared/upstream/paused-turn.ts';
-import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
+import { PausableTurn } from '#shared/upstream/pausable-turn.ts';
+import { readRequest, type ParsedRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { toJobError } from '#shared/upstream/upstream-failure.ts';
@@ -74,7 +74,7 @@ interface ProviderRequest {
   usageChunk: boolean;
   /** Lowers the request's limit of output tokens. Keeps the client's body in memory until the provider has accepted the request. */
   fit: OutputFit | undefined;
-  turn: PausedTurn | undefined;
+  turn: PausableTurn | undefined;
   /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
   least: MinimalEffort | undefined;
 }
@@ -125,7 +125,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   };
 
   function isLacking({ model, hasTools }: JobRequest, format: string): boolean {
-    return refusals.has(model.id, format) || (hasTools && refusals.has(model.id, toolsRefusalName(format)));
+    return refusals.isRefused(model.id, format) || (hasTools && refusals.isRefused(model.id, toolsRefusalName(format)));
   }
 
   function formatFor({ model, client }: JobRequest, lacks: (format: string) => boolean): ChosenFormat {
@@ -135,7 +135,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function prepare(
     chosen: ChosenFormat,
     ask: JobRequest,
-    body: ReadRequest,
+    body: ParsedRequest,
     signal: AbortSignal,
     changes: Changes = {},
   ): Prepared {
@@ -175,7 +175,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       };
       try {
         const end = await generate(prepared, ask, job, reply, signal, onStatus);
-        for (const { refused: what, instead } of lessons) refusals.note(ask.model.id, what, instead);
+        for (const { refused: what, instead } of lessons) refusals.record(ask.model.id, what, instead);
         return end;
       } catch (error) {
         const next = signal.aborted ? undefined : changeAfterRefusal(error, status, prepared, ask.hasTools);
@@ -203,7 +203,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function requestOf(
     { translation, served }: ChosenFormat,
     ask: JobRequest,
-    { request: clientRequest, write }: ReadRequest,
+    { request: clientRequest, write }: ParsedRequest,
     signal: AbortSignal,
     effort: string | undefined,
   ): ProviderRequest {
@@ -211,7 +211,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { format } = served;
     const translatedRequest = translated(translation, served, ask, clientRequest);
     const least = readMinimalEffort(translatedRequest);
-    const instead = effort ?? (least && refusals.instead(ask.model.id, least));
+    const instead = effort ?? (least && refusals.findReplacement(ask.model.id, least));
     const request =
       least && instead !== undefined
         ? withEffort(translatedRequest, instead, format === messagesUpstream)
@@ -223,7 +223,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return {
       recalled,
       fit: fitsOutput ? OutputFit.createFor({ format, request, write, countInput }) : undefined,
-      turn: PausedTurn.createFor({ upstream: format, client: translation.client, request, write }),
+      turn: PausableTurn.createFor({ upstream: format, client: translation.client, request, write }),
       least: instead === undefined ? least : undefined,
       usageChunk: usageChunk && asksForUsage(clientRequest),
       body,

@@ -24,7 +24,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
   releases.add('search for the engine', () => searching.abort());
   const { engine, found } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
   const onState = ({ healthy }: EngineState): void => {
-    breaker.healthy(healthy);
+    breaker.setHealthy(healthy);
     announce();
   };
   const follower = new EngineFollower({ http, engine, log, found, onChange: onState });

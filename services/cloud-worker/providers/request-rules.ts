@@ -1,6 +1,6 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 
 /**
  * Changes of chat requests for a provider that refuses some fields that clients send. Only hints are dropped, because they do not affect
@@ -71,7 +71,7 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
   return mapMessages(request, (message) => {
     const renamed = asSystem === true ? developerAsSystem(message) : message;
     if (replayedThinking === undefined) return renamed;
-    return replayThinking(renamed, replayedThinking === 'none' ? [] : [replayedThinking]);
+    return renameThinking(renamed, replayedThinking === 'none' ? [] : [replayedThinking]);
   });
 }
 

@@ -65,7 +65,13 @@ export async function prepareContinuation(
 export function continuedStream(continued: ContinuedAnswer, translation: StreamTranslation): StreamTranslation {
   const { relayed, text, again } = continued.stream;
   const usage = (reported: JsonObject) => usageOfWhole(continued, reported);
-  return new ContinuedStream({ translation, text, relayed, again: continued.isComplete ? '' : again, usage });
+  return new ContinuedStream({
+    translation,
+    upstreamText: text,
+    relayed,
+    repeatedText: continued.isComplete ? '' : again,
+    computeUsage: usage,
+  });
 }
 
 /** Writes the end of an answer that already has all the tokens that its limit allows. */
@@ -76,7 +82,7 @@ export function endAnswer(
   reply: Pick<Reply, 'write'>,
 ): Ending {
   const stream = continuedStream(continued, translation.stream(answerContext));
-  const last = stream.event(continued.stream.text.ending('length', {}));
+  const last = stream.event(continued.stream.text.endingEvent('length', {}));
   const { text, ending } = stream.end();
   reply.write(last + text);
   return ending;

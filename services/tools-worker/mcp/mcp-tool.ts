@@ -2,7 +2,7 @@ import type { Client, Tool as McpToolInfo } from '@modelcontextprotocol/client';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
-import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
+import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { outputOfRefusal } from './refused-call.ts';
 
@@ -67,7 +67,7 @@ export class McpTool implements Tool {
   async #wrongOutput(structured: Json | undefined): Promise<string | undefined> {
     if (!this.#listedOutput || structured === undefined) return undefined;
     try {
-      const check = createSchemaCheck({ schema: this.#listedOutput, isChecked: false });
+      const check = createSchemaCheck({ schema: this.#listedOutput, mustMatchMetaSchema: false });
       const [problem] = await check(structured, JSON.stringify(structured).length);
       if (!problem) return undefined;
       const { instancePath, message = 'is wrong' } = problem;

@@ -104,7 +104,7 @@ export class JobRunner {
     const startedAt = performance.now();
     const facts = { requestId, traceId: trace?.traceId, model, operation, format, stream };
     const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
-      meter.finished({ format, operation, model, outcome, code, ms: performance.now() - startedAt });
+      meter.countJob({ format, operation, model, outcome, code, ms: performance.now() - startedAt });
       if (outcome !== 'done') trace?.fail(code ?? outcome);
       trace?.end();
     };

@@ -140,7 +140,7 @@ export class Worker {
 
   /** Changes what the worker announces and announces it at once. */
   update(change: Partial<WorkerFacts>): void {
-    if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
+    if (this.#facts.accepting && change.accepting === false) this.#options.meter.countStop();
     this.#facts = { ...this.#facts, reason: undefined, resumesAt: undefined, ...change };
     const pool = this.#poolNow();
     const moves = pool !== this.#pool;
@@ -236,7 +236,7 @@ export class Worker {
     const offer = hasRoom ? decodeGrant(data) : undefined;
     const isReadable = offer !== undefined && includesVersion(this.#contract, offer.grant.v);
     const isTaken = isReadable && this.#bodies.take(offer.grant.bodyBytes);
-    this.#options.meter.offered(isTaken ? 'taken' : 'refused');
+    this.#options.meter.countOffer(isTaken ? 'taken' : 'refused');
     if (isTaken) this.#begin(offer.grant, offer.body, true);
     else if (reply) this.#broker.publish(reply, '');
   }

@@ -112,7 +112,7 @@ export class TicketClaimer {
     };
     this.claimer.claim(ticket, ackTo, onNobody, (outcome) => {
       this.#addClaims(-1);
-      meter.claimed(outcome.kind, performance.now() - takenAt);
+      meter.countClaim(outcome.kind, performance.now() - takenAt);
       if (outcome.kind === 'grant') onGrant(outcome.grant, outcome.body);
       if (outcome.kind === 'full') this.giveBack(outcome.grant, bodiesFull());
       if (outcome.kind === 'silent' && outcome.grant) {

@@ -16,9 +16,11 @@ export interface MeteredJob {
 
 /** Counts what a worker does. Each call costs no more than a few additions. */
 export interface WorkerMeter {
-  /** Counts the outcome of a claim, and the milliseconds since the worker sent it. */
-  claimed(outcome: ClaimOutcome['kind'], ms: number): void;
-  offered(outcome: 'taken' | 'refused'): void;
-  finished(job: MeteredJob): void;
-  paused(): void;
+  /** Counts a claim that has ended, with the milliseconds since the worker took its ticket. */
+  countClaim(outcome: ClaimOutcome['kind'], ms: number): void;
+  /** Counts an offer that the worker has taken or refused. */
+  countOffer(outcome: 'taken' | 'refused'): void;
+  countJob(job: MeteredJob): void;
+  /** Counts that the worker has stopped taking jobs, because its upstream failed, was unreachable or limited it. */
+  countStop(): void;
 }

@@ -86,8 +86,8 @@ function handlerAfter(answerMs: number): JobHandler {
 }
 
 const noMeter = {
-  claimed: () => undefined,
-  offered: () => undefined,
-  finished: () => undefined,
-  paused: () => undefined,
+  countClaim: () => undefined,
+  countOffer: () => undefined,
+  countJob: () => undefined,
+  countStop: () => undefined,
 };

@@ -11,9 +11,9 @@ export const testWorker = {
   accepting: true,
   coalesceMs: 0,
   meter: {
-    claimed: () => undefined,
-    offered: () => undefined,
-    finished: () => undefined,
-    paused: () => undefined,
+    countClaim: () => undefined,
+    countOffer: () => undefined,
+    countJob: () => undefined,
+    countStop: () => undefined,
   },
 } satisfies Partial<WorkerOptions>;

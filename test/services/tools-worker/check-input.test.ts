@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { compileInputCheck } from '#services/tools-worker/check-input.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
+import { InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 
 const schema: JsonObject = {
   type: 'object',

@@ -55,7 +55,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   async converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     const { model, effort } = request;
     if (effort !== 'none' && effort !== 'minimal') return this.#converse(request, onPart, signal);
-    const known = this.#refusals.instead(model, effort);
+    const known = this.#refusals.findReplacement(model, effort);
     if (known !== undefined) return this.#converse({ ...request, effort: known }, onPart, signal);
     try {
       return await this.#converse(request, onPart, signal);
@@ -63,7 +63,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
       const instead = signal.aborted ? undefined : chooseAcceptedEffort(error, effort);
       if (instead === undefined) throw error;
       const outcome = await this.#converse({ ...request, effort: instead }, onPart, signal);
-      this.#refusals.note(model, effort, instead);
+      this.#refusals.record(model, effort, instead);
       return outcome;
     }
   }

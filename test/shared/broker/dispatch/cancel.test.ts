@@ -92,8 +92,8 @@ describe('a client that leaves', () => {
     const { ingress, addWorker } = await start();
     const { handler, started } = watched();
     const outcomes: string[] = [];
-    const finished: WorkerMeter['finished'] = ({ outcome }) => void outcomes.push(outcome);
-    const { worker } = await addWorker({ handler, meter: { ...testWorker.meter, finished } });
+    const finished: WorkerMeter['countJob'] = ({ outcome }) => void outcomes.push(outcome);
+    const { worker } = await addWorker({ handler, meter: { ...testWorker.meter, countJob: finished } });
     // The first offers are refused while the worker still looks through its lanes.
     await until(() => {
       const sent = ingress.send({});
