@@ -16,8 +16,8 @@ export function developerAsSystem(message: JsonObject): JsonObject {
 }
 
 /**
- * Moves the thinking of an earlier assistant message, `reasoning` or `reasoning_content`, into the fields that the upstream reads (`names`),
- * or drops it if there are none.
+ * Moves the thinking of an earlier assistant message, `reasoning` or `reasoning_content`, into the fields that the upstream reads
+ * (`names`), or drops it if there are none.
  */
 export function renameThinking(message: JsonObject, names: readonly ('reasoning' | 'reasoning_content')[]): JsonObject {
   if (message.role !== 'assistant') return message;

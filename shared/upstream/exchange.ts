@@ -17,8 +17,8 @@ export interface AnswerListener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
   onData(chunk: Buffer): Progress;
   /**
-   * Called before the first chunk. The chunk waits until the promise resolves, for some milliseconds at most. Returns undefined if the chunk
-   * need not wait.
+   * Called before the first chunk. The chunk waits until the promise resolves, for some milliseconds at most. Returns undefined if the
+   * chunk need not wait.
    */
   ready?: (() => Promise<void> | undefined) | undefined;
   /** Called after each chunk. The upstream is not read until the promise resolves. Returns undefined if reading may go on at once. */

@@ -20,8 +20,8 @@ export class StreamListener implements AnswerListener {
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
   /**
-   * Whether an event has stated the finish reason. After `went on`, events with a finish reason are ignored, because the answer has continued
-   * after the first of them.
+   * Whether an event has stated the finish reason. After `went on`, events with a finish reason are ignored, because the answer has
+   * continued after the first of them.
    */
   #finishState: 'to come' | 'came' | 'went on' = 'to come';
 

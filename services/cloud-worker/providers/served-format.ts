@@ -1,7 +1,7 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { lackedFeatures } from '#shared/translate/lacked-features.ts';
-import { clientFormatsOn, findTranslation, type Translation } from '#shared/translate/translation.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findClientFormats, findTranslation, type Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Provider } from './provider.ts';
 import { applyRules } from './request-rules.ts';
@@ -53,7 +53,7 @@ export function chooseFormat(
   lacks: (format: string) => boolean = () => false,
 ): ChosenFormat {
   const formats = servedFormats(provider, id);
-  const translated = formats.filter(({ format }) => clientFormatsOn(translations, format).includes(client));
+  const translated = formats.filter(({ format }) => findClientFormats(translations, format).includes(client));
   const there = translated.filter(({ format }) => !lacks(format.name));
   const can = there.length > 0 ? there : translated;
   const served = can.find(({ format }) => format.name === client) ?? can[0] ?? formats[0];
@@ -67,7 +67,7 @@ export function chooseFormat(
 /** Returns the client formats that a provider can serve in at least one of its formats. */
 export function clientFormatsOf({ format, further = [] }: Formats, translations: readonly Translation[]): string[] {
   const all = [format, ...further.map((each) => each.format)];
-  return [...new Set(all.flatMap((each) => clientFormatsOn(translations, each)))];
+  return [...new Set(all.flatMap((each) => findClientFormats(translations, each)))];
 }
 
 /**
@@ -87,11 +87,11 @@ export function createLackedFeatures(
     if (known) return known;
     const formats = servedFormats(provider, id).map(({ format }) => format);
     const servedClients = clients.filter((client) =>
-      formats.some((each) => clientFormatsOn(translations, each).includes(client)),
+      formats.some((each) => findClientFormats(translations, each).includes(client)),
     );
     const lacks = servedClients.flatMap((client) => {
       const { translation } = chooseFormat(provider, id, translations, client);
-      const these = found.get(translation) ?? lackedFeatures([translation], { model: 'any', takesFiles });
+      const these = found.get(translation) ?? findRefusedFeatures([translation], { model: 'any', takesFiles });
       found.set(translation, these);
       return these;
     });

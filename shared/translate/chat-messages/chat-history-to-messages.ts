@@ -10,9 +10,9 @@ export interface TranslatedHistory {
 }
 
 /**
- * Translates a chat's history. System and developer messages at the beginning become the system prompt. Later ones stay where they are.
- * Consecutive tool results and the user message after them become one user turn. Omits thinking, because it has no signature, and messages
- * without any other content.
+ * Translates a chat's history. System and developer messages at the beginning become the system prompt, and later ones stay in their place.
+ * Consecutive tool results and the user message after them become one user turn. Omits thinking, because chat messages have no signature of
+ * it, and messages without other content.
  * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
@@ -28,7 +28,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
       case 'developer': {
         const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) => textOnly(block, param));
         if (messages.length === 0) system.push(...blocks);
-        else if (blocks.length > 0) messages.push({ role: 'system', content: simplest(blocks) });
+        else if (blocks.length > 0) messages.push({ role: 'system', content: simplifyBlocks(blocks) });
         // Later results must not move before this message.
         results = undefined;
         break;
@@ -36,13 +36,13 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
       case 'user': {
         const blocks = chatContentToBlocks(message.content, `${param}.content`);
         if (results) results.push(...blocks);
-        else if (blocks.length > 0) messages.push({ role: 'user', content: simplest(blocks) });
+        else if (blocks.length > 0) messages.push({ role: 'user', content: simplifyBlocks(blocks) });
         results = undefined;
         break;
       }
       case 'assistant': {
         const blocks = assistantBlocks(message, param);
-        if (blocks.length > 0) messages.push({ role: 'assistant', content: simplest(blocks) });
+        if (blocks.length > 0) messages.push({ role: 'assistant', content: simplifyBlocks(blocks) });
         results = undefined;
         break;
       }
@@ -51,7 +51,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
           results = [];
           messages.push({ role: 'user', content: results });
         }
-        const content = simplest(chatContentToBlocks(message.content, `${param}.content`));
+        const content = simplifyBlocks(chatContentToBlocks(message.content, `${param}.content`));
         results.push({ type: 'tool_result', tool_use_id: messagesToolId(message.tool_call_id), content });
       }
     }
@@ -79,7 +79,7 @@ function textOnly(block: MessagesBlock, param: string): TextBlock {
   throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
 }
 
-function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
+function simplifyBlocks(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';
   return blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2 ? first.text : blocks;

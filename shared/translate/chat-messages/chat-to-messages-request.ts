@@ -12,7 +12,7 @@ import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 const fields = ruledFields(requestRules);
 
-/** The response formats with a translation. Engines have further ones, such as grammars. */
+/** The response formats that can be translated. Engines have further response formats, such as grammars. */
 const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /**
@@ -21,7 +21,7 @@ const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schem
  */
 export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = customAsFunctions(body as ChatRequest);
-  refuse(request);
+  refuseFields(request);
   const { system, messages } = chatHistoryToMessages(request.messages);
   if (request.response_format?.type === 'json_object') system.push(jsonInstruction);
   const tools = chatToolsToMessages(request);
@@ -46,7 +46,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
   };
 }
 
-function refuse(request: ChatRequest): void {
+function refuseFields(request: ChatRequest): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;

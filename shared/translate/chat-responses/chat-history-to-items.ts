@@ -8,7 +8,7 @@ import { unsupportedInChat } from '../unsupported.ts';
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function chatHistoryToItems(history: readonly ChatMessage[]): ResponsesItem[] {
-  /** Ids of calls of custom tools. Their results have another item type. */
+  /** Ids of calls of custom tools. The results of these calls have another item type. */
   const custom = new Set<unknown>();
   return history.flatMap((message, at): ResponsesItem[] => {
     const param = `messages[${at}]`;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { expandSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
@@ -19,7 +19,7 @@ const fields = ruledFields(requestRules);
  */
 export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandSummary(body as MessagesRequest);
-  refuse(request);
+  refuseFields(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens, stop_sequences: stop } = request;
   const effort = effortOf(request, traits);
@@ -42,7 +42,7 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
   };
 }
 
-function refuse(request: MessagesRequest): void {
+function refuseFields(request: MessagesRequest): void {
   // Engines generate at least one token.
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of fields.refused) {
@@ -53,8 +53,8 @@ function refuse(request: MessagesRequest): void {
 }
 
 /**
- * Returns the thinking effort. Unless the client asks for thinking, an engine that can turn it off gets `none`, because clients read the
- * first text as the answer.
+ * Returns the thinking effort. If the client does not ask for thinking, an engine that can turn thinking off gets `none`, because such a
+ * client reads the first text as the answer.
  */
 function effortOf({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
   const effort = effortForThinking(thinking, config?.effort);
@@ -62,7 +62,8 @@ function effortOf({ thinking, output_config: config }: MessagesRequest, traits: 
 }
 
 /**
- * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown ones.
+ * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown
+ * fields.
  */
 function furtherFields(request: MessagesRequest): JsonObject {
   return withoutRuledFields(request, fields);

@@ -4,10 +4,10 @@ import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/re
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
-import { expandSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/expand-summary.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
-import { systemTexts } from '../conversation/system-texts.ts';
+import { readSystemTexts } from '../conversation/read-system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /**
@@ -32,11 +32,11 @@ export function readMessagesConversation(
 ): Conversation {
   const request = expandSummary(original);
   refuseFields(request);
-  const system = systemTexts(request.system ?? '');
+  const system = readSystemTexts(request.system ?? '');
   const turns: Turn<TurnBlock>[] = [];
   for (const [at, { role, content }] of request.messages.entries()) {
     const param = `messages.${at}.content`;
-    if (role === 'system') system.push(...systemTexts(content));
+    if (role === 'system') system.push(...readSystemTexts(content));
     else turns.push({ role, blocks: blocksOf(content, param, takesImages && role === 'user') });
   }
   const { thinking, output_config: output, max_tokens: maxTokens, stop_sequences: stop } = request;

@@ -31,7 +31,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
     case 'base64':
       return `data:${source.media_type};base64,${source.data}`;
     case 'url':
-      return onTheWeb(source.url, `${param}.source.url`);
+      return checkWebAddress(source.url, `${param}.source.url`);
     default:
       throw unsupportedInMessages(
         `${param}.source.type`,
@@ -58,7 +58,7 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
       return [...contextPart(block), { type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
     }
     case 'url':
-      return [...contextPart(block), { type: 'input_file', file_url: onTheWeb(source.url, `${param}.source.url`) }];
+      return [...contextPart(block), { type: 'input_file', file_url: checkWebAddress(source.url, `${param}.source.url`) }];
     default:
       throw unsupportedInMessages(
         `${param}.source.type`,
@@ -73,7 +73,7 @@ function contextPart({ context }: DocumentBlock): ResponsesPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'input_text', text: context }] : [];
 }
 
-function onTheWeb(url: string, param: string): string {
+function checkWebAddress(url: string, param: string): string {
   if (/^(?:https?|data):/i.test(url)) return url;
   throw new RouterError('invalid_request', `${param} must be an http or https address`, { param });
 }

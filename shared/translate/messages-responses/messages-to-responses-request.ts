@@ -1,11 +1,11 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { expandSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { ModelTraits } from '../translation.ts';
 import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { accountField } from '../upstreams/responses/account-fields.ts';
+import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
@@ -21,7 +21,7 @@ const fields = ruledFields(requestRules);
  */
 export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandSummary(body as MessagesRequest);
-  refuse(request);
+  refuseFields(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens } = request;
   const instructions = writeInstructions(system);
@@ -46,9 +46,9 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
   };
 }
 
-function refuse(request: MessagesRequest): void {
+function refuseFields(request: MessagesRequest): void {
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
-  const stored = accountField(request);
+  const stored = findAccountField(request);
   if (stored !== undefined) throw unsupportedInMessages(stored, 'conversations and prompts stored on the server');
   for (const [field, what] of fields.refused) {
     const value = request[field];
@@ -68,8 +68,8 @@ function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p')
 }
 
 /**
- * Returns the thinking fields. If the client asks for thinking with its text, the request asks for a summary, because the upstream shows no
- * more.
+ * Returns the thinking fields. If the client wants the text of the thinking, they ask for a summary, because the upstream shows no more
+ * than that.
  */
 function reasoningOf({ thinking, output_config: config }: MessagesRequest): JsonObject {
   const effort = effortForThinking(thinking, config?.effort) ?? config?.effort ?? undefined;

@@ -15,7 +15,7 @@ export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => functionTool(tool, request.tools?.indexOf(tool) ?? 0)),
-    ...(choice && { tool_choice: choiceOf(choice) }),
+    ...(choice && { tool_choice: translateChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };
 }
@@ -36,7 +36,7 @@ function functionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
   };
 }
 
-function choiceOf(choice: MessagesToolChoice): string | JsonObject {
+function translateChoice(choice: MessagesToolChoice): string | JsonObject {
   switch (choice.type) {
     case 'auto':
     case 'none':

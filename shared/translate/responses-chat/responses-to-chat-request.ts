@@ -27,7 +27,7 @@ const sameNameFields = [
  */
 export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
-  refuse(request);
+  refuseFields(request);
   const flat = flattenTools(request);
   const { max_output_tokens: limit, reasoning, text } = request;
   return {
@@ -48,7 +48,7 @@ export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): J
   };
 }
 
-function refuse(request: ResponsesRequest): void {
+function refuseFields(request: ResponsesRequest): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
     if (!isGiven(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
@@ -56,7 +56,7 @@ function refuse(request: ResponsesRequest): void {
   }
 }
 
-/** Returns the fields that request log probabilities. An upstream without them ignores these fields, or refuses them by name. */
+/** Returns the fields that request log probabilities. An upstream without log probabilities ignores the fields, or refuses them by name. */
 function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
   const count = typeof top === 'number' && top > 0 ? top : undefined;
   if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
@@ -64,7 +64,8 @@ function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject 
 }
 
 /**
- * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown ones.
+ * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown
+ * fields.
  */
 function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuledFields(request, fields);

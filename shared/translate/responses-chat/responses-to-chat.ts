@@ -1,9 +1,9 @@
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import { recallResponses } from '../responses/recall-request.ts';
+import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { imageAddressPath } from './image-address-path.ts';
+import { findImagePath } from './find-image-path.ts';
 import { responsesToChatReply } from './responses-to-chat-reply.ts';
 import { responsesToChatRequest } from './responses-to-chat-request.ts';
 import { ResponsesToChatStream } from './responses-to-chat-stream.ts';
@@ -14,9 +14,9 @@ export const responsesToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: recallResponses,
+  recall: toRecalledRequest,
   request: responsesToChatRequest,
   reply: responsesToChatReply,
   stream: (answerContext) => new ResponsesToChatStream(answerContext),
-  pathOfAddress: imageAddressPath,
+  pathOfAddress: findImagePath,
 };

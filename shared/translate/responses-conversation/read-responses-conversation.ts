@@ -34,7 +34,7 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
   const turns: Turn<TurnBlock>[] = [];
   const items: ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
   for (const [at, item] of items.entries()) {
-    const message = messageIn(item, `input[${at}]`);
+    const message = findMessage(item, `input[${at}]`);
     if (!message) continue;
     const { role, content } = message;
     const blocks = blocksOf(content, `input[${at}].content`, takesImages && role === 'user');
@@ -55,7 +55,7 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
  * Returns an item that is a message; undefined for an item that a CLI does not need.
  * @throws RouterError `unsupported_parameter` for other items
  */
-function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
+function findMessage(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
     case undefined:
     case null:

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
-import type { RecalledRequest } from './recall-request.ts';
+import type { RecalledRequest } from './recalled-request.ts';
 import { CallItem } from './items/call-item.ts';
 import type { OpenItem, ItemEvents } from './items/open-item.ts';
 import { MessageItem } from './items/message-item.ts';
@@ -23,7 +23,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   readonly #parts: ResponsesWriterOptions;
   readonly #hex: string;
   readonly output: JsonObject[] = [];
-  /** Content of blocks besides their text: the item of a whole block, the sealed content of a reasoning block. */
+  /** Content of blocks besides their text: for a block of kind `item` the item, for a reasoning block what is sealed in it. */
   readonly carried = new Map<ResponsesBlock, JsonObject>();
   /** Log probabilities of text that is not written yet. */
   readonly #logprobs = new Map<ResponsesBlock, JsonObject[]>();
@@ -40,10 +40,10 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     return this.#open.begin();
   }
 
-  piece(block: ResponsesBlock, text: string): string {
+  addText(block: ResponsesBlock, text: string): string {
     const logprobs = this.#logprobs.get(block);
     this.#logprobs.delete(block);
-    return this.#open?.piece(text, logprobs) ?? '';
+    return this.#open?.addText(text, logprobs) ?? '';
   }
 
   addLogprobs(block: ResponsesBlock, logprobs: readonly JsonObject[]): void {
@@ -89,7 +89,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   }
 }
 
-/** Returns the client's tool of a call. A model may call a tool that the client did not offer; that tool counts as a function. */
+/** Returns the client's tool with this flat name. A model may call a tool that the client did not offer, which counts as a function. */
 function toolNamed({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   return tool ?? { type: 'function', name };

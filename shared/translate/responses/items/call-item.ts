@@ -24,13 +24,13 @@ export class CallItem implements OpenItem {
     return this.#events.item('response.output_item.added', this.#item('in_progress', ''));
   }
 
-  piece(text: string): string {
+  addText(text: string): string {
     switch (this.#tool.type) {
       case 'function':
         this.#text += text;
         return text === '' ? '' : this.#delta('function_call_arguments', text);
       case 'custom': {
-        const input = this.#unwrapper.push(text);
+        const input = this.#unwrapper.addPiece(text);
         this.#text += input;
         return input === '' ? '' : this.#delta('custom_tool_call_input', input);
       }

@@ -20,7 +20,7 @@ export class MessageItem implements OpenItem {
     );
   }
 
-  piece(text: string, logprobs: readonly JsonObject[] = []): string {
+  addText(text: string, logprobs: readonly JsonObject[] = []): string {
     this.#text += text;
     if (this.#kind === 'refusal') return this.#write('response.refusal.delta', { delta: text });
     this.#logprobs.push(...logprobs);

@@ -25,7 +25,7 @@ export class ReasoningItem implements OpenItem {
     return this.#events.item('response.output_item.added', this.#item('in_progress', null));
   }
 
-  piece(text: string): string {
+  addText(text: string): string {
     const begin = this.#hasParts ? '' : this.#beginParts();
     this.#hasParts = true;
     this.#text += text;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
+/** An item that arrives complete, so that it has no events besides its beginning and end. */
 export class WholeItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #item: JsonObject;
@@ -14,7 +15,7 @@ export class WholeItem implements OpenItem {
     return this.#events.item('response.output_item.added', this.#item);
   }
 
-  piece(): string {
+  addText(): string {
     return '';
   }
 

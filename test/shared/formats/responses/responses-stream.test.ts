@@ -5,8 +5,8 @@ import { RouterError, errorTable, type ErrorCode } from '#shared/core/errors.ts'
 import { noUsage } from '#shared/core/usage.ts';
 import { repeatedFieldsOfOpening } from '#shared/formats/responses/response-object.ts';
 import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
-import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
+import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../../translate/responses/assemble-response.ts';
 import { findEventNumber } from '#shared/formats/responses/event-number.ts';
@@ -15,7 +15,7 @@ const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
 const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedFieldsOfOpening(request) };
 
 const writeAnswer = () =>
-  new ResponsesAnswerWriter({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
+  new ResponsesAnswerWriter({ id: 'resp_1', model: 'm', created: 7, recalled: toRecalledRequest(request) });
 
 /** The pieces of a worker's stream: the opening with the first text, three more texts, and the end. */
 function workerPieces(): Buffer[] {

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createSealer } from '#shared/core/seal.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
-import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
+import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
 import { readReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { assembleResponse, responseEvents } from './assemble-response.ts';
@@ -29,11 +29,11 @@ const request = {
 };
 
 function answerTo(body: object): ResponsesAnswerWriter {
-  return new ResponsesAnswerWriter({ ...answerContext, recalled: recallResponses({ ...body }) });
+  return new ResponsesAnswerWriter({ ...answerContext, recalled: toRecalledRequest({ ...body }) });
 }
 
 function call(index: number, name: string | undefined, text: string, id = `call_${index}`) {
-  return { index, id, first: name !== undefined, name, arguments: text };
+  return { index, id, isFirst: name !== undefined, name, arguments: text };
 }
 
 function wholeAnswer(): { answer: ResponsesAnswerWriter; stream: string } {

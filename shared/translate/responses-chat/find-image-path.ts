@@ -4,17 +4,17 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
  * Returns the JSON path of the first image with this URL in a Responses request, such as `input[0].content[1].image_url`; undefined if
  * there is no such image.
  */
-export function imageAddressPath({ input }: JsonObject, address: string): string | undefined {
-  return pathIn(input, 'input', address);
+export function findImagePath({ input }: JsonObject, address: string): string | undefined {
+  return findPathIn(input, 'input', address);
 }
 
-function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
+function findPathIn(items: Json | undefined, path: string, address: string): string | undefined {
   for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
     if (!isJsonObject(item)) continue;
     const here = `${path}[${at}]`;
     if (item['image_url'] === address) return `${here}.image_url`;
     const inside =
-      pathIn(item['content'], `${here}.content`, address) ?? pathIn(item['output'], `${here}.output`, address);
+      findPathIn(item['content'], `${here}.content`, address) ?? findPathIn(item['output'], `${here}.output`, address);
     if (inside !== undefined) return inside;
   }
   return undefined;
