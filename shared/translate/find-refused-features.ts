@@ -9,7 +9,10 @@ import type { ModelTraits, Translation } from './translation.ts';
  * @param translations the translations to the upstream's format, one for each client format
  * @returns keys of the features, see `featureKey`
  */
-export function findRefusedFeatures<Request>(translations: readonly Translation<Request>[], traits: ModelTraits): string[] {
+export function findRefusedFeatures<Request>(
+  translations: readonly Translation<Request>[],
+  traits: ModelTraits,
+): string[] {
   return translations.flatMap((translation) => {
     const { name: format, features } = translation.client;
     const lacked = (features?.all ?? []).filter(({ example }) => refuses(translation, example, traits));

@@ -120,7 +120,8 @@ export class BlockQueue<Kind extends string> {
   #add(block: Block<Kind>, text: string): string {
     block.waiting += text;
     this.#waitingLength += text.length;
-    if (this.#waitingLength > maxWaiting) throw new RouterError('upstream_failed', 'The upstream mixes up too much output.');
+    if (this.#waitingLength > maxWaiting)
+      throw new RouterError('upstream_failed', 'The upstream mixes up too much output.');
     return this.writeReady();
   }
 

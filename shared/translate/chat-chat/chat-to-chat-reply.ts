@@ -2,7 +2,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, joinWrittenText } from '../upstreams/chat/reasoning.ts';
-import { readCustomPart, ToolCallAssembler, type ToolCallPiece, computeCallIdPrefix } from '../upstreams/chat/tool-call-assembler.ts';
+import {
+  readCustomPart,
+  ToolCallAssembler,
+  type ToolCallPiece,
+  computeCallIdPrefix,
+} from '../upstreams/chat/tool-call-assembler.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';

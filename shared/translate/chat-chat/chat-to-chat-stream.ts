@@ -3,7 +3,12 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readDelta } from '../upstreams/chat/read-delta.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, joinWrittenText } from '../upstreams/chat/reasoning.ts';
-import { readCustomPart, ToolCallAssembler, type ToolCallPiece, computeCallIdPrefix } from '../upstreams/chat/tool-call-assembler.ts';
+import {
+  readCustomPart,
+  ToolCallAssembler,
+  type ToolCallPiece,
+  computeCallIdPrefix,
+} from '../upstreams/chat/tool-call-assembler.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
@@ -58,7 +63,10 @@ export class ChatToChatStream implements StreamTranslation {
 
   get awaitsChoice(): boolean {
     const choices = [...this.#choices.values()];
-    return choices.length < this.#requestedChoices || choices.some(({ upstreamFinishReason }) => upstreamFinishReason === undefined);
+    return (
+      choices.length < this.#requestedChoices ||
+      choices.some(({ upstreamFinishReason }) => upstreamFinishReason === undefined)
+    );
   }
 
   event(data: string): string {
@@ -89,7 +97,12 @@ export class ChatToChatStream implements StreamTranslation {
     const roleChunk = opened.length > 0 ? this.#write({}, opened) : '';
     const inputs = choices.map((choice) => this.#writeUnsentInputs(choice)).join('');
     const ended = choices.map(({ index, callAssembler, upstreamFinishReason, heldFields }) => {
-      return { ...heldFields, index, delta: {}, finish_reason: readFinishReason(upstreamFinishReason, callAssembler !== undefined) };
+      return {
+        ...heldFields,
+        index,
+        delta: {},
+        finish_reason: readFinishReason(upstreamFinishReason, callAssembler !== undefined),
+      };
     });
     const finishReason = ended[0]?.finish_reason ?? 'stop';
     const usage = fillUsage(readChatUsage(this.#usage), {
@@ -187,7 +200,14 @@ export class ChatToChatStream implements StreamTranslation {
     let choice = this.#choices.get(index);
     if (!choice) {
       const custom = CustomCalls.createFor(this.#answerContext.recalled);
-      choice = { index, callAssembler: undefined, custom, hasStarted: false, upstreamFinishReason: undefined, heldFields: {} };
+      choice = {
+        index,
+        callAssembler: undefined,
+        custom,
+        hasStarted: false,
+        upstreamFinishReason: undefined,
+        heldFields: {},
+      };
       this.#choices.set(index, choice);
     }
     return choice;

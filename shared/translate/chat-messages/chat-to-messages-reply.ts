@@ -40,7 +40,9 @@ export function chatToMessagesReply(
     role: 'assistant',
     content: calls.length > 0 ? text || null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => custom?.toWholeCall({ ...call, ...call.function }) ?? call) }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call) => custom?.toWholeCall({ ...call, ...call.function }) ?? call),
+    }),
     refusal: refusal ?? null,
   };
   return {

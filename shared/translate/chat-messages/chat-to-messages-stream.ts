@@ -167,7 +167,9 @@ export class ChatToMessagesStream implements StreamTranslation {
     const first = !this.#hasStarted;
     this.#hasStarted = true;
     this.#hasContent ||= Object.keys(delta).length > 0;
-    return dataEvent(JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+    return dataEvent(
+      JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
+    );
   }
 
   #createChunk(delta: JsonObject, finishReason: string | null): JsonObject {

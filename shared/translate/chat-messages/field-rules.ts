@@ -55,7 +55,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].function_call', refused('the older form of tool calls')),
   rule(
     'max_tokens',
-    translated('max_tokens', "if there is no limit, the lower of 8192 plus the thinking budget and the model's maximum"),
+    translated(
+      'max_tokens',
+      "if there is no limit, the lower of 8192 plus the thinking budget and the model's maximum",
+    ),
   ),
   rule('max_completion_tokens', translated('max_tokens', 'takes precedence over `max_tokens`')),
   rule('temperature', translated('temperature', 'at most 1; omitted if thinking is on')),

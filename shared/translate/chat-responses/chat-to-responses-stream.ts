@@ -89,7 +89,9 @@ export class ChatToResponsesStream implements StreamTranslation {
   #writeChunk(delta: JsonObject): string {
     const first = !this.#hasStarted;
     this.#hasStarted = true;
-    return dataEvent(JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+    return dataEvent(
+      JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
+    );
   }
 
   #createChunk(delta: JsonObject, finishReason: string | null): JsonObject {

@@ -101,7 +101,10 @@ export const answerRules: readonly FieldRule[] = [
   rule('created_at', translated('created', "the router's clock")),
   rule('output[] message', translated('choices[].message.content', 'texts are joined')),
   rule('output[] message beside tool calls', translated('choices[].message.content', 'texts are joined')),
-  rule('output[].content[].annotations', ignored('annotations belong to web searches, which chat clients cannot request')),
+  rule(
+    'output[].content[].annotations',
+    ignored('annotations belong to web searches, which chat clients cannot request'),
+  ),
   rule('output[].content[].refusal', translated('choices[].message.refusal')),
   rule('output[] reasoning, summary', translated('choices[].message.reasoning_content', 'if it has no content')),
   rule('output[] reasoning, content', translated('choices[].message.reasoning_content')),

@@ -42,13 +42,18 @@ function isTriggered(request: MessagesRequest, trigger: Json | undefined, uses: 
   return estimateHistoryTokens(request, request.messages) > (value ?? defaults.triggerTokens);
 }
 
-function clearMessage(message: MessagesMessage, clearedIds: ReadonlySet<string>, inputs: Json | undefined): MessagesMessage {
+function clearMessage(
+  message: MessagesMessage,
+  clearedIds: ReadonlySet<string>,
+  inputs: Json | undefined,
+): MessagesMessage {
   const { content } = message;
   if (typeof content === 'string') return message;
   const clearsInput = (name: string): boolean => inputs === true || readNames(inputs).includes(name);
   const blocks = content.map((block): MessagesBlock => {
     if (block.type === 'tool_result' && clearedIds.has(block.tool_use_id)) return { ...block, content: placeholder };
-    if (block.type === 'tool_use' && clearedIds.has(block.id) && clearsInput(block.name)) return { ...block, input: {} };
+    if (block.type === 'tool_use' && clearedIds.has(block.id) && clearsInput(block.name))
+      return { ...block, input: {} };
     return block;
   });
   return { ...message, content: blocks };

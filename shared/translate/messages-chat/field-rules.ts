@@ -104,7 +104,10 @@ export const requestRules: readonly FieldRule[] = [
     'tools[].defer_loading',
     translated('tools[].function.name', 'the tool is offered once the conversation refers to it'),
   ),
-  rule('tools[] tool_search_tool', translated('tools[].function.name', 'this tool is not offered, but all deferred tools are')),
+  rule(
+    'tools[] tool_search_tool',
+    translated('tools[].function.name', 'this tool is not offered, but all deferred tools are'),
+  ),
   rule('tools[].eager_input_streaming', ignored('specific to the messages format; the tool is offered')),
   rule('tools[].input_examples', ignored('specific to the messages format; the tool is offered')),
   rule('tools[].allowed_callers', ignored('specific to the messages format; the tool is offered')),
@@ -128,7 +131,10 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule(
     'context_management.edits[] clear_tool_uses',
-    translated('messages[].content', 'the router clears the results, and reports that in the answer; tokens are estimated'),
+    translated(
+      'messages[].content',
+      'the router clears the results, and reports that in the answer; tokens are estimated',
+    ),
   ),
   rule('context_management.edits[] of other types', ignored('the model gets the whole history that the client sends')),
   rule('cache_control', ignored("specific to Anthropic's platform")),

@@ -69,11 +69,17 @@ function userMessages(content: string | MessagesBlock[], param: string, traits: 
       parts.push(...blockToParts(block, `${param}.${at}`, traits));
     }
   }
-  return parts.length > 0 || results.length === 0 ? [...results, { role: 'user', content: simplifyParts(parts) }] : results;
+  return parts.length > 0 || results.length === 0
+    ? [...results, { role: 'user', content: simplifyParts(parts) }]
+    : results;
 }
 
 /** Translates a tool result. All its text is joined, because some engines read every part of a message as a separate message. */
-function translateResult(block: ToolResultBlock, param: string, traits: ModelTraits): { text: string; images: ChatPart[] } {
+function translateResult(
+  block: ToolResultBlock,
+  param: string,
+  traits: ModelTraits,
+): { text: string; images: ChatPart[] } {
   const { content, is_error: isError } = block;
   const blocks: MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
   const parts = blocks.flatMap((inner, at) => blockToParts(inner, `${param}.${at}`, traits));

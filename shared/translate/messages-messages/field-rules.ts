@@ -29,7 +29,10 @@ export const requestRules: readonly FieldRule[] = [
     ignored('the upstream refuses signatures other than its own'),
   ),
   rule('messages[].content[] redacted_thinking', passed),
-  rule('messages[].content[] redacted_thinking, made here', ignored('only the upstream that the block came from can read it')),
+  rule(
+    'messages[].content[] redacted_thinking, made here',
+    ignored('only the upstream that the block came from can read it'),
+  ),
   rule('messages[].content[] web search or fetch', passed),
   rule(
     'messages[].content[] web search or fetch, run here',

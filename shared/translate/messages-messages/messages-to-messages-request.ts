@@ -20,7 +20,9 @@ export function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits)
 }
 
 function hasForeignBlocks({ content }: MessagesMessage, { origin }: ModelTraits): boolean {
-  return typeof content !== 'string' && content.some((block) => withoutMark(block, origin) !== block || hasOwnContent(block));
+  return (
+    typeof content !== 'string' && content.some((block) => withoutMark(block, origin) !== block || hasOwnContent(block))
+  );
 }
 
 function hasOwnContent(block: MessagesBlock): boolean {

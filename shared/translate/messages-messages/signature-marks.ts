@@ -10,7 +10,9 @@ const signedFieldStarts = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\
  * Returns the signature or redacted data of a block or delta, which only its upstream can read, and the name of the field with it;
  * undefined for any other block or delta.
  */
-function findSignedContent(part: Json | undefined): { field: keyof typeof signedFieldStarts; signed: string } | undefined {
+function findSignedContent(
+  part: Json | undefined,
+): { field: keyof typeof signedFieldStarts; signed: string } | undefined {
   if (!isJsonObject(part)) return undefined;
   const { type } = part;
   const field = type === 'thinking' || type === 'signature_delta' ? 'signature' : 'data';

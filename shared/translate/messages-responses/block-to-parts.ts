@@ -58,7 +58,10 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
       return [...contextPart(block), { type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
     }
     case 'url':
-      return [...contextPart(block), { type: 'input_file', file_url: checkWebAddress(source.url, `${param}.source.url`) }];
+      return [
+        ...contextPart(block),
+        { type: 'input_file', file_url: checkWebAddress(source.url, `${param}.source.url`) },
+      ];
     default:
       throw unsupportedInMessages(
         `${param}.source.type`,

@@ -48,7 +48,10 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('messages[].content[] redacted_thinking', ignored('only the upstream that wrote the block can read it')),
-  rule('messages[].content[] redacted_thinking, made here', ignored('only the upstream that the block came from can read it')),
+  rule(
+    'messages[].content[] redacted_thinking, made here',
+    ignored('only the upstream that the block came from can read it'),
+  ),
   rule(
     'messages[].content[] web search or fetch',
     translated('input[].output', 'a call and its output; from results of another upstream, only titles and addresses'),

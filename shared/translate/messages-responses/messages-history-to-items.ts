@@ -69,7 +69,11 @@ function translateOutput({ content, is_error: isError }: ToolResultBlock, param:
   return prefix === '' ? parts : [{ type: 'input_text', text: prefix }, ...parts];
 }
 
-function translateAssistantTurn(content: readonly MessagesBlock[], param: string, traits: ModelTraits): ResponsesItem[] {
+function translateAssistantTurn(
+  content: readonly MessagesBlock[],
+  param: string,
+  traits: ModelTraits,
+): ResponsesItem[] {
   const answeredIds = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;

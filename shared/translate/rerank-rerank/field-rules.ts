@@ -4,10 +4,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('query', passed),
   rule('documents[]', passed),
-  rule(
-    'top_n',
-    translated('top_n', 'at most the number of documents; the router removes further results'),
-  ),
+  rule('top_n', translated('top_n', 'at most the number of documents; the router removes further results')),
   rule('return_documents', translated('results[].document.text', 'added by the router; not sent')),
   rule('*', passed),
 ];

@@ -65,7 +65,8 @@ function readResults(results: Json | undefined, count: number): { index: number;
   if (!Array.isArray(results)) throw unreadableError();
   return results.map((result) => {
     const { index, relevance_score: score } = isJsonObject(result) ? result : {};
-    if (typeof index !== 'number' || !(index >= 0 && index < count) || typeof score !== 'number') throw unreadableError();
+    if (typeof index !== 'number' || !(index >= 0 && index < count) || typeof score !== 'number')
+      throw unreadableError();
     return { index, score };
   });
 }

@@ -7,7 +7,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] message, system, developer, leading', translated('messages[].content', 'the first message')),
   rule(
     'input[] message, system, developer, later',
-    translated('messages[].content', 'part of the first message, because many chat templates refuse a later system message'),
+    translated(
+      'messages[].content',
+      'part of the first message, because many chat templates refuse a later system message',
+    ),
   ),
   rule('input[] message, user', translated('messages[].content')),
   rule(

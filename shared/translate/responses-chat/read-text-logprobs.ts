@@ -34,7 +34,10 @@ function findTokenRange(tokens: readonly string[], text: string): [number, numbe
 
 function toResponsesLogprob(entry: JsonObject): JsonObject {
   const { top_logprobs: top } = entry;
-  return { ...toProbability(entry), top_logprobs: Array.isArray(top) ? top.filter(isJsonObject).map(toProbability) : [] };
+  return {
+    ...toProbability(entry),
+    top_logprobs: Array.isArray(top) ? top.filter(isJsonObject).map(toProbability) : [],
+  };
 }
 
 function toProbability(entry: JsonObject): JsonObject {

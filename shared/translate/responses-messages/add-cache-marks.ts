@@ -27,7 +27,9 @@ export function addCacheMarks(history: TranslatedHistory, request: ResponsesRequ
     for (const block of findCacheEnds(history)) block['cache_control'] ??= createCacheMark(ttl);
   const markedBlocks = blocksIn(history).filter((block) => block['cache_control'] !== undefined);
   // The format refuses a longer lifetime after a shorter one, so the longest applies to all marks.
-  const longest = markedBlocks.map((block) => block['cache_control']).find((mark) => isJsonObject(mark) && 'ttl' in mark);
+  const longest = markedBlocks
+    .map((block) => block['cache_control'])
+    .find((mark) => isJsonObject(mark) && 'ttl' in mark);
   for (const [at, block] of markedBlocks.entries()) {
     if (at < markedBlocks.length - maxMarks) delete block['cache_control'];
     else block['cache_control'] = longest ?? createCacheMark(ttl);

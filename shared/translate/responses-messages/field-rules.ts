@@ -77,7 +77,10 @@ export const requestRules: readonly FieldRule[] = [
       'consecutive results and the user message after them become one user turn, with `tool_result` blocks first; texts, images and files are its content',
     ),
   ),
-  rule('input[] tool_search_output', translated('tools[].name', 'the tools found are offered; the `tool_result` names them')),
+  rule(
+    'input[] tool_search_output',
+    translated('tools[].name', 'the tools found are offered; the `tool_result` names them'),
+  ),
   rule('input[] additional_tools', translated('tools[].name', 'its tools are offered')),
   rule(
     'input[] web_search_call, mcp_call and others that the router has run',
@@ -101,7 +104,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] of other types', refused('items of that type')),
   rule(
     'max_output_tokens',
-    translated('max_tokens', "if there is no limit, the lower of 32,000 and the model's maximum; 8192 if the maximum is unknown"),
+    translated(
+      'max_tokens',
+      "if there is no limit, the lower of 32,000 and the model's maximum; 8192 if the maximum is unknown",
+    ),
   ),
   rule('temperature', translated('temperature', 'at most 1; omitted if thinking is on')),
   rule('top_p', translated('top_p', 'omitted if thinking is on')),
@@ -227,7 +233,10 @@ export const answerRules: readonly FieldRule[] = [
   ),
   rule(
     'content[].signature',
-    translated('output[].encrypted_content', 'sealed for the owner, if the request asks for it or the answer is stored'),
+    translated(
+      'output[].encrypted_content',
+      'sealed for the owner, if the request asks for it or the answer is stored',
+    ),
   ),
   rule(
     'content[] redacted_thinking',

@@ -141,7 +141,12 @@ export class MessagesOutput {
 
   #call(index: Json | undefined, { id, name, input }: JsonObject): string {
     const place = { index: this.#callCount++, id: textIn(id) };
-    this.#openBlocks.set(index, { type: 'tool_use', ...place, input: isJsonObject(input) ? input : {}, hasSentInput: false });
+    this.#openBlocks.set(index, {
+      type: 'tool_use',
+      ...place,
+      input: isJsonObject(input) ? input : {},
+      hasSentInput: false,
+    });
     this.#outputBytes += Buffer.byteLength(textIn(name));
     return this.#answer.call({ ...place, isFirst: true, name: textIn(name), arguments: '' });
   }

@@ -53,7 +53,12 @@ export class EventCompletion {
     open.hasPart = true;
     const part = { type: 'reasoning_text', text: '' };
     return [
-      this.#createEvent('response.content_part.added', { item_id: id, output_index: open.index, content_index: 0, part }),
+      this.#createEvent('response.content_part.added', {
+        item_id: id,
+        output_index: open.index,
+        content_index: 0,
+        part,
+      }),
     ];
   }
 
@@ -61,7 +66,9 @@ export class EventCompletion {
     const id = item['id'];
     const open = this.#items.get(id);
     const place = { item_id: id, output_index: open?.index ?? 0 };
-    const done = this.#findMissingEnds(open, item).map(([type, fields]) => this.#createEvent(type, { ...place, ...fields }));
+    const done = this.#findMissingEnds(open, item).map(([type, fields]) =>
+      this.#createEvent(type, { ...place, ...fields }),
+    );
     return [...done, this.#addNumber({ ...event, output_index: open?.index ?? 0 })];
   }
 

@@ -139,7 +139,10 @@ export const answerRules: readonly FieldRule[] = [
   rule('output[] reasoning, content', passed),
   rule(
     'output[].encrypted_content',
-    translated('output[].encrypted_content', 'with a mark of the upstream, which the router removes in requests to that upstream'),
+    translated(
+      'output[].encrypted_content',
+      'with a mark of the upstream, which the router removes in requests to that upstream',
+    ),
   ),
   rule('output[] function_call', passed),
   rule('output[] of other types', passed),

@@ -3,7 +3,13 @@ import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import type { AnswerContext } from '../translation.ts';
 
 /** Fields of every response object that some servers leave out, with the values that they have if they are not set. */
-const optionalFields: JsonObject = { completed_at: null, error: null, incomplete_details: null, output: [], usage: null };
+const optionalFields: JsonObject = {
+  completed_at: null,
+  error: null,
+  incomplete_details: null,
+  output: [],
+  usage: null,
+};
 
 /**
  * Returns a response object with the fields that the format requires. Servers that do not repeat the request's fields in the object leave

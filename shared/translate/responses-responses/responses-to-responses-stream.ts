@@ -89,7 +89,8 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     const event = parseUpstreamEvent(data);
     const response = isJsonObject(event['response']) ? event['response'] : {};
     if (type === 'response.failed' && !this.#hasContent) throw readFailure({ ...response, status: 'failed' });
-    if (endsStream(type)) this.#lastResponse = type === 'response.failed' ? { ...response, status: 'failed' } : response;
+    if (endsStream(type))
+      this.#lastResponse = type === 'response.failed' ? { ...response, status: 'failed' } : response;
     if (this.#completion) return this.#relayCompleted(event);
     const changed = withRouterFields(data, event, routerFields(response, this.#answerContext));
     return this.#writeEvent(type, changed.includes('\n') ? JSON.stringify(JSON.parse(changed)) : changed);

@@ -116,7 +116,8 @@ export class ResponsesAnswerWriter {
   finish({ finishReason, usage }: Ending): string {
     const reason = incompleteReasons[finishReason];
     this.#writer.closingStatus = reason === undefined ? 'completed' : 'incomplete';
-    const compaction = this.#summary === undefined ? '' : this.item(createCompactionItem(this.#answerContext, this.#summary));
+    const compaction =
+      this.#summary === undefined ? '' : this.item(createCompactionItem(this.#answerContext, this.#summary));
     const items = compaction + this.#queue.closeAll();
     const status = reason === undefined ? 'completed' : 'incomplete';
     this.#last = this.#object({

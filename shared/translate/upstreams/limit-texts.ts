@@ -64,7 +64,10 @@ export function readWait(text: string, now = Date.now()): number | undefined {
   const span = durationPattern.exec(text)?.[1];
   if (span !== undefined) {
     const parts = [...span.matchAll(amountPattern)];
-    const sum = parts.reduce((all, [, amount, of = '']) => all + Number(amount) * (secondsPerUnit[normalizeUnit(of)] ?? 0), 0);
+    const sum = parts.reduce(
+      (all, [, amount, of = '']) => all + Number(amount) * (secondsPerUnit[normalizeUnit(of)] ?? 0),
+      0,
+    );
     return Math.max(1, sum);
   }
   const [, epoch] = /limit reached\|(\d{10})\b/.exec(text) ?? [];

@@ -64,7 +64,10 @@ function functionCall({ custom: { name, input }, ...call }: ChatCustomCall): Cha
 function toFunction({ custom, ...tool }: ChatCustomTool): ChatTool {
   const { name, description } = custom;
   const format = flatCustomFormat({ type: 'custom', custom });
-  const flat = flattenCustomTool({ type: 'custom', name, description: description ?? null, format: format ?? null }, name);
+  const flat = flattenCustomTool(
+    { type: 'custom', name, description: description ?? null, format: format ?? null },
+    name,
+  );
   const { description: text, parameters } = flat;
   return {
     ...tool,

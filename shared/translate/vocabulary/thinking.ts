@@ -22,7 +22,8 @@ export function thinkingForChat(request: JsonObject): ThinkingRequest | undefine
     return { thinking: budget > 0 ? { type: 'enabled', budget_tokens: budget } : { type: 'disabled' } };
   }
   const enabled =
-    readSwitch(reasoning) ?? (isJsonObject(template) ? (template['enable_thinking'] ?? template['thinking']) : undefined);
+    readSwitch(reasoning) ??
+    (isJsonObject(template) ? (template['enable_thinking'] ?? template['thinking']) : undefined);
   if (typeof enabled !== 'boolean') return undefined;
   return { thinking: { type: enabled ? 'adaptive' : 'disabled' } };
 }

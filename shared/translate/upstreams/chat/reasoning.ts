@@ -49,7 +49,10 @@ function joinPartTexts(parts: readonly Json[], type: 'text' | 'thinking'): strin
  * Returns all text that a model wrote in a message or delta of the chat format: thinking, text, refusal, and the name and arguments of each
  * tool call. Estimates of output tokens count this text, not the JSON around it.
  */
-export function joinWrittenText(message: JsonObject, calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[]): string {
+export function joinWrittenText(
+  message: JsonObject,
+  calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[],
+): string {
   const { content, refusal } = message;
   const called = calls.map(({ name = '', arguments: text }) => `${name}${text}`);
   return [readReasoningText(message), textIn(content), textIn(refusal), ...called].join('');

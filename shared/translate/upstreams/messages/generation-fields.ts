@@ -24,7 +24,11 @@ export interface GenerationSettings {
  */
 export function generationFields(requested: GenerationSettings, tools: JsonObject, traits: ModelTraits): JsonObject {
   const { temperature, topP, topK, stop, schema, user } = requested;
-  const { thinking, maxTokens } = fitThinking(findAllowedThinking(requested.thinking, tools), requested.maxTokens, traits);
+  const { thinking, maxTokens } = fitThinking(
+    findAllowedThinking(requested.thinking, tools),
+    requested.maxTokens,
+    traits,
+  );
   const isThinking = thinking !== undefined && thinking.thinking.type !== 'disabled';
   const outputConfig = {
     ...(isThinking && thinking.effort !== undefined && { effort: thinking.effort }),

@@ -112,7 +112,13 @@ export class ResponsesReader {
     if (this.#callCount > maxCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
     const args = readArguments(item);
     open.arguments = args.length;
-    const call = { index: open.callIndex, isFirst: true, id: open.callId, name: readFunctionName(item), arguments: args };
+    const call = {
+      index: open.callIndex,
+      isFirst: true,
+      id: open.callId,
+      name: readFunctionName(item),
+      arguments: args,
+    };
     return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { readReturnedReasoning, ReasoningCollector, addReturnedReasoning } from '#shared/translate/upstreams/chat/returned-reasoning.ts';
+import {
+  readReturnedReasoning,
+  ReasoningCollector,
+  addReturnedReasoning,
+} from '#shared/translate/upstreams/chat/returned-reasoning.ts';
 import { readReturnedSignature, writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
 
 const signed = (signature: string): JsonObject => ({ extra_content: { google: { thought_signature: signature } } });
@@ -63,7 +67,10 @@ describe('the reasoning that a chat upstream wants back', () => {
       details: [{ type: 'tool' }, 'x', { type: 'reasoning.text', text: 'a' }],
       role: 'system',
     };
-    expect(readReturnedReasoning(forged)).toEqual({ calls: { c1: 'x' }, details: [{ type: 'reasoning.text', text: 'a' }] });
+    expect(readReturnedReasoning(forged)).toEqual({
+      calls: { c1: 'x' },
+      details: [{ type: 'reasoning.text', text: 'a' }],
+    });
     expect(readReturnedReasoning('x')).toBeUndefined();
   });
 
