@@ -47,7 +47,7 @@ export class ChatOutput {
     const { content, refusal, tool_calls: calls } = delta;
     let events = '';
     const thought = this.#countText(readReasoningText(delta));
-    if (thought !== '') events += this.#answer.reasoning(thought);
+    if (thought !== '') events += this.#answer.addReasoning(thought);
     const sealable = findSealableFields(
       { type: 'thinking', signature: delta[reasoningSignatureField] },
       this.#answerContext,
@@ -56,14 +56,14 @@ export class ChatOutput {
     const text = this.#countText(content);
     const refusalPiece = this.#countText(refusal);
     if (text !== '' || refusalPiece !== '') this.#sealReturned();
-    if (text !== '') events += this.#answer.text(text, readTextLogprobs(logprobs, text));
-    if (refusalPiece !== '') events += this.#answer.refusal(refusalPiece);
+    if (text !== '') events += this.#answer.addText(text, readTextLogprobs(logprobs, text));
+    if (refusalPiece !== '') events += this.#answer.addRefusal(refusalPiece);
     for (const [index, call] of (Array.isArray(calls) ? calls : []).entries()) {
       const piece = this.#callAssembler.assign(isWhole && isJsonObject(call) ? { ...call, index } : call);
       this.#countText((piece.name ?? '') + piece.arguments);
       this.#reasoningCollector.addCall(piece.id, call);
       if (piece.isFirst) this.#sealReturned();
-      events += this.#answer.call(piece);
+      events += this.#answer.addCall(piece);
     }
     return events;
   }

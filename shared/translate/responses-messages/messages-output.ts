@@ -49,15 +49,15 @@ export class MessagesOutput {
   openBlock(index: Json | undefined, block: JsonObject): string {
     switch (block['type']) {
       case 'text':
-        return this.#text(textIn(block['text']));
+        return this.#addText(textIn(block['text']));
       case 'thinking':
         this.#openBlocks.set(index, { type: 'thinking', signature: textIn(block['signature']) });
         // Thinking whose text the upstream does not show gets an item, too.
-        return this.#reasoning(textIn(block['thinking']));
+        return this.#addReasoning(textIn(block['thinking']));
       case 'redacted_thinking':
-        return this.#seal(block);
+        return this.#sealThinking(block);
       case 'tool_use':
-        return this.#call(index, block);
+        return this.#beginCall(index, block);
       case 'server_tool_use':
         this.#openBlocks.set(index, { type: 'server_tool_use', block, json: '' });
         return '';
@@ -70,15 +70,15 @@ export class MessagesOutput {
     const open = this.#openBlocks.get(index);
     switch (delta['type']) {
       case 'text_delta':
-        return this.#text(textIn(delta['text']));
+        return this.#addText(textIn(delta['text']));
       case 'thinking_delta':
-        return this.#reasoning(textIn(delta['thinking']));
+        return this.#addReasoning(textIn(delta['thinking']));
       case 'signature_delta':
         if (open?.type === 'thinking') open.signature += textIn(delta['signature']);
         return '';
       case 'input_json_delta':
         if (open?.type === 'server_tool_use') open.json += textIn(delta['partial_json']);
-        return open?.type === 'tool_use' ? this.#arguments(open, textIn(delta['partial_json'])) : '';
+        return open?.type === 'tool_use' ? this.#addArguments(open, textIn(delta['partial_json'])) : '';
       default:
         return '';
     }
@@ -89,9 +89,9 @@ export class MessagesOutput {
     this.#openBlocks.delete(index);
     switch (open?.type) {
       case 'thinking':
-        return this.#seal(open);
+        return this.#sealThinking(open);
       case 'tool_use':
-        return open.hasSentInput ? '' : this.#arguments(open, toolArguments(open.input));
+        return open.hasSentInput ? '' : this.#addArguments(open, toolArguments(open.input));
       case 'server_tool_use':
         return this.#writeSearch(open);
       default:
@@ -106,7 +106,7 @@ export class MessagesOutput {
   finish(ended: JsonObject, usage: Json | undefined): { text: string; ending: Ending } {
     const refusal = readRefusalText(ended) ?? '';
     this.#outputBytes += Buffer.byteLength(refusal);
-    const refused = refusal === '' ? '' : this.#answer.refusal(refusal);
+    const refused = refusal === '' ? '' : this.#answer.addRefusal(refusal);
     const ending = {
       finishReason: toFinishReason(ended['stop_reason'], this.#callCount > 0),
       usage: fillUsage(readMessagesUsage(usage), {
@@ -117,17 +117,17 @@ export class MessagesOutput {
     return { text: refused + this.#answer.finish(ending), ending };
   }
 
-  #text(text: string): string {
+  #addText(text: string): string {
     this.#outputBytes += Buffer.byteLength(text);
-    return text === '' ? '' : this.#answer.text(text);
+    return text === '' ? '' : this.#answer.addText(text);
   }
 
-  #reasoning(text: string): string {
+  #addReasoning(text: string): string {
     this.#outputBytes += Buffer.byteLength(text);
-    return this.#answer.reasoning(text);
+    return this.#answer.addReasoning(text);
   }
 
-  #seal(block: JsonObject): string {
+  #sealThinking(block: JsonObject): string {
     const carried = findSealableFields(block, this.#answerContext);
     if (carried) this.#answer.sealReasoning(carried);
     return '';
@@ -136,10 +136,10 @@ export class MessagesOutput {
   #writeSearch({ block, json }: OpenBlock & { type: 'server_tool_use' }): string {
     const id = this.#answerContext.id.replace(/^resp_|^/, `ws_${this.#searchCount++}_`);
     const item = toWebSearchItem(id, json === '' ? block : { ...block, input: toolInput(json) });
-    return item ? this.#answer.item(item) : '';
+    return item ? this.#answer.addItem(item) : '';
   }
 
-  #call(index: Json | undefined, { id, name, input }: JsonObject): string {
+  #beginCall(index: Json | undefined, { id, name, input }: JsonObject): string {
     const place = { index: this.#callCount++, id: textIn(id) };
     this.#openBlocks.set(index, {
       type: 'tool_use',
@@ -148,15 +148,15 @@ export class MessagesOutput {
       hasSentInput: false,
     });
     this.#outputBytes += Buffer.byteLength(textIn(name));
-    return this.#answer.call({ ...place, isFirst: true, name: textIn(name), arguments: '' });
+    return this.#answer.addCall({ ...place, isFirst: true, name: textIn(name), arguments: '' });
   }
 
-  #arguments(call: OpenBlock & { type: 'tool_use' }, text: string): string {
+  #addArguments(call: OpenBlock & { type: 'tool_use' }, text: string): string {
     if (text === '') return '';
     call.hasSentInput = true;
     this.#outputBytes += Buffer.byteLength(text);
     const { index, id } = call;
-    return this.#answer.call({ index, id, isFirst: false, name: undefined, arguments: text });
+    return this.#answer.addCall({ index, id, isFirst: false, name: undefined, arguments: text });
   }
 }
 

@@ -40,7 +40,7 @@ export class CompactionStream implements StreamTranslation {
     const { text, ending } = this.#relay.end();
     if (this.#hasCompactionItem) return { text: this.#heldEvents + text, ending };
     const answer = new ResponsesAnswerWriter(this.#answerContext);
-    return { text: answer.begin() + answer.text(this.#summary) + answer.finish(ending), ending };
+    return { text: answer.begin() + answer.addText(this.#summary) + answer.finish(ending), ending };
   }
 }
 

@@ -36,7 +36,7 @@ export function responsesToResponsesReply(
   if (summary === undefined)
     return { body: withMarks({ ...response, ...routerFields(response, answerContext) }, answerContext.origin), ending };
   const answer = new ResponsesAnswerWriter(answerContext);
-  answer.text(summary);
+  answer.addText(summary);
   answer.finish(ending);
   return { body: answer.response, ending };
 }

@@ -42,7 +42,7 @@ export class ResponsesAnswerWriter {
       events: this.#events,
     });
     this.#queue = new BlockQueue(this.#writer);
-    this.#last = this.#object({ status: 'in_progress' });
+    this.#last = this.#createResponse({ status: 'in_progress' });
   }
 
   get hasContent(): boolean {
@@ -62,25 +62,25 @@ export class ResponsesAnswerWriter {
   }
 
   /** @param logprobs log probabilities of the tokens of `delta`, if the upstream reports them */
-  text(delta: string, logprobs: readonly JsonObject[] = []): string {
+  addText(delta: string, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length > 0 && this.#summary === undefined) {
       const last = this.#queue.last;
       this.#writer.addLogprobs(last?.kind === 'text' ? last : this.#queue.appendBlock('text'), logprobs);
     }
-    return this.#text('text', delta);
+    return this.#addToQueue('text', delta);
   }
 
-  refusal(delta: string): string {
-    return this.#text('refusal', delta);
+  addRefusal(delta: string): string {
+    return this.#addToQueue('refusal', delta);
   }
 
-  reasoning(delta: string): string {
+  addReasoning(delta: string): string {
     this.#reasoningBytes += Buffer.byteLength(delta);
     if (this.#summary !== undefined) return '';
     const last = this.#queue.last;
     // A reasoning item ends once its sealed content is set.
     if (last?.kind === 'reasoning' && this.#writer.carried.has(last)) this.#queue.appendBlock('reasoning');
-    return this.#text('reasoning', delta);
+    return this.#addToQueue('reasoning', delta);
   }
 
   /**
@@ -96,14 +96,14 @@ export class ResponsesAnswerWriter {
   }
 
   /** @throws RouterError `upstream_failed` if the call cannot be written */
-  call(piece: ToolCallPiece): string {
+  addCall(piece: ToolCallPiece): string {
     if (this.#summary !== undefined) return '';
     this.#hasContent = true;
     return this.#queue.addCallPiece(piece);
   }
 
   /** Adds a complete item. An item without an id gets one. */
-  item(item: JsonObject): string {
+  addItem(item: JsonObject): string {
     this.#hasContent = true;
     this.#writer.carried.set(this.#queue.appendBlock('item'), item);
     return this.#queue.writeReady();
@@ -117,20 +117,20 @@ export class ResponsesAnswerWriter {
     const reason = incompleteReasons[finishReason];
     this.#writer.closingStatus = reason === undefined ? 'completed' : 'incomplete';
     const compaction =
-      this.#summary === undefined ? '' : this.item(createCompactionItem(this.#answerContext, this.#summary));
+      this.#summary === undefined ? '' : this.addItem(createCompactionItem(this.#answerContext, this.#summary));
     const items = compaction + this.#queue.closeAll();
     const status = reason === undefined ? 'completed' : 'incomplete';
-    this.#last = this.#object({
+    this.#last = this.#createResponse({
       status,
       output: this.#writer.output,
-      usage: writeResponsesUsage(this.#complete(usage)),
+      usage: writeResponsesUsage(this.#estimateThinking(usage)),
       incompleteReason: reason,
       completed: status === 'completed' ? (this.#answerContext.now?.() ?? this.#answerContext.created) : undefined,
     });
     return items + this.#events.write(`response.${status}`, { response: this.#last });
   }
 
-  #text(kind: ResponsesBlockKind, text: string): string {
+  #addToQueue(kind: ResponsesBlockKind, text: string): string {
     this.#hasContent = true;
     if (this.#summary === undefined) return this.#queue.addText(kind, text);
     this.#summary += text;
@@ -138,13 +138,13 @@ export class ResponsesAnswerWriter {
   }
 
   /** Estimates the thinking tokens if the upstream does not count them. */
-  #complete(usage: Usage): Usage {
+  #estimateThinking(usage: Usage): Usage {
     if (this.#reasoningBytes === 0 || usage.reasoningTokens > 0) return usage;
     const estimated = Math.min(estimateTokensOfBytes(this.#reasoningBytes), usage.completionTokens);
     return { ...usage, reasoningTokens: Math.max(1, estimated) };
   }
 
-  #object(state: Pick<ResponseState, 'status'> & Partial<ResponseState>): JsonObject {
+  #createResponse(state: Pick<ResponseState, 'status'> & Partial<ResponseState>): JsonObject {
     const { id, model, created } = this.#answerContext;
     return responseObject({ id, model, created, repeated: this.#repeated, ...state });
   }

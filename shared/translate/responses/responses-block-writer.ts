@@ -83,7 +83,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     const id = `${prefix}_${this.#hex}_${position}`;
     return {
       id,
-      item: (type, item) => this.#parts.events.write(type, { output_index: position, item }),
+      writeItem: (type, item) => this.#parts.events.write(type, { output_index: position, item }),
       write: (type, fields) => this.#parts.events.write(type, { item_id: id, output_index: position, ...fields }),
     };
   }

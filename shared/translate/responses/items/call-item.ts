@@ -21,7 +21,7 @@ export class CallItem implements OpenItem {
   }
 
   begin(): string {
-    return this.#events.item('response.output_item.added', this.#item('in_progress', ''));
+    return this.#events.writeItem('response.output_item.added', this.#item('in_progress', ''));
   }
 
   addText(text: string): string {
@@ -43,7 +43,7 @@ export class CallItem implements OpenItem {
   close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {
     const events = this.#end();
     const item = this.#item(status, this.#text);
-    return { events: events + this.#events.item('response.output_item.done', item), item };
+    return { events: events + this.#events.writeItem('response.output_item.done', item), item };
   }
 
   #end(): string {

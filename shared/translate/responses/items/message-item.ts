@@ -15,7 +15,7 @@ export class MessageItem implements OpenItem {
 
   begin(): string {
     return (
-      this.#events.item('response.output_item.added', this.#item('in_progress', [])) +
+      this.#events.writeItem('response.output_item.added', this.#item('in_progress', [])) +
       this.#write('response.content_part.added', { part: this.#part() })
     );
   }
@@ -36,7 +36,7 @@ export class MessageItem implements OpenItem {
     const events =
       done +
       this.#write('response.content_part.done', { part: this.#part() }) +
-      this.#events.item('response.output_item.done', item);
+      this.#events.writeItem('response.output_item.done', item);
     return { events, item };
   }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 export interface ItemEvents {
   id: string;
   /** Writes an event that carries the item itself. */
-  item(type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string;
+  writeItem(type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string;
   /** Writes an event about a part of the item. */
   write(type: string, fields: JsonObject): string;
 }

@@ -22,7 +22,7 @@ export class ReasoningItem implements OpenItem {
   }
 
   begin(): string {
-    return this.#events.item('response.output_item.added', this.#item('in_progress', null));
+    return this.#events.writeItem('response.output_item.added', this.#item('in_progress', null));
   }
 
   addText(text: string): string {
@@ -36,7 +36,7 @@ export class ReasoningItem implements OpenItem {
   close(status: 'completed' | 'incomplete', sealed?: JsonObject): { events: string; item: JsonObject } {
     const kept = { text: this.#text, sealed };
     const item = this.#item(status, this.#options.seal?.(writeReasoning(kept)) ?? null);
-    return { events: this.#endParts() + this.#events.item('response.output_item.done', item), item };
+    return { events: this.#endParts() + this.#events.writeItem('response.output_item.done', item), item };
   }
 
   #beginParts(): string {

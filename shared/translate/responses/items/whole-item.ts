@@ -12,7 +12,7 @@ export class WholeItem implements OpenItem {
   }
 
   begin(): string {
-    return this.#events.item('response.output_item.added', this.#item);
+    return this.#events.writeItem('response.output_item.added', this.#item);
   }
 
   addText(): string {
@@ -20,6 +20,6 @@ export class WholeItem implements OpenItem {
   }
 
   close(): { events: string; item: JsonObject } {
-    return { events: this.#events.item('response.output_item.done', this.#item), item: this.#item };
+    return { events: this.#events.writeItem('response.output_item.done', this.#item), item: this.#item };
   }
 }

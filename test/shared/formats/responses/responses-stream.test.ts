@@ -22,7 +22,7 @@ function workerPieces(): Buffer[] {
   const answer = writeAnswer();
   const texts = ['One', ' "sequence_number":7,', '{\\"', ' three'];
   const begin = answer.begin();
-  const [first = '', ...others] = texts.map((text) => answer.text(text));
+  const [first = '', ...others] = texts.map((text) => answer.addText(text));
   const end = answer.finish({ finishReason: 'stop', usage: noUsage });
   return [begin + first, ...others, end].map((text) => Buffer.from(text));
 }
@@ -119,7 +119,7 @@ describe('a relayed Responses stream', () => {
     const answer = writeAnswer();
     const stream = new ResponsesStream(opening);
     stream.relayed(Buffer.from(answer.begin()));
-    for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.text('word ')));
+    for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.addText('word ')));
     expect(stream.tokens).toBeGreaterThan(400);
     expect(stream.tokens).toBeLessThan(600);
   });

@@ -33,7 +33,12 @@ describe('a request that ends in a compaction trigger', () => {
     const answer = answerTo(body);
     const begun = answer.begin();
     const call = { index: 0, id: 'c', isFirst: true, name: 'f', arguments: '{}' };
-    const said = [answer.reasoning('Hm.'), answer.text('They want '), answer.call(call), answer.text('a new name.')];
+    const said = [
+      answer.addReasoning('Hm.'),
+      answer.addText('They want '),
+      answer.addCall(call),
+      answer.addText('a new name.'),
+    ];
     expect(said).toEqual(['', '', '', '']);
     const stream = begun + answer.finish(ending);
     const types = responseEvents(stream).map(({ type }) => type.replace('response.', ''));
@@ -46,7 +51,7 @@ describe('a request that ends in a compaction trigger', () => {
   it('fails if the model writes nothing, or while nothing can be sealed', () => {
     expect(() => answerTo(body).finish(ending)).toThrow(errorWith('upstream_failed'));
     const unsealed = answerTo(body, null);
-    unsealed.text('A summary.');
+    unsealed.addText('A summary.');
     expect(() => unsealed.finish(ending)).toThrow(errorWith('store_unavailable'));
   });
 });
