@@ -93,9 +93,9 @@ function repairToolCalls(
   calls: CustomCalls | undefined,
 ): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(toolCalls) || toolCalls.length === 0) return { calls: [], pieces: [] };
-  const order = new ToolCallAssembler(prefix);
+  const callAssembler = new ToolCallAssembler(prefix);
   // In an answer that is not streamed, every element is a separate call, whatever its index.
-  const pieces = toolCalls.map((call, index) => order.assign(isJsonObject(call) ? { ...call, index } : call));
+  const pieces = toolCalls.map((call, index) => callAssembler.assign(isJsonObject(call) ? { ...call, index } : call));
   const repaired = pieces.map((piece, position) => {
     const { id, name, arguments: text } = piece;
     const call = toolCalls[position];

@@ -26,7 +26,9 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
     switch (message.role) {
       case 'system':
       case 'developer': {
-        const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) => textOnly(block, param));
+        const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) =>
+          assertTextBlock(block, param),
+        );
         if (messages.length === 0) system.push(...blocks);
         else if (blocks.length > 0) messages.push({ role: 'system', content: simplifyBlocks(blocks) });
         // Later results must not move before this message.
@@ -41,7 +43,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
         break;
       }
       case 'assistant': {
-        const blocks = assistantBlocks(message, param);
+        const blocks = translateAssistantMessage(message, param);
         if (blocks.length > 0) messages.push({ role: 'assistant', content: simplifyBlocks(blocks) });
         results = undefined;
         break;
@@ -59,22 +61,22 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
   return { system, messages };
 }
 
-function assistantBlocks(message: ChatMessage & { role: 'assistant' }, param: string): MessagesBlock[] {
+function translateAssistantMessage(message: ChatMessage & { role: 'assistant' }, param: string): MessagesBlock[] {
   if (message['function_call'] !== undefined && message['function_call'] !== null) {
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
-  const calls = (message.tool_calls ?? []).map((call, at) => toolUse(call, `${param}.tool_calls[${at}]`));
+  const calls = (message.tool_calls ?? []).map((call, at) => toToolUse(call, `${param}.tool_calls[${at}]`));
   const blocks = withRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
   return [...blocks, ...calls];
 }
 
-function toolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {
+function toToolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {
   if (call.type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${call.type}'`);
   const { id, function: fn } = call;
   return { type: 'tool_use', id: messagesToolId(id), name: fn.name, input: toolInput(fn.arguments) };
 }
 
-function textOnly(block: MessagesBlock, param: string): TextBlock {
+function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
   throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
 }

@@ -24,9 +24,9 @@ export function chatToMessagesReply(
   }
   const blocks = body['content'].filter(isJsonObject);
   const custom = CustomCalls.createFor(answerContext.recalled);
-  const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toolCall);
-  const text = textOf(blocks, 'text');
-  const reasoning = textOf(blocks, 'thinking');
+  const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toToolCall);
+  const text = joinTexts(blocks, 'text');
+  const reasoning = joinTexts(blocks, 'thinking');
   const refusal = readRefusalText(body);
   const finishReason = toFinishReason(body['stop_reason'], calls.length > 0);
   const usage = fillUsage(readMessagesUsage(body['usage']), {
@@ -63,7 +63,7 @@ interface FunctionCall extends JsonObject {
   function: { name: string; arguments: string };
 }
 
-function toolCall({ id, name, input }: JsonObject): FunctionCall {
+function toToolCall({ id, name, input }: JsonObject): FunctionCall {
   return {
     id: typeof id === 'string' ? id : '',
     type: 'function',
@@ -75,6 +75,6 @@ function toolCall({ id, name, input }: JsonObject): FunctionCall {
 }
 
 /** Joins the texts of all blocks of a type. The field with the text has the name of the type. */
-function textOf(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
+function joinTexts(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
   return blocks.map((block) => (block['type'] === type && typeof block[type] === 'string' ? block[type] : '')).join('');
 }

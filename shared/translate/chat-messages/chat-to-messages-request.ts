@@ -32,7 +32,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
     topP: request.top_p,
     topK: request.top_k,
     stop: request.stop,
-    schema: schemaOf(request),
+    schema: readSchema(request),
     user: request['safety_identifier'] ?? request['user'],
   };
   return {
@@ -65,7 +65,7 @@ function furtherFields(request: ChatRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }
 
-function schemaOf({ response_format: format }: ChatRequest): JsonObject | undefined {
+function readSchema({ response_format: format }: ChatRequest): JsonObject | undefined {
   if (format?.type !== 'json_schema') return undefined;
   const { schema } = (format['json_schema'] ?? {}) as { schema?: JsonObject | null };
   return schema ?? { type: 'object' };

@@ -23,13 +23,17 @@ export function chatToResponsesReply(
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
   const pieces = toPieces(output);
   const calls = pieces.filter((piece) => piece.kind === 'call');
-  const [content, refusal, reasoning] = [textIn(pieces, 'text'), textIn(pieces, 'refusal'), textIn(pieces, 'thinking')];
+  const [content, refusal, reasoning] = [
+    joinTexts(pieces, 'text'),
+    joinTexts(pieces, 'refusal'),
+    joinTexts(pieces, 'thinking'),
+  ];
   const message: JsonObject = {
     role: 'assistant',
     content: calls.length > 0 ? content || null : content,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && {
-      tool_calls: calls.map(toolCall),
+      tool_calls: calls.map(toToolCall),
     }),
     refusal: refusal || null,
   };
@@ -57,7 +61,7 @@ export function chatToResponsesReply(
   };
 }
 
-function toolCall({
+function toToolCall({
   call: { id, name = '', arguments: text },
   isCustom,
 }: ResponsesPiece & { kind: 'call' }): JsonObject {
@@ -65,6 +69,6 @@ function toolCall({
   return { id, type: 'function', function: { name, arguments: text || '{}' } };
 }
 
-function textIn(pieces: readonly ResponsesPiece[], kind: 'text' | 'refusal' | 'thinking'): string {
+function joinTexts(pieces: readonly ResponsesPiece[], kind: 'text' | 'refusal' | 'thinking'): string {
   return pieces.map((piece) => (piece.kind === kind && 'text' in piece ? piece.text : '')).join('');
 }

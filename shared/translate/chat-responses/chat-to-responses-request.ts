@@ -20,8 +20,8 @@ export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): J
   const request = body as ChatRequest;
   refuseFields(request);
   const maxOutput = request.max_completion_tokens ?? request.max_tokens;
-  const reasoning = reasoningOf(request);
-  const text = textOf(request);
+  const reasoning = toReasoning(request);
+  const text = toTextSettings(request);
   return {
     ...furtherFields(request),
     model: traits.model,
@@ -61,7 +61,7 @@ function furtherFields(request: ChatRequest): JsonObject {
   return further;
 }
 
-function reasoningOf(request: ChatRequest): JsonObject {
+function toReasoning(request: ChatRequest): JsonObject {
   const { reasoning } = request;
   const effort = effortForChat(request);
   const summary = typeof reasoning === 'object' && reasoning !== null && 'summary' in reasoning && reasoning.summary;
@@ -71,14 +71,14 @@ function reasoningOf(request: ChatRequest): JsonObject {
   };
 }
 
-function textOf({ response_format: format, verbosity }: ChatRequest): JsonObject {
+function toTextSettings({ response_format: format, verbosity }: ChatRequest): JsonObject {
   return {
-    ...(format && formatOf(format)),
+    ...(format && toFormat(format)),
     ...(typeof verbosity === 'string' && { verbosity }),
   };
 }
 
-function formatOf(format: JsonObject & { type: string }): JsonObject {
+function toFormat(format: JsonObject & { type: string }): JsonObject {
   switch (format.type) {
     case 'json_schema': {
       const { name, schema, strict, description } = (format['json_schema'] ?? {}) as JsonObject;

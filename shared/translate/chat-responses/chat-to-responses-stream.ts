@@ -47,7 +47,9 @@ export class ChatToResponsesStream implements StreamTranslation {
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     // In the chat format, a call without arguments has an empty object.
-    const empty = [...this.#callsWithoutArguments].map((index) => this.#writeChunk(callDelta(index, '{}'))).join('');
+    const empty = [...this.#callsWithoutArguments]
+      .map((index) => this.#writeChunk(createCallDelta(index, '{}')))
+      .join('');
     const written = writeChatUsage(usage, chatUsageDetails(usage));
     const text = chatEnding(this.#createChunk({}, finishReason), written, this.#answerContext.usageChunk);
     return { text: empty + text, ending: { usage, finishReason } };
@@ -82,7 +84,7 @@ export class ChatToResponsesStream implements StreamTranslation {
     }
     if (text === '') this.#callsWithoutArguments.add(index);
     else this.#callsWithoutArguments.delete(index);
-    if (!isFirst) return this.#writeChunk(callDelta(index, text));
+    if (!isFirst) return this.#writeChunk(createCallDelta(index, text));
     return this.#writeChunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] });
   }
 
@@ -105,6 +107,6 @@ export class ChatToResponsesStream implements StreamTranslation {
   }
 }
 
-function callDelta(index: number, text: string): JsonObject {
+function createCallDelta(index: number, text: string): JsonObject {
   return { tool_calls: [{ index, function: { arguments: text } }] };
 }

@@ -38,14 +38,14 @@ export function messagesToChatReply(
   }
   const { message } = choice;
   unifyReasoning(message);
-  const pieces = toolCalls(message, answerContext);
-  const calls = pieces.map(toolUse);
+  const pieces = assignToolCalls(message, answerContext);
+  const calls = pieces.map(toToolUse);
   const shown = readRecalledThinking(answerContext.recalled);
   const returned = collectReturned(message, pieces, answerContext);
-  const thinking = thinkingBlocks(message, shown, returned, answerContext);
+  const thinking = toThinkingBlocks(message, shown, returned, answerContext);
   const isCarried = returned === undefined || thinking.length > 0 || (shown === 'none' && calls.length === 0);
   const redacted = isCarried ? [] : [createRedactedBlock(returned, answerContext)];
-  const content = [...thinking, ...textBlocks(message), ...redacted, ...calls];
+  const content = [...thinking, ...toTextBlocks(message), ...redacted, ...calls];
   const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
   const stopSequence = readStopSequence(choice);
   const stopReason = toStopReason(finishReason, stopSequence);
@@ -83,7 +83,7 @@ function collectReturned(
   return collector.take();
 }
 
-function thinkingBlocks(
+function toThinkingBlocks(
   message: JsonObject,
   shown: ShownThinking,
   returned: ReturnedReasoning | undefined,
@@ -102,17 +102,17 @@ function thinkingBlocks(
 }
 
 /** Returns the text blocks. A refusal is text of the model, so it becomes a text block, too. */
-function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
+function toTextBlocks({ content, refusal }: JsonObject): JsonObject[] {
   return [content, refusal].flatMap((text) => (typeof text === 'string' && text !== '' ? [textBlock(text)] : []));
 }
 
-function toolCalls(message: JsonObject, answerContext: AnswerContext): ToolCallPiece[] {
+function assignToolCalls(message: JsonObject, answerContext: AnswerContext): ToolCallPiece[] {
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return [];
-  const order = new ToolCallAssembler(computeCallIdPrefix(answerContext.id));
-  return calls.map((call, index) => order.assign(isJsonObject(call) ? { ...call, index } : call));
+  const callAssembler = new ToolCallAssembler(computeCallIdPrefix(answerContext.id));
+  return calls.map((call, index) => callAssembler.assign(isJsonObject(call) ? { ...call, index } : call));
 }
 
-function toolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
+function toToolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
   return toolUseBlock(messagesToolId(id), name ?? '', toolInput(text));
 }

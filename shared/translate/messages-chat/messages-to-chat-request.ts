@@ -22,7 +22,7 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
   refuseFields(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens, stop_sequences: stop } = request;
-  const effort = effortOf(request, traits);
+  const effort = readEffort(request, traits);
   const user = request.metadata?.user_id;
   return {
     ...furtherFields(request),
@@ -36,7 +36,7 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
     ...optionalField(request, 'top_k'),
     ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
-    ...responseFormat(request),
+    ...toResponseFormat(request),
     ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
     ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
   };
@@ -56,7 +56,7 @@ function refuseFields(request: MessagesRequest): void {
  * Returns the thinking effort. If the client does not ask for thinking, an engine that can turn thinking off gets `none`, because such a
  * client reads the first text as the answer.
  */
-function effortOf({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
+function readEffort({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
   const effort = effortForThinking(thinking, config?.effort);
   return effort ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
@@ -74,7 +74,7 @@ function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p' 
   return value === undefined || value === null ? {} : { [field]: value };
 }
 
-function responseFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
+function toResponseFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
   const format = config?.format ?? older;
   if (format?.['type'] !== 'json_schema') return {};
   const schema = format['schema'] ?? { type: 'object' };

@@ -37,7 +37,7 @@ export function readMessagesConversation(
   for (const [at, { role, content }] of request.messages.entries()) {
     const param = `messages.${at}.content`;
     if (role === 'system') system.push(...readSystemTexts(content));
-    else turns.push({ role, blocks: blocksOf(content, param, takesImages && role === 'user') });
+    else turns.push({ role, blocks: toTurnBlocks(content, param, takesImages && role === 'user') });
   }
   const { thinking, output_config: output, max_tokens: maxTokens, stop_sequences: stop } = request;
   return {
@@ -50,7 +50,7 @@ export function readMessagesConversation(
   };
 }
 
-function blocksOf(content: string | MessagesBlock[], param: string, takesImages: boolean): TurnBlock[] {
+function toTurnBlocks(content: string | MessagesBlock[], param: string, takesImages: boolean): TurnBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.flatMap((block, at): TurnBlock[] => {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
@@ -58,11 +58,11 @@ function blocksOf(content: string | MessagesBlock[], param: string, takesImages:
     const hosted = hostedBlockText(block);
     if (hosted !== undefined) return [{ type: 'text', text: hosted }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
-    throw refusal(block.type, `${param}.${at}.type`);
+    throw unsupportedBlockError(block.type, `${param}.${at}.type`);
   });
 }
 
-function refusal(type: string, param: string): RouterError {
+function unsupportedBlockError(type: string, param: string): RouterError {
   switch (type) {
     case 'image':
       return unsupportedInMessages(param, 'images', 'image_block');

@@ -16,9 +16,9 @@ export function blockToParts(block: MessagesBlock, param: string): ResponsesPart
     case 'text':
       return [{ type: 'input_text', text: block.text }];
     case 'image':
-      return [{ type: 'input_image', image_url: imageUrl(block, param) }];
+      return [{ type: 'input_image', image_url: toImageUrl(block, param) }];
     case 'document':
-      return documentParts(block, param);
+      return toDocumentParts(block, param);
     case 'tool_reference':
       return [{ type: 'input_text', text: referenceText(block) }];
     default:
@@ -26,7 +26,7 @@ export function blockToParts(block: MessagesBlock, param: string): ResponsesPart
   }
 }
 
-function imageUrl({ source }: ImageBlock, param: string): string {
+function toImageUrl({ source }: ImageBlock, param: string): string {
   switch (source.type) {
     case 'base64':
       return `data:${source.media_type};base64,${source.data}`;
@@ -42,7 +42,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
 }
 
 /** Translates a document. A text document becomes text, after its title and context. */
-function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
+function toDocumentParts(block: DocumentBlock, param: string): ResponsesPart[] {
   const { source, title } = block;
   const heading = documentHeading(block);
   switch (source.type) {
@@ -55,11 +55,11 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
     }
     case 'base64': {
       const data = `data:${source.media_type};base64,${source.data}`;
-      return [...contextPart(block), { type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
+      return [...toContextParts(block), { type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
     }
     case 'url':
       return [
-        ...contextPart(block),
+        ...toContextParts(block),
         { type: 'input_file', file_url: checkWebAddress(source.url, `${param}.source.url`) },
       ];
     default:
@@ -72,7 +72,7 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
 }
 
 /** Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. */
-function contextPart({ context }: DocumentBlock): ResponsesPart[] {
+function toContextParts({ context }: DocumentBlock): ResponsesPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'input_text', text: context }] : [];
 }
 

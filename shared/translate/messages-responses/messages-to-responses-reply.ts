@@ -40,7 +40,7 @@ export function messagesToResponsesReply(
       ...messageObject({
         id: answerContext.id,
         model: answerContext.model,
-        content: pieces.flatMap((piece) => blocksOf(piece, answerContext)),
+        content: pieces.flatMap((piece) => toBlocks(piece, answerContext)),
         ending: { stop_reason: toStopReason(finishReason, null), stop_sequence: null },
         usage,
       }),
@@ -50,7 +50,7 @@ export function messagesToResponsesReply(
   };
 }
 
-function blocksOf(piece: ResponsesPiece, answerContext: AnswerContext): JsonObject[] {
+function toBlocks(piece: ResponsesPiece, answerContext: AnswerContext): JsonObject[] {
   switch (piece.kind) {
     case 'text':
     case 'refusal':

@@ -25,7 +25,7 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens } = request;
   const instructions = writeInstructions(system);
-  const reasoning = reasoningOf(request);
+  const reasoning = toReasoning(request);
   const user = request.metadata?.user_id;
   return {
     ...furtherFields(request),
@@ -39,7 +39,7 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
     ...optionalField(request, 'top_p'),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
     ...(reasoning['effort'] !== 'none' && traits.encrypts === true && { include: [encryptedThinking] }),
-    ...textFormat(request),
+    ...toTextFormat(request),
     ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
     ...(request.stream === true && { stream: true }),
     store: false,
@@ -71,14 +71,14 @@ function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p')
  * Returns the thinking fields. If the client wants the text of the thinking, they ask for a summary, because the upstream shows no more
  * than that.
  */
-function reasoningOf({ thinking, output_config: config }: MessagesRequest): JsonObject {
+function toReasoning({ thinking, output_config: config }: MessagesRequest): JsonObject {
   const effort = effortForThinking(thinking, config?.effort) ?? config?.effort ?? undefined;
   if (effort === undefined) return {};
   const shown = thinking && effort !== 'none' && thinking['display'] !== 'omitted';
   return { effort, ...(shown && { summary: 'auto' }) };
 }
 
-function textFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
+function toTextFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
   const format = config?.format ?? older;
   if (format?.['type'] !== 'json_schema') return {};
   const schema = format['schema'] ?? { type: 'object' };

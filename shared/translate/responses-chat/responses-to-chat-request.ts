@@ -42,8 +42,8 @@ export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): J
     ),
     ...(typeof reasoning?.effort === 'string' && { reasoning_effort: reasoning.effort }),
     ...(typeof text?.verbosity === 'string' && { verbosity: text.verbosity }),
-    ...responseFormat(request),
-    ...logprobs(request),
+    ...toResponseFormat(request),
+    ...toLogprobFields(request),
     ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
   };
 }
@@ -57,7 +57,7 @@ function refuseFields(request: ResponsesRequest): void {
 }
 
 /** Returns the fields that request log probabilities. An upstream without log probabilities ignores the fields, or refuses them by name. */
-function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
+function toLogprobFields({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
   const count = typeof top === 'number' && top > 0 ? top : undefined;
   if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
   return { logprobs: true, ...(count !== undefined && { top_logprobs: count }) };
@@ -75,7 +75,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function responseFormat({ text }: ResponsesRequest): JsonObject {
+function toResponseFormat({ text }: ResponsesRequest): JsonObject {
   const format = text?.format;
   switch (format?.type) {
     case undefined:

@@ -27,7 +27,7 @@ export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools)
   const offered = isAllowed ? flat.tools.filter(({ name }) => named?.includes(name)) : flat.tools;
   return {
     tools: offered.map(translateTool),
-    ...(toolChoice !== undefined && toolChoice !== null && { tool_choice: isAllowed ? modeOf(choice) : choice }),
+    ...(toolChoice !== undefined && toolChoice !== null && { tool_choice: isAllowed ? readMode(choice) : choice }),
     ...(parallel === false && { parallel_tool_calls: false }),
   };
 }
@@ -56,6 +56,6 @@ function nameOf(tool: Json): string {
   return fn?.name ?? '';
 }
 
-function modeOf({ allowed_tools: allowed }: JsonObject): Json {
+function readMode({ allowed_tools: allowed }: JsonObject): Json {
   return (isJsonObject(allowed) ? allowed['mode'] : undefined) ?? 'auto';
 }

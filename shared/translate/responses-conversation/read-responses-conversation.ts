@@ -37,7 +37,7 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
     const message = findMessage(item, `input[${at}]`);
     if (!message) continue;
     const { role, content } = message;
-    const blocks = blocksOf(content, `input[${at}].content`, takesImages && role === 'user');
+    const blocks = toTurnBlocks(content, `input[${at}].content`, takesImages && role === 'user');
     if (role === 'user' || role === 'assistant') turns.push({ role, blocks });
     else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
   }
@@ -70,7 +70,7 @@ function findMessage(item: ResponsesItem, param: string): ResponsesMessage | und
   }
 }
 
-function blocksOf(content: ResponsesMessage['content'], param: string, takesImages: boolean): TurnBlock[] {
+function toTurnBlocks(content: ResponsesMessage['content'], param: string, takesImages: boolean): TurnBlock[] {
   return responsesContentToBlocks(content, param).map((block): TurnBlock => {
     if (block.type === 'text') return { type: 'text', text: block.text };
     if (block.type === 'image' && takesImages) return { type: 'image', source: block.source };

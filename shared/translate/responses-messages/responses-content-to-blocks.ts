@@ -38,13 +38,13 @@ function partToBlock(part: ResponsesPart, param: string): MessagesBlock {
       if (typeof part.image_url !== 'string') throw unsupportedInChat(param, 'an image by its id');
       return { type: 'image', source: toImageSource(part.image_url, `${param}.image_url`) };
     case 'input_file':
-      return fileBlock(part, param);
+      return toFileBlock(part, param);
     default:
       throw unsupportedInChat(`${param}.type`, `content of type '${(part as JsonObject & { type: string }).type}'`);
   }
 }
 
-function fileBlock(part: JsonObject, param: string): MessagesBlock {
+function toFileBlock(part: JsonObject, param: string): MessagesBlock {
   const { file_url: url, file_data: data, filename } = part;
   if (typeof data === 'string') return toDocumentBlock(part, `${param}.file_data`);
   if (typeof url !== 'string') throw unsupportedInChat(param, 'a file by its id');

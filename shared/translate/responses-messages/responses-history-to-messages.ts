@@ -88,7 +88,7 @@ export function responsesHistoryToMessages(
     switch (role) {
       case 'system':
       case 'developer':
-        return turns.addSystem(blocks.map((block) => textOnly(block, param)));
+        return turns.addSystem(blocks.map((block) => assertTextBlock(block, param)));
       case 'user':
         return turns.addUser(blocks);
       case 'assistant':
@@ -101,7 +101,7 @@ export function responsesHistoryToMessages(
   }
 }
 
-function textOnly(block: MessagesBlock, param: string): TextBlock {
+function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
   throw unsupportedInChat(param, 'anything but text in a system message');
 }

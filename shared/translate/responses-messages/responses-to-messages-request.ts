@@ -34,10 +34,10 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
   addCacheMarks(history, request, flat.tools.length > 0);
   const generation = {
     maxTokens: request.max_output_tokens ?? (traits.maxOutput && Math.min(traits.maxOutput, defaultMaxTokens)),
-    thinking: thinkingOf(request),
+    thinking: readThinking(request),
     temperature: request.temperature,
     topP: request.top_p,
-    schema: schemaOf(request),
+    schema: readSchema(request),
     user: request['safety_identifier'] ?? request['user'],
   };
   return {
@@ -70,14 +70,14 @@ function furtherFields(request: ResponsesRequest): JsonObject {
 /**
  * Returns the thinking settings. They ask for the text of the thinking, which some models show only then, if the client wants a summary.
  */
-function thinkingOf(request: ResponsesRequest): ThinkingRequest | undefined {
+function readThinking(request: ResponsesRequest): ThinkingRequest | undefined {
   const thinking = thinkingForChat({ reasoning: request.reasoning ?? undefined });
   const shows = typeof request.reasoning?.summary === 'string';
   if (thinking?.thinking.type !== 'adaptive' || !shows) return thinking;
   return { ...thinking, thinking: { ...thinking.thinking, display: 'summarized' } };
 }
 
-function schemaOf({ text }: ResponsesRequest): JsonObject | undefined {
+function readSchema({ text }: ResponsesRequest): JsonObject | undefined {
   if (text?.format?.type !== 'json_schema') return undefined;
   const { schema } = text.format as { schema?: JsonObject | null };
   return schema ?? { type: 'object' };

@@ -36,7 +36,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   }
 
   begin(block: ResponsesBlock): string {
-    this.#open = this.#itemOf(block);
+    this.#open = this.#createItem(block);
     return this.#open.begin();
   }
 
@@ -58,27 +58,27 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     return events;
   }
 
-  #itemOf(block: ResponsesBlock): OpenItem {
+  #createItem(block: ResponsesBlock): OpenItem {
     const { recalled, seal } = this.#parts;
     switch (block.kind) {
       case 'text':
       case 'refusal':
-        return new MessageItem(this.#events('msg'), block.kind);
+        return new MessageItem(this.#createEvents('msg'), block.kind);
       case 'reasoning':
-        return new ReasoningItem(this.#events('rs'), {
+        return new ReasoningItem(this.#createEvents('rs'), {
           summarizes: recalled.summarizes,
           seal: recalled.sealsReasoning ? seal : undefined,
         });
       case 'item':
-        return new WholeItem(this.#events('item'), this.carried.get(block) ?? {});
+        return new WholeItem(this.#createEvents('item'), this.carried.get(block) ?? {});
       case 'call': {
         const { id, name } = block.call ?? { id: '', name: '' };
-        return new CallItem((prefix) => this.#events(prefix), id, toolNamed(recalled, name ?? ''));
+        return new CallItem((prefix) => this.#createEvents(prefix), id, findTool(recalled, name ?? ''));
       }
     }
   }
 
-  #events(prefix: string): ItemEvents {
+  #createEvents(prefix: string): ItemEvents {
     const position = this.output.length;
     const id = `${prefix}_${this.#hex}_${position}`;
     return {
@@ -90,7 +90,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
 }
 
 /** Returns the client's tool with this flat name. A model may call a tool that the client did not offer, which counts as a function. */
-function toolNamed({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
+function findTool({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   return tool ?? { type: 'function', name };
 }
