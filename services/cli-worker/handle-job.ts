@@ -90,15 +90,15 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
   ): Promise<JobEnd> {
     const span = new GenerationSpan({ parent, provider: traceName, operation: 'generate', model, stream });
     const onPiece = (piece: Piece): void => {
-      span.received();
+      span.recordPiece();
       answer.onPiece(piece);
     };
     try {
       const end = await converse(request, { ...answer, onPiece }, signal);
-      span.ended(end);
+      span.end(end);
       return end;
     } catch (error) {
-      span.failed(error, signal);
+      span.fail(error, signal);
       throw error;
     }
   }

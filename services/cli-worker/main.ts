@@ -39,7 +39,7 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
     usageChunk: config.USAGE_CHUNK,
     login,
     log,
-    onHealth: (healthy) => breaker.healthy(healthy),
+    onHealth: (healthy) => breaker.setHealthy(healthy),
   });
   releases.add('CLI processes', () => servedCli.close());
   addProcessMetrics(admin.registry, servedCli.countProcesses);

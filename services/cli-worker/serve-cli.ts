@@ -1,8 +1,8 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { lackedFeatures } from '#shared/translate/lacked-features.ts';
-import { clientFormatsOn } from '#shared/translate/translation.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findClientFormats } from '#shared/translate/translation.ts';
 import type { AnswerTimeouts } from './answer/run-conversation.ts';
 import type { Cli } from './clis/cli.ts';
 import { createHandleJob } from './handle-job.ts';
@@ -77,9 +77,9 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
     takesSchemas: hasCapability('json'),
   };
   return {
-    formats: clientFormatsOn(dialogue.translations, dialogue.upstream),
+    formats: findClientFormats(dialogue.translations, dialogue.upstream),
     capabilities,
-    lacks: lackedFeatures(dialogue.translations, { model: 'any', ...takes }),
+    lacks: findRefusedFeatures(dialogue.translations, { model: 'any', ...takes }),
     handler: createHandleJob({
       dialogue,
       leaseSession: (signal) => processes.lease(signal),

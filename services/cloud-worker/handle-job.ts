@@ -12,8 +12,8 @@ import { readMinimalEffort, withEffort, type MinimalEffort } from '#shared/upstr
 import { createAnswerContext, createUnseal, type FixedAnswerFields } from '#shared/upstream/create-answer-context.ts';
 import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
-import { PausedTurn } from '#shared/upstream/paused-turn.ts';
-import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
+import { PausableTurn } from '#shared/upstream/pausable-turn.ts';
+import { readRequest, type ParsedRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { toJobError } from '#shared/upstream/upstream-failure.ts';
@@ -76,7 +76,7 @@ interface WrittenProviderRequest {
   usageChunk: boolean;
   /** Lowers the request's limit of output tokens. Keeps the client's body in memory until the provider has accepted the request. */
   fit: OutputFit | undefined;
-  turn: PausedTurn | undefined;
+  turn: PausableTurn | undefined;
   /** Effort level of the request if it is one of the lowest, which the model may refuse; undefined for other levels. */
   leastEffort: MinimalEffort | undefined;
 }
@@ -127,7 +127,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   };
 
   function isRefused({ model, hasTools }: JobFacts, format: string): boolean {
-    return refusals.has(model.id, format) || (hasTools && refusals.has(model.id, toolsRefusalName(format)));
+    return refusals.isRefused(model.id, format) || (hasTools && refusals.isRefused(model.id, toolsRefusalName(format)));
   }
 
   function chooseFormatFor({ model, client }: JobFacts, lacks: (format: string) => boolean): ChosenFormat {
@@ -137,7 +137,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function prepare(
     chosen: ChosenFormat,
     jobFacts: JobFacts,
-    body: ReadRequest,
+    body: ParsedRequest,
     signal: AbortSignal,
     changes: RequestChanges = {},
   ): PreparedRequest {
@@ -180,7 +180,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       try {
         const end = await sendRequest(prepared, jobFacts, job, reply, signal, onStatus);
         for (const { refused: refusedValue, instead } of refusalsToRemember)
-          refusals.note(jobFacts.model.id, refusedValue, instead);
+          refusals.record(jobFacts.model.id, refusedValue, instead);
         return end;
       } catch (error) {
         const changed = signal.aborted ? undefined : findChangedRequest(error, status, prepared, jobFacts.hasTools);
@@ -208,7 +208,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function writeProviderRequest(
     { translation, servedFormat }: ChosenFormat,
     jobFacts: JobFacts,
-    { request: clientRequest, write }: ReadRequest,
+    { request: clientRequest, write }: ParsedRequest,
     signal: AbortSignal,
     effort: string | undefined,
   ): WrittenProviderRequest {
@@ -216,7 +216,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const { format } = servedFormat;
     const translatedRequest = translate(translation, servedFormat, jobFacts, clientRequest);
     const leastEffort = readMinimalEffort(translatedRequest);
-    const acceptedEffort = effort ?? (leastEffort && refusals.instead(jobFacts.model.id, leastEffort));
+    const acceptedEffort = effort ?? (leastEffort && refusals.findReplacement(jobFacts.model.id, leastEffort));
     const request =
       leastEffort && acceptedEffort !== undefined
         ? withEffort(translatedRequest, acceptedEffort, format === messagesUpstream)
@@ -228,7 +228,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return {
       recalled,
       fit: fitsOutput ? OutputFit.createFor({ format, request, write, countInput }) : undefined,
-      turn: PausedTurn.createFor({ upstream: format, client: translation.client, request, write }),
+      turn: PausableTurn.createFor({ upstream: format, client: translation.client, request, write }),
       leastEffort: acceptedEffort === undefined ? leastEffort : undefined,
       usageChunk: usageChunk && asksForUsage(clientRequest),
       body,

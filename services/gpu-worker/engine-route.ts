@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { lackedFeatures } from '#shared/translate/lacked-features.ts';
-import { clientFormatsOn, findTranslation, type Translation } from '#shared/translate/translation.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findClientFormats, findTranslation, type Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { engineChatFormat, engineFormats, type Engine } from './engines/engine.ts';
 
@@ -23,7 +23,7 @@ export function chooseEngineRoute(
   client: string,
   request: JsonObject,
 ): EngineRoute {
-  const isServed = (format: HttpUpstreamFormat): boolean => clientFormatsOn(translations, format).includes(client);
+  const isServed = (format: HttpUpstreamFormat): boolean => findClientFormats(translations, format).includes(client);
   if (insertion && typeof request['suffix'] === 'string' && isServed(insertion.format)) {
     const { format, path } = insertion;
     return { translation: findTranslation(translations, client, format), format, path };
@@ -34,7 +34,7 @@ export function chooseEngineRoute(
 
 /** Returns the names of the client formats that engines can serve. The worker announces them. */
 export function listClientFormats(translations: readonly Translation[]): string[] {
-  return engineFormats.flatMap((format) => clientFormatsOn(translations, format));
+  return engineFormats.flatMap((format) => findClientFormats(translations, format));
 }
 
 /** Returns the features of client formats that the engine does not support. The worker announces them. */
@@ -44,7 +44,7 @@ export function findLackedFeatures(
 ): string[] {
   const { makesOneChoice } = engine;
   const routes = listClientFormats(translations).map((client) => chooseEngineRoute(engine, translations, client, {}));
-  return lackedFeatures(
+  return findRefusedFeatures(
     routes.map(({ translation }) => translation),
     { model: 'any', makesOneChoice },
   );

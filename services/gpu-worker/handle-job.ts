@@ -9,7 +9,7 @@ import type { AnswerContext, Translation } from '#shared/translate/translation.t
 import { InputCount } from '#shared/upstream/input-count.ts';
 import { createAnswerContext, createUnseal } from '#shared/upstream/create-answer-context.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
-import { readRequest, type ReadRequest } from '#shared/upstream/read-request.ts';
+import { readRequest, type ParsedRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { isUnreachable, toJobError } from '#shared/upstream/upstream-failure.ts';
@@ -128,14 +128,14 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     }
   }
 
-  function chooseRoute({ format }: GrantedJob, { request: clientRequest }: ReadRequest): EngineRoute {
+  function chooseRoute({ format }: GrantedJob, { request: clientRequest }: ParsedRequest): EngineRoute {
     return chooseEngineRoute(engine, translations, format, clientRequest);
   }
 
   async function translate(
     { translation, format }: EngineRoute,
     job: GrantedJob,
-    { request: clientRequest, skim }: ReadRequest,
+    { request: clientRequest, skim }: ParsedRequest,
     model: ModelInfo,
     signal: AbortSignal,
     begin: BegunStream['addBeginning'] = (translated) => translated,

@@ -24,7 +24,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
   releases.add('search for the engine', () => searching.abort());
   const { engine, discovery } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
   const onEngineState = ({ isHealthy }: EngineState): void => {
-    breaker.healthy(isHealthy);
+    breaker.setHealthy(isHealthy);
     announce();
   };
   const follower = new EngineFollower({ http, engine, log, discovery, onChange: onEngineState });

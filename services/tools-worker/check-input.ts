@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { SchemaProblem } from '#shared/worker/schemas/compile-schema.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
-import { createSchemaCheck, type SchemaCheck } from '#shared/worker/schemas/untrusted-schema.ts';
+import { createSchemaCheck, type SchemaCheck } from '#shared/worker/schemas/schema-check.ts';
 import { formatInputPath } from './tool.ts';
 
 /**
@@ -18,7 +18,7 @@ export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
  * @throws InvalidSchemaError for a schema with an obvious mistake, such as a type that does not exist
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
-  const check = createSchemaCheck({ schema, isChecked: false });
+  const check = createSchemaCheck({ schema, mustMatchMetaSchema: false });
   return async (input, bytes) => {
     const problems = await problemsOf(check, input, bytes);
     if (problems.length > 0) throw createRefusal(problems);

@@ -1,7 +1,7 @@
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
+import { InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 import { compileInputCheck, type InputCheck } from './check-input.ts';
 import { nameTools, type NamedTool, type ToolSource } from './name-tools.ts';
 import { ServerContent } from './mcp/server-content.ts';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
+/** What happens to a field of a request or an answer. */
 export type Effect =
   | { kind: 'passed' }
   /** `to`: path of the resulting field, with `[]` for every element. */
@@ -47,7 +48,7 @@ export interface RuledFields {
 }
 
 export function withoutRuledFields(request: JsonObject, { known }: RuledFields): JsonObject {
-  // A spread copy keeps numbers exactly as received, see `parseExact`.
+  // A copy by spread keeps numbers exactly as received, see `parseExact`.
   const rest: JsonObject = { ...request };
   for (const field of Object.keys(rest)) if (known.has(field)) delete rest[field];
   return rest;

@@ -4,19 +4,19 @@ import type { Ending, StreamTranslation } from './translation.ts';
 const maxHeld = 64 * 1024;
 
 /**
- * Wraps a translation so that its opening, everything before the first content, is held back and sent together with that content. Until
- * then the client has received nothing, so the answer may begin anew on another worker, and a failure can still set the status. If the
- * upstream fails, the opening is dropped.
+ * Wraps a translation so that the opening of the stream, which is everything before the first content, is held back and sent together with
+ * that content. Until then the client has received nothing, so the answer may begin anew on another worker, and a failure can still set the
+ * HTTP status. If the upstream fails, the opening is dropped.
  */
 export function holdOpening(translation: StreamTranslation): StreamTranslation {
   let held = '';
-  let open = false;
+  let isOpen = false;
 
-  function pass(text: string): string {
-    if (open) return text;
+  function holdOrPass(text: string): string {
+    if (isOpen) return text;
     held += text;
-    open = translation.hasContent || held.length > maxHeld;
-    return open ? takeHeld() : '';
+    isOpen = translation.hasContent || held.length > maxHeld;
+    return isOpen ? takeHeld() : '';
   }
 
   function takeHeld(): string {
@@ -32,7 +32,7 @@ export function holdOpening(translation: StreamTranslation): StreamTranslation {
     get awaitsChoice(): boolean | undefined {
       return translation.awaitsChoice;
     },
-    event: (data) => pass(translation.event(data)),
+    event: (data) => holdOrPass(translation.event(data)),
     end: (): { text: string; ending: Ending } => {
       const { text, ending } = translation.end();
       return { text: takeHeld() + text, ending };

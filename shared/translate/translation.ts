@@ -22,7 +22,8 @@ export interface AnswerContext {
   /** The fields that `Translation.recall` returned for the request. */
   recalled?: JsonObject | undefined;
   /**
-   * Identifies the upstream and its account, for content that only they can read again. Undefined for an upstream without such content.
+   * Identifies the upstream and its account. Marks content that only the same upstream and account can read again. Undefined for an
+   * upstream whose answers have no such content.
    */
   origin?: string | undefined;
   /** Seals a text that only later requests of the same owner can open. Undefined if the job came without the owner's key. */
@@ -35,18 +36,22 @@ export interface ModelTraits {
   model: string;
   /** The model's limit of output tokens; undefined if unknown. */
   maxOutput?: number | undefined;
-  /** The thinking modes of the model: with an effort, or with a budget. Empty for a model that does not think, undefined if unknown. */
+  /**
+   * The thinking modes of the model: `adaptive` takes an effort, `enabled` a budget. Empty if the model does not think, undefined if
+   * unknown.
+   */
   thinkingTypes?: readonly ('adaptive' | 'enabled')[] | undefined;
   /** Whether the effort `none` turns the model's thinking off. */
   switchesThinking?: boolean | undefined;
   /** Whether the upstream accepts PDF files; otherwise it accepts only text documents. */
   takesFiles?: boolean | undefined;
-  /** Whether the upstream makes and reads the Responses format's `compaction` items. */
+  /** Whether the upstream writes and reads the Responses format's `compaction` items. */
   compacts?: boolean | undefined;
   /** Whether the upstream encrypts its thinking if a request in the Responses format asks for it. */
   encrypts?: boolean | undefined;
   /** Whether clients may name prompts that are stored in the provider's account. */
   takesPrompts?: boolean | undefined;
+  /** See `AnswerContext.origin`. */
   origin?: string | undefined;
   /** Whether the upstream returns only one choice, however many a request asks for. */
   makesOneChoice?: boolean | undefined;
@@ -66,6 +71,7 @@ export interface ModelTraits {
   unseal?: ((sealed: string) => string | undefined) | undefined;
 }
 
+/** How an answer has ended. */
 export interface Ending {
   usage: Usage;
   /** The finish reason of the chat format: `stop`, `length`, `tool_calls` or `content_filter`. */
@@ -82,7 +88,7 @@ export interface StreamTranslation {
    * only open the stream.
    */
   readonly hasContent: boolean;
-  /** Whether some of the choices have not ended yet. Absent for an answer with one choice. */
+  /** Whether any choice of the answer has not ended yet. Absent for a translation whose answers have one choice. */
   readonly awaitsChoice?: boolean | undefined;
   /**
    * Translates one upstream event.
@@ -98,19 +104,23 @@ export interface StreamTranslation {
 }
 
 /**
- * Translates between one client format and one upstream format, the same or another. A translation is pure: it uses no clock and no
+ * Translates between one client format and one upstream format, which may be the same. A translation is pure: it uses no clock and no
  * randomness, and has no input or output beyond arguments and results.
  * @template Request the upstream's request
  */
 export interface Translation<Request = JsonObject> {
   client: ClientFormat;
   upstream: UpstreamFormat;
-  /** Effect on each field of the client's request, for the tables of `docs/translation.md`. */
+  /** The effect on each field of the client's request, for the tables of `docs/translation.md`. */
   requestRules?: readonly FieldRule[];
+  /** The effect on each field of the upstream's answer, for the same tables. */
   answerRules?: readonly FieldRule[];
-  /** Whether the client's passed headers are sent to the upstream. */
+  /** Whether the headers that the ingress passes on from the client are sent to the upstream. */
   passesHeaders: boolean;
-  /** Whether a list of `RequestParameters.unread` may contain one text in place of its elements. The translation then keeps this text. */
+  /**
+   * Whether the lists of `RequestParameters.unread` may stay unparsed. Such a list holds one string in place of its elements, which the
+   * translation keeps.
+   */
   passesLists?: boolean;
   /**
    * Returns the request fields that the translation of the answer needs; absent if it needs none. They stay in memory while the answer
@@ -127,7 +137,7 @@ export interface Translation<Request = JsonObject> {
    * @throws RouterError `upstream_failed` if the body is not an answer
    */
   reply: (body: JsonObject, answerContext: AnswerContext) => { body: JsonObject; ending: Ending };
-  /** Describes the end of a streamed answer of plain bytes, which are sent on as received. Replaces `stream` for such answers. */
+  /** Describes the end of a streamed answer of plain bytes, which are sent on as received. Set in formats whose streams are plain bytes. */
   bytes?: { ending: (answerContext: AnswerContext) => Ending; mayBeEmpty?: boolean };
   stream: (answerContext: AnswerContext) => StreamTranslation;
   /** Returns the JSON path, in the client's request, of a URL that the upstream's request contains. Used for error messages. */
@@ -150,7 +160,7 @@ export function findTranslation<Request>(
 }
 
 /** Returns the names of client formats with a translation to an upstream format. A worker announces them. */
-export function clientFormatsOn<Request>(
+export function findClientFormats<Request>(
   translations: readonly Translation<Request>[],
   upstream: UpstreamFormat,
 ): string[] {

@@ -1,6 +1,11 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
+/**
+ * Returns the error for a part of a request that the upstream cannot serve, in the wording of the chat and Responses formats.
+ * @param param path of the part
+ * @param what what the part requests
+ */
 export function unsupportedInChat(param: string, what: string): RouterError {
   return new RouterError(
     'unsupported_parameter',
@@ -11,11 +16,11 @@ export function unsupportedInChat(param: string, what: string): RouterError {
 
 /**
  * Returns the error for a part of a `messages` request that the upstream cannot serve.
- * @param rejected the missing capability, if clients can continue without it
+ * @param missing the missing capability, if clients can continue without it
  */
-export function unsupportedInMessages(param: string, what: string, rejected?: RejectedCapability): RouterError {
+export function unsupportedInMessages(param: string, what: string, missing?: RejectedCapability): RouterError {
   return new RouterError('unsupported_parameter', `${param}: the model that serves this request cannot take ${what}`, {
     param,
-    details: rejected && rejectionDetails(rejected),
+    details: missing && rejectionDetails(missing),
   });
 }

@@ -15,8 +15,8 @@ export interface EncodedRequest {
 }
 
 /**
- * `ping`: only shows that the connection is alive. `finish`: gives the reason for the end of the answer; its usage and other choices may
- * follow. `last`: nothing follows.
+ * `ping`: only shows that the connection is alive. `finish`: gives a finish reason, after which the usage and other choices may follow.
+ * `last`: nothing follows.
  */
 export type EventKind = 'answer' | 'ping' | 'finish' | 'last';
 
@@ -25,7 +25,7 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
   operation: ModelOperation;
   /** Path below the upstream's base URL, such as `/chat/completions`. */
   path: string;
-  /** Headers of every request. The client's passed headers replace them. */
+  /** Headers of every request. Headers that are passed on from the client replace them. */
   headers: Readonly<Record<string, string>>;
   /**
    * Encodes a translated request if the format is not JSON.
@@ -34,12 +34,12 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
   encode?(request: JsonObject, boundary: string): EncodedRequest;
   estimateInput(request: JsonObject): number;
   readError(status: number, body: string, headers: IncomingHttpHeaders): RouterError;
-  /** Classifies a stream's event by the events that may follow; absent for a format whose streams have only answer events. */
+  /** Classifies an event of a stream by what may follow it. Absent for a format whose streams have only answer events. */
   kindOfEvent?(data: string): EventKind;
   /** Counts a request's input tokens without inference; undefined for a format without such a path. */
   count?: {
     path: string;
-    /** Returns the part of a request that the count path accepts; absent if it accepts the whole request. */
+    /** Returns the part of a request that the count path accepts. Absent if the path accepts the whole request. */
     request?: (request: JsonObject) => JsonObject;
     /** Reads the count from an answer with status 200; undefined if the answer has no count. */
     read(body: unknown): number | undefined;

@@ -12,7 +12,7 @@ export class BytesListener implements AnswerListener {
   readonly #errorBody = createErrorBody();
   #status = 0;
   #headers: IncomingHttpHeaders = {};
-  #bytes = 0;
+  #byteCount = 0;
 
   /** @param head called with the content type before the first bytes */
   constructor(
@@ -36,7 +36,7 @@ export class BytesListener implements AnswerListener {
       this.#errorBody.add(chunk);
       return 'nothing';
     }
-    this.#bytes += chunk.length;
+    this.#byteCount += chunk.length;
     // The chunk is copied, because its memory belongs to the connection and the piece may wait.
     this.#write(Buffer.from(chunk));
     return 'more';
@@ -44,11 +44,11 @@ export class BytesListener implements AnswerListener {
 
   /**
    * Checks the answer after all of it has arrived.
-   * @throws RouterError for an answer that is an error, or that is empty and must not be
+   * @throws RouterError for an answer that is an error; for an empty answer unless `mayBeEmpty`
    */
   end(mayBeEmpty = false): void {
     if (this.#status !== 200) throw this.#upstream.readError(this.#status, this.#errorBody.text(), this.#headers);
-    if (this.#bytes === 0 && !mayBeEmpty)
+    if (this.#byteCount === 0 && !mayBeEmpty)
       throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
   }
 }

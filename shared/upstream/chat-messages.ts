@@ -4,22 +4,22 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 export function mapMessages(request: JsonObject, change: (message: JsonObject) => JsonObject): JsonObject {
   const { messages } = request;
   if (!Array.isArray(messages)) return request;
-  const changed = messages.map((message) => (isJsonObject(message) ? change(message) : message));
-  return changed.every((message, position) => message === messages[position])
+  const changedMessages = messages.map((message) => (isJsonObject(message) ? change(message) : message));
+  return changedMessages.every((message, position) => message === messages[position])
     ? request
-    : { ...request, messages: changed };
+    : { ...request, messages: changedMessages };
 }
 
-/** Changes the role `developer` to `system`, the only one of both that most local models' chat templates support. */
+/** Changes the role `developer` to `system`. Most local models' chat templates do not know `developer`. */
 export function developerAsSystem(message: JsonObject): JsonObject {
   return message.role === 'developer' ? { ...message, role: 'system' } : message;
 }
 
 /**
- * Renames the thinking in an earlier assistant message to the fields that the upstream reads; drops the thinking if the upstream reads none
- * of them. Clients send it as either `reasoning` or `reasoning_content`.
+ * Moves the thinking of an earlier assistant message, `reasoning` or `reasoning_content`, into the fields that the upstream reads
+ * (`names`), or drops it if there are none.
  */
-export function replayThinking(message: JsonObject, names: readonly ('reasoning' | 'reasoning_content')[]): JsonObject {
+export function renameThinking(message: JsonObject, names: readonly ('reasoning' | 'reasoning_content')[]): JsonObject {
   if (message.role !== 'assistant') return message;
   if (message.reasoning === undefined && message.reasoning_content === undefined) return message;
   const { reasoning, reasoning_content: content, ...rest } = message;

@@ -2,10 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { imageTokens } from '#shared/formats/estimate-tokens.ts';
 
 /** Tokens that templates add to each message: its role, a beginning and an end. */
-const messageTokens = 4;
+const tokensPerMessage = 4;
 
 /** Maximum number of characters that are counted; the rest is extrapolated. */
-const maxCounted = 1024 * 1024;
+const maxCountedChars = 1024 * 1024;
 
 /**
  * Estimates the input tokens of a chat request with the o200k tokenizer, which is not the model's own. It counts the texts of all messages,
@@ -14,42 +14,43 @@ const maxCounted = 1024 * 1024;
  */
 export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {
   const { countTokens } = await import('./o200k-tokens.ts');
-  const { texts, flat } = splitTexts(request);
+  const { texts, flatTokens } = splitTexts(request);
   let chars = 0;
-  let counted = 0;
+  let countedChars = 0;
   let tokens = 0;
   for (const text of texts) {
     chars += text.length;
-    const part = text.slice(0, maxCounted - counted);
+    const part = text.slice(0, maxCountedChars - countedChars);
     if (part === '') continue;
     tokens += await countTokens(part, signal);
-    counted += part.length;
+    countedChars += part.length;
   }
-  return flat + (counted === 0 ? 0 : Math.round(tokens * (chars / counted)));
+  return flatTokens + (countedChars === 0 ? 0 : Math.round(tokens * (chars / countedChars)));
 }
 
-/** Splits a request into its texts, and the tokens of everything else. */
-function splitTexts({ messages, tools }: JsonObject): { texts: string[]; flat: number } {
+/** Splits a request into its texts, and the number of tokens of everything else. */
+function splitTexts({ messages, tools }: JsonObject): { texts: string[]; flatTokens: number } {
   const texts: string[] = Array.isArray(tools) && tools.length > 0 ? [JSON.stringify(tools)] : [];
-  let flat = 0;
+  let flatTokens = 0;
   for (const message of Array.isArray(messages) ? messages : []) {
     if (!isJsonObject(message)) continue;
     const { content, reasoning_content: thinking, tool_calls: calls } = message;
-    flat += messageTokens + addContent(content, texts);
+    flatTokens += tokensPerMessage + collectContentTexts(content, texts);
     if (typeof thinking === 'string') texts.push(thinking);
     if (Array.isArray(calls)) texts.push(JSON.stringify(calls));
   }
-  return { texts, flat };
+  return { texts, flatTokens };
 }
 
-function addContent(content: Json | undefined, texts: string[]): number {
+/** Adds the texts in a message's content to `texts`. Returns the tokens of its images. */
+function collectContentTexts(content: Json | undefined, texts: string[]): number {
   if (typeof content === 'string') texts.push(content);
   if (!Array.isArray(content)) return 0;
-  let flat = 0;
+  let flatTokens = 0;
   for (const part of content) {
     if (!isJsonObject(part)) continue;
-    if (part.type === 'image_url') flat += imageTokens;
+    if (part.type === 'image_url') flatTokens += imageTokens;
     else if (typeof part.text === 'string') texts.push(part.text);
   }
-  return flat;
+  return flatTokens;
 }

@@ -15,7 +15,7 @@ export interface FixedAnswerFields {
 export interface AnswerContextOptions {
   model: string;
   job: FixedAnswerFields;
-  /** Estimates the input tokens; called if the upstream reports none. */
+  /** Estimates the input tokens. Called if the upstream does not report them. */
   promptTokens: () => number;
   /** Fields of the request that the translation needs for the answer. */
   recalled?: JsonObject | undefined;
@@ -26,9 +26,9 @@ export interface AnswerContextOptions {
 }
 
 /**
- * Creates the answer context: the fields of an answer that the router sets itself, with an id that cannot clash with the upstream's, the
- * model and the time.
- * @param client format of the answer
+ * Creates the answer context. It has the fields of an answer that the router sets itself: the model, the time, and an id that cannot clash
+ * with ids of the upstream.
+ * @param client the client's format, which the answer has
  */
 export function createAnswerContext(
   client: Pick<ClientFormat, 'answerIdPrefix'>,
@@ -38,26 +38,26 @@ export function createAnswerContext(
   return {
     id: job.answerId ?? newAnswerId(client),
     model,
-    created: now(),
-    now,
+    created: nowInSeconds(),
+    now: nowInSeconds,
     promptTokens: () => Math.max(1, promptTokens()),
     recalled,
     origin,
     usageChunk,
-    seal: ownerSealer(job)?.seal,
+    seal: createOwnerSealer(job)?.seal,
   };
 }
 
-function now(): number {
+function nowInSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Returns the function that opens content sealed in earlier answers to the same owner; undefined if the job has no key. */
+/** Returns the function that opens content sealed in earlier answers to the same owner; undefined if the job has no owner's key. */
 export function createUnseal(job: FixedAnswerFields): Sealer['unseal'] | undefined {
-  return ownerSealer(job)?.unseal;
+  return createOwnerSealer(job)?.unseal;
 }
 
-function ownerSealer({ ownerKey }: FixedAnswerFields): Sealer | undefined {
+function createOwnerSealer({ ownerKey }: FixedAnswerFields): Sealer | undefined {
   const keys = ownerKey?.split('.') ?? [];
   return createMultiKeySealer(keys.map((key) => Buffer.from(key, 'base64url')));
 }

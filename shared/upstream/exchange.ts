@@ -5,7 +5,7 @@ import { RouterError } from '#shared/core/errors.ts';
 /**
  * The part of the answer in a chunk:
  *
- * - `nothing`: less than a piece, or none of the answer;
+ * - `nothing`: less than a piece, or nothing that belongs to the answer;
  * - `more`: a piece;
  * - `finished`: a piece after which at most the usage or another choice can follow;
  * - `complete`: the rest of the answer.
@@ -17,29 +17,30 @@ export interface AnswerListener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
   onData(chunk: Buffer): Progress;
   /**
-   * Called before the first chunk, which is passed on when the promise resolves; undefined if it may be passed on at once. For waits of
-   * some milliseconds.
+   * Called before the first chunk. The chunk waits until the promise resolves, for some milliseconds at most. Returns undefined if the
+   * chunk need not wait.
    */
   ready?: (() => Promise<void> | undefined) | undefined;
-  /** Called after each chunk. The upstream is not read until the promise resolves; undefined if reading may go on. */
+  /** Called after each chunk. The upstream is not read until the promise resolves. Returns undefined if reading may go on at once. */
   room?: (() => Promise<void> | undefined) | undefined;
 }
 
+/** Maximum milliseconds until the first piece of the answer, and between two pieces. */
 export interface ExchangeTimeouts {
   firstMs: number;
   idleMs: number;
 }
 
-/** Milliseconds after the end of a choice in which its usage, or another choice, may still arrive. Then the answer is complete. */
-const usageMs = 2000;
+/** Milliseconds after the end of a choice in which the usage, or another choice, may still arrive. Then the answer counts as complete. */
+const usageWaitMs = 2000;
 
-/** Milliseconds that the upstream has to end a complete answer, so that the connection can be reused. Then the connection is closed. */
-const drainMs = 1000;
+/** Milliseconds that the upstream has to end a complete answer, so that the connection can be used again. Then the connection is closed. */
+const endWaitMs = 1000;
 
 /**
  * One request and its answer, from dispatch to end, within its timeouts.
- * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. In `complete` the upstream's
- * last bytes are still read, for a bounded time; `done` has resolved.
+ * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. When the exchange is complete,
+ * `done` resolves, and the upstream's last bytes are still read for at most `endWaitMs`.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the answer is complete. Rejects with the signal's reason, a RouterError, or the connection's error. */
@@ -52,15 +53,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #state: 'waiting' | 'answering' | 'complete' | 'failed' = 'waiting';
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
-  #firstAt: number | undefined;
+  #firstPieceAt: number | undefined;
   /** Chunks that have arrived and are not passed on yet. */
   #chunks: Buffer[] = [];
   /** Whether reading is paused. Silence is then not the upstream's fault. */
   #isPaused = false;
   /** Whether arrived chunks wait until the listener is ready. */
   #hold: 'before' | 'holding' | 'over' = 'before';
-  /** Handles the end of an answer that arrived while chunks waited. */
-  #held: (() => void) | undefined;
+  /** Handles the end of the answer, if the end arrived while chunks waited. */
+  #heldEnd: (() => void) | undefined;
   #timer: NodeJS.Timeout;
   /** Whether the time of `#timer` is over. */
   #isDue = false;
@@ -72,8 +73,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#listener = listener;
     this.#timeouts = timeouts;
     this.#signal = signal;
-    this.#timer = this.#wait(timeouts.firstMs, () =>
-      this.#exceed(`The upstream gave no answer within ${timeouts.firstMs} ms.`),
+    this.#timer = this.#startTimer(timeouts.firstMs, () =>
+      this.#failLate(`The upstream gave no answer within ${timeouts.firstMs} ms.`),
     );
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -84,8 +85,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** When the first piece of a streamed answer arrived, in milliseconds of `performance.now()`. */
-  get firstAt(): number | undefined {
-    return this.#firstAt;
+  get firstPieceAt(): number | undefined {
+    return this.#firstPieceAt;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -106,97 +107,97 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * after the read.
    */
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#chunks.push(chunk) === 1) queueMicrotask(() => this.#pass());
+    if (this.#chunks.push(chunk) === 1) queueMicrotask(() => this.#passChunks());
   }
 
   onResponseEnd(): void {
-    this.#pass();
+    this.#passChunks();
     if (this.#hold === 'holding') {
-      this.#held = () => this.onResponseEnd();
+      this.#heldEnd = () => this.onResponseEnd();
       return;
     }
-    this.#stopWaiting();
+    this.#stopTimer();
     if (this.#state === 'waiting' || this.#state === 'answering') this.#succeed();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#hold = 'over';
-    this.#pass();
+    this.#passChunks();
     this.#fail(error);
   }
 
-  #pass(): void {
+  #passChunks(): void {
     const [first] = this.#chunks;
-    if (!first || this.#holds()) return;
+    if (!first || this.#mustWait()) return;
     const chunk = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     this.#chunks = [];
     if (this.#state === 'failed' || this.#state === 'complete') return;
     this.#guard(() => {
       const progress = this.#listener.onData(chunk);
-      if (progress !== 'nothing') this.#firstAt ??= performance.now();
+      if (progress !== 'nothing') this.#firstPieceAt ??= performance.now();
       if (progress === 'complete') this.#complete();
-      else if (progress === 'finished') this.#finished();
-      else if (progress === 'more') this.#answering();
+      else if (progress === 'finished') this.#waitForUsage();
+      else if (progress === 'more') this.#waitForMore();
       const room = progress === 'complete' ? undefined : this.#listener.room?.();
       if (room && this.#controller && !this.#isPaused) this.#pause(this.#controller, room);
     });
   }
 
-  /** Whether the first chunk waits until the listener is ready. */
-  #holds(): boolean {
+  /** Whether chunks must wait until the listener is ready. The first call asks the listener. */
+  #mustWait(): boolean {
     if (this.#hold !== 'before') return this.#hold === 'holding';
     const ready = this.#listener.ready?.();
     this.#hold = ready ? 'holding' : 'over';
     void ready?.then(() => {
       this.#hold = 'over';
-      this.#pass();
-      this.#held?.();
+      this.#passChunks();
+      this.#heldEnd?.();
     });
     return ready !== undefined;
   }
 
-  #answering(): void {
-    if (this.#state === 'answering') return this.#waitAgain();
+  #waitForMore(): void {
+    if (this.#state === 'answering') return this.#restartTimer();
     this.#state = 'answering';
-    this.#stopWaiting();
+    this.#stopTimer();
     const { idleMs } = this.#timeouts;
-    this.#timer = this.#wait(idleMs, () => this.#exceed(`The upstream stopped answering for ${idleMs} ms.`));
+    this.#timer = this.#startTimer(idleMs, () => this.#failLate(`The upstream stopped answering for ${idleMs} ms.`));
   }
 
   /**
-   * Calls back after a time without an answer. Timers run before sockets are read, so what arrived while this process was blocked is read
-   * first.
+   * Calls back after a time without an answer, and not while reading is paused. Timers run before sockets are read, so what arrived while
+   * this process was blocked is read first.
    */
-  #wait(ms: number, onSilence: () => void): NodeJS.Timeout {
+  #startTimer(ms: number, onSilence: () => void): NodeJS.Timeout {
     this.#isDue = false;
     return setTimeout(() => {
       this.#isDue = true;
       setImmediate(() => {
         if (!this.#isDue) return;
-        if (this.#isPaused) this.#waitAgain();
+        if (this.#isPaused) this.#restartTimer();
         else onSilence();
       });
     }, ms);
   }
 
-  #stopWaiting(): void {
+  #stopTimer(): void {
     this.#isDue = false;
     clearTimeout(this.#timer);
   }
 
-  #waitAgain(): void {
+  #restartTimer(): void {
     this.#isDue = false;
     this.#timer.refresh();
   }
 
-  /** Completes an answer that the upstream has finished but does not close, after `usageMs`. */
-  #finished(): void {
+  /** Waits for the usage of an answer whose choice has ended. Completes the answer after `usageWaitMs` if the upstream does not. */
+  #waitForUsage(): void {
     this.#state = 'answering';
-    this.#stopWaiting();
-    this.#timer = this.#wait(usageMs, () => this.#complete());
+    this.#stopTimer();
+    this.#timer = this.#startTimer(usageWaitMs, () => this.#complete());
   }
 
-  #exceed(message: string): void {
+  #failLate(message: string): void {
     this.#fail(new RouterError('upstream_timeout', message));
   }
 
@@ -205,16 +206,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     controller.pause();
     const resume = (): void => {
       this.#isPaused = false;
-      if (this.#state === 'waiting' || this.#state === 'answering') this.#waitAgain();
+      if (this.#state === 'waiting' || this.#state === 'answering') this.#restartTimer();
       controller.resume();
     };
     void room.then(resume);
   }
 
   #complete(): void {
-    this.#stopWaiting();
+    this.#stopTimer();
     this.#succeed();
-    this.#timer = setTimeout(() => this.#controller?.abort(new Error('the complete answer did not end')), drainMs);
+    this.#timer = setTimeout(() => this.#controller?.abort(new Error('the complete answer did not end')), endWaitMs);
   }
 
   #succeed(): void {
@@ -224,7 +225,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(reason: unknown): void {
-    this.#stopWaiting();
+    this.#stopTimer();
     if (this.#state === 'complete' || this.#state === 'failed') return;
     this.#state = 'failed';
     this.#signal.removeEventListener('abort', this.#onAbort);

@@ -4,6 +4,7 @@ import type { Usage } from '#shared/core/usage.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 
+/** A request to a model, as its span describes it. */
 export interface Generation {
   parent: TraceSpan;
   /** `gen_ai.provider.name` of the conventions, or the upstream's own name: `openai`, `vllm`. */
@@ -15,7 +16,7 @@ export interface Generation {
   server?: { address: string; port: number } | undefined;
 }
 
-/** `gen_ai.operation.name` of the conventions; the last names are not part of them. */
+/** Values of `gen_ai.operation.name`. The conventions have none from `rank` on, so these names are the router's own. */
 const operationNames: Record<ModelOperation, string> = {
   generate: 'chat',
   complete: 'text_completion',
@@ -42,7 +43,7 @@ export class GenerationSpan {
   readonly #span: TraceSpan;
   readonly #stream: boolean;
   readonly #startedAt = performance.now();
-  #firstAt: number | undefined;
+  #firstPieceAt: number | undefined;
 
   constructor({ parent, provider, operation, model, stream, server }: Generation) {
     this.#stream = stream;
@@ -59,19 +60,19 @@ export class GenerationSpan {
     });
   }
 
-  /** The context for the upstream, which may continue the trace. */
+  /** The span's trace context, to be sent to the upstream, which may continue the trace. */
   get context(): TraceContext {
     return this.#span.context;
   }
 
   /** Call it for every piece of the answer. */
-  received(): void {
-    this.#firstAt ??= performance.now();
+  recordPiece(): void {
+    this.#firstPieceAt ??= performance.now();
   }
 
-  ended({ usage, finishReason }: GenerationEnd): void {
+  end({ usage, finishReason }: GenerationEnd): void {
     const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, reasoningTokens } = usage;
-    this.#setFirst();
+    this.#setTimeToFirstPiece();
     this.#span.set({
       [names.finishReasons]: [finishReason],
       [names.inputTokens]: promptTokens,
@@ -83,19 +84,19 @@ export class GenerationSpan {
     this.#span.end();
   }
 
-  failed(error: unknown, signal: AbortSignal): void {
-    this.#setFirst();
-    this.#span.fail(codeOf(error, signal));
+  fail(error: unknown, signal: AbortSignal): void {
+    this.#setTimeToFirstPiece();
+    this.#span.fail(toErrorType(error, signal));
     this.#span.end();
   }
 
-  #setFirst(): void {
-    if (!this.#stream || this.#firstAt === undefined) return;
-    this.#span.set({ [names.timeToFirstChunk]: (this.#firstAt - this.#startedAt) / 1000 });
+  #setTimeToFirstPiece(): void {
+    if (!this.#stream || this.#firstPieceAt === undefined) return;
+    this.#span.set({ [names.timeToFirstChunk]: (this.#firstPieceAt - this.#startedAt) / 1000 });
   }
 }
 
-function codeOf(error: unknown, signal: AbortSignal): string {
+function toErrorType(error: unknown, signal: AbortSignal): string {
   if (error instanceof RouterError) return error.code;
   if (signal.aborted) return 'cancelled';
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '_OTHER';

@@ -1,21 +1,22 @@
-const maxMs = 50;
+/** Maximum milliseconds for which an answer waits for the upstream's count. */
+const maxWaitMs = 50;
 
 /**
  * The input tokens of a request whose answer must begin with them. They are counted by the upstream while it reads the input for the
  * answer, or estimated if it does not count in time.
  */
 export class InputCount {
-  readonly #counted: Promise<void> | undefined;
+  readonly #counting: Promise<void> | undefined;
   #tokens: number;
   #isSettled = false;
 
   /**
-   * @param counting the upstream's count. It never rejects, and resolves to undefined if the upstream cannot count. Undefined if no count
-   * is requested
+   * @param counting resolves to the upstream's count, or to undefined if the upstream cannot count; never rejects. Undefined if no count is
+   * requested
    */
   constructor(counting: Promise<number | undefined> | undefined, estimated: number) {
     this.#tokens = estimated;
-    this.#counted = counting?.then((tokens) => {
+    this.#counting = counting?.then((tokens) => {
       this.#tokens = tokens ?? estimated;
       this.#isSettled = true;
     });
@@ -25,12 +26,12 @@ export class InputCount {
     return this.#tokens;
   }
 
-  /** Resolves when the tokens are counted, or after `maxMs`; undefined if they are counted already. */
+  /** Resolves when the tokens are counted, or after `maxWaitMs`. Returns undefined if there is no count to wait for. */
   wait(): Promise<void> | undefined {
-    if (!this.#counted || this.#isSettled) return undefined;
+    if (!this.#counting || this.#isSettled) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, maxMs);
-    void this.#counted.then(() => {
+    const timer = setTimeout(resolve, maxWaitMs);
+    void this.#counting.then(() => {
       clearTimeout(timer);
       resolve();
     });

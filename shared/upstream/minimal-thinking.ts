@@ -5,13 +5,13 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 export type MinimalEffort = 'none' | 'minimal';
 
 /** The efforts that may replace a refused one, lowest first. */
-const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+const acceptableEfforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** An effort that nearly every model with efforts takes. */
 const usualEffort = 'low';
 
 /**
- * Returns the effort of an upstream's request that asks its model for no or minimal thinking; undefined for any other request. Reads the
+ * Returns the effort of a request to an upstream that asks for no thinking or minimal thinking; undefined for any other request. Reads the
  * fields of all formats.
  */
 export function readMinimalEffort({
@@ -28,32 +28,32 @@ export function readMinimalEffort({
 }
 
 /**
- * Returns the lowest effort that a model takes, if an error is its refusal of a lower one. That is the lowest that the upstream lists,
- * otherwise `low`; undefined for an error of any other kind.
+ * Returns the effort to send in place of one that an upstream has refused: the lowest that its error lists, or `low` if the error lists
+ * none. Returns undefined if the error is about something else.
  */
 export function chooseAcceptedEffort(error: unknown, refused: MinimalEffort): string | undefined {
   if (!(error instanceof RouterError) || error.code !== 'invalid_request') return undefined;
   const { param = '', message } = error;
   if (!/reason|think|effort/i.test(`${param} ${message}`) && !message.includes(`'${refused}'`)) return undefined;
   const [, list = ''] = /supported values are:? (.+)/i.exec(message) ?? [];
-  return efforts.find((each) => each !== refused && list.includes(`'${each}'`)) ?? usualEffort;
+  return acceptableEfforts.find((each) => each !== refused && list.includes(`'${each}'`)) ?? usualEffort;
 }
 
 /**
- * Returns a copy of a request with another effort in place of the lowest ones.
- * @param hasBudgets whether the request's format has budgets of thinking (`thinking`), and efforts beside them (`output_config`)
+ * Returns a copy of a request with `effort` in place of no thinking or minimal thinking.
+ * @param hasBudgets whether the request's format has thinking budgets (`thinking`) and, beside them, efforts (`output_config`)
  */
 export function withEffort(request: JsonObject, effort: string, hasBudgets: boolean): JsonObject {
   const changed = { ...request };
-  const { reasoning_effort: stated, reasoning, thinking, output_config: config } = request;
-  if (isLeast(stated)) changed['reasoning_effort'] = effort;
+  const { reasoning_effort: requested, reasoning, thinking, output_config: config } = request;
+  if (isMinimal(requested)) changed['reasoning_effort'] = effort;
   if (isJsonObject(reasoning)) {
     const { enabled, max_tokens: budget, ...rest } = reasoning;
     changed['reasoning'] = {
       ...rest,
       ...(enabled !== undefined && enabled !== false && { enabled }),
       ...(budget !== undefined && budget !== 0 && { max_tokens: budget }),
-      ...(isLeast(reasoning['effort']) && { effort }),
+      ...(isMinimal(reasoning['effort']) && { effort }),
     };
   }
   if (!isJsonObject(thinking) || thinking['type'] !== 'disabled') return changed;
@@ -63,6 +63,6 @@ export function withEffort(request: JsonObject, effort: string, hasBudgets: bool
   return changed;
 }
 
-function isLeast(effort: unknown): boolean {
+function isMinimal(effort: unknown): boolean {
   return effort === 'none' || effort === 'minimal' || effort === 0;
 }

@@ -8,26 +8,26 @@ const rememberedForMs = 3_600_000;
 /** Remembers the features that an upstream refuses for one of its models, for example the path of a format or a level of thinking. */
 export class ModelRefusals {
   /** Replacements by model and refused feature. */
-  readonly #known = new LRUCache<string, string>({ max: maxRefusals, ttl: rememberedForMs });
+  readonly #replacements = new LRUCache<string, string>({ max: maxRefusals, ttl: rememberedForMs });
 
   /**
    * Records that an upstream has refused a feature for a model.
-   * @param instead the replacement that it accepts
+   * @param replacement what the upstream accepts in place of the feature; empty if nothing
    */
-  note(model: string, what: string, instead = ''): void {
-    this.#known.set(nameOf(model, what), instead);
+  record(model: string, feature: string, replacement = ''): void {
+    this.#replacements.set(toKey(model, feature), replacement);
   }
 
-  has(model: string, what: string): boolean {
-    return this.instead(model, what) !== undefined;
+  isRefused(model: string, feature: string): boolean {
+    return this.findReplacement(model, feature) !== undefined;
   }
 
-  /** Returns the replacement of a refused feature; undefined if it was not refused. */
-  instead(model: string, what: string): string | undefined {
-    return this.#known.get(nameOf(model, what));
+  /** Returns the replacement of a refused feature, empty if it has none; undefined if the feature was not refused. */
+  findReplacement(model: string, feature: string): string | undefined {
+    return this.#replacements.get(toKey(model, feature));
   }
 }
 
-function nameOf(model: string, what: string): string {
-  return `${what} ${model}`;
+function toKey(model: string, feature: string): string {
+  return `${feature} ${model}`;
 }

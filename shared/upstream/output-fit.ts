@@ -12,14 +12,17 @@ const fittedFormats: ReadonlySet<HttpUpstreamFormat> = new Set([chatUpstream, co
 /** Fields of these formats with a limit of output tokens. */
 const limitFields = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
 
-/** Minimum tokens that a limit is lowered to. With less room, clients should rather shorten the conversation. */
-const minTokens = 1_024;
+/** The lowest limit that a request is sent again with, in tokens. With less room, clients should rather shorten the conversation. */
+const minLimit = 1_024;
 
-/** Maximum fits of one request. If the upstream does not report the length of the input, the first fit may not lower the limit enough. */
+/**
+ * How many times the limit of one request is lowered at most. If the upstream does not report the length of the input, the first time may
+ * not be enough.
+ */
 const maxFits = 2;
 
 /** A request with a limit of output tokens that its upstream may accept. */
-export interface Fitted {
+export interface FittedRequest {
   limit: number;
   body: Buffer[];
 }
@@ -52,25 +55,28 @@ export class OutputFit {
     return isLimited && fittedFormats.has(parts.format) ? new OutputFit(parts) : undefined;
   }
 
-  /** Call it once the upstream has accepted the request. */
+  /** Releases the request. Call it once the upstream has accepted the request. */
   release(): void {
     this.#parts = undefined;
   }
 
-  /** Returns the request to send after this error; undefined if a lower limit would not help, or would leave too few tokens. */
-  async after(error: unknown): Promise<Fitted | undefined> {
+  /**
+   * Returns the request with a lower limit, to be sent after this error of the upstream. Returns undefined if a lower limit would not help,
+   * or would leave too few tokens.
+   */
+  async lowerLimit(error: unknown): Promise<FittedRequest | undefined> {
     const parts = this.#parts;
-    const most = error instanceof RouterError ? maxOutput(error.details) : undefined;
-    if (!parts || !most || this.#fits === maxFits) return undefined;
+    const maximum = error instanceof RouterError ? maxOutput(error.details) : undefined;
+    if (!parts || !maximum || this.#fits === maxFits) return undefined;
     const fields = limitFields.filter((field) => typeof parts.request[field] === 'number');
-    const room = most.tokens ?? most.context - (most.input ?? (await parts.countInput()));
-    // The count here may be lower than the upstream's.
+    const room = maximum.tokens ?? maximum.context - (maximum.input ?? (await parts.countInput()));
+    // Our count of the input may be lower than the upstream's, so the second time the limit is at least halved.
     const limit = this.#fits === 0 ? room : Math.min(room, Math.floor(this.#limit / 2));
     const requested = Math.max(...fields.map((field) => Number(parts.request[field])));
-    if (limit < minTokens || limit >= Math.min(requested, this.#limit)) return undefined;
+    if (limit < minLimit || limit >= Math.min(requested, this.#limit)) return undefined;
     this.#fits += 1;
     this.#limit = limit;
-    const lowered = fields.flatMap((field) => (Number(parts.request[field]) > limit ? [[field, limit]] : []));
-    return { limit, body: parts.write({ ...parts.request, ...Object.fromEntries(lowered) }) };
+    const loweredFields = fields.flatMap((field) => (Number(parts.request[field]) > limit ? [[field, limit]] : []));
+    return { limit, body: parts.write({ ...parts.request, ...Object.fromEntries(loweredFields) }) };
   }
 }

@@ -5,25 +5,26 @@ import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json
 
 const emptyBytes = Buffer.alloc(0);
 
-export interface ReadRequest extends Pick<JsonText, 'hasUnreadLists'> {
+/** The parsed body of a job. */
+export interface ParsedRequest extends Pick<JsonText, 'hasUnreadLists'> {
   request: JsonObject;
-  /** Writes the upstream's request, translated from this one. */
+  /** Writes the upstream's request that was translated from `request`. */
   write: JsonText['write'];
   /** Runs a check of the request that does not read long strings to their ends. */
   skim: JsonText['skim'];
 }
 
 /**
- * Parses a job's body, which the ingress has validated, and releases it, because a body may have many megabytes, and its answer may stream
- * for minutes. Every worker reads its jobs with this function.
- * @param unread lists of the body that this worker does not read
+ * Parses a job's body, which the ingress has validated, and removes the body from the job, because it may have many megabytes, and the
+ * answer may stream for minutes. Every worker reads its jobs with this function.
+ * @param unreadLists lists of the body that this worker does not read
  * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for a body nested too deeply to be serialized for
  * an upstream
  */
-export function readRequest(job: { body: Buffer }, unread?: ListSizes): ReadRequest {
+export function readRequest(job: { body: Buffer }, unreadLists?: ListSizes): ParsedRequest {
   const { body } = job;
   job.body = emptyBytes;
-  const parsed = parse(body, unread);
+  const parsed = parse(body, unreadLists);
   const value = parsed?.value;
   if (!parsed || !isJsonObject(value)) throw new RouterError('internal', 'The job has no JSON object for a body.');
   if (parsed.skim(() => nestsTooDeeply(value)))
@@ -32,9 +33,9 @@ export function readRequest(job: { body: Buffer }, unread?: ListSizes): ReadRequ
   return { request: value, write, skim, hasUnreadLists };
 }
 
-function parse(body: Buffer, unread: ListSizes | undefined): JsonText | undefined {
+function parse(body: Buffer, unreadLists: ListSizes | undefined): JsonText | undefined {
   try {
-    return parseJsonText(body, unread);
+    return parseJsonText(body, unreadLists);
   } catch {
     return undefined;
   }

@@ -8,10 +8,10 @@ import { BytesListener } from './bytes-listener.ts';
 import type { AnswerListener } from './exchange.ts';
 import { GenerationSpan, type Generation } from './generation-span.ts';
 import type { OutputFit } from './output-fit.ts';
-import { PausedStream, type PausedTurn } from './paused-turn.ts';
+import { PausableStream, type PausableTurn } from './pausable-turn.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
-import { wholeAnswers } from './whole-answers.ts';
+import { heldAnswersBudget } from './held-answers-budget.ts';
 import { writeAnswer, WholeListener } from './whole-listener.ts';
 
 /** Timeouts of an answer, in milliseconds. */
@@ -27,11 +27,11 @@ export interface RelayOptions {
   upstream: HttpUpstreamFormat;
   translation: Pick<Translation, 'reply' | 'stream' | 'bytes'>;
   answerContext: AnswerContext;
-  /** Whether the request to the upstream requests a stream. */
+  /** Whether the request asks the upstream for a stream. */
   stream: boolean;
   timeouts: AnswerTimeouts;
   write: (piece: string | Uint8Array) => void;
-  /** See `Reply.head`; for answers of plain bytes, and of requests that are fitted. */
+  /** See `Reply.head`. Called for answers of plain bytes, and if a limit of output tokens was lowered. */
   head: (headers: Record<string, string>) => void;
   /** Resolves when there is room for further pieces of a stream; until then, the upstream is not read. Undefined if there is room now. */
   room?: (() => Promise<void> | undefined) | undefined;
@@ -41,14 +41,14 @@ export interface RelayOptions {
   /** Lowers the limit of output tokens if the upstream refuses it; undefined if requests are not fitted. */
   fit?: OutputFit | undefined;
   /** Continues the answer if the upstream pauses it. */
-  turn?: PausedTurn | undefined;
+  turn?: PausableTurn | undefined;
   /** Called with the status and headers of every answer. */
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
 
 /**
- * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole. With a `fit`, a request whose limit
- * of output tokens is refused is sent again with a lower limit. A header then reports the limit to the client.
+ * Sends a translated request to the upstream and writes the translated answer, as it arrives or whole. With a `fit`, a request whose limit
+ * of output tokens is refused is sent again with a lower limit, which a header reports to the client.
  * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(
@@ -65,7 +65,7 @@ export async function relayAnswer(
   try {
     return await relayTraced({ ...options, onHead }, request, signal);
   } catch (error) {
-    const fitted = signal.aborted ? undefined : await fit.after(error);
+    const fitted = signal.aborted ? undefined : await fit.lowerLimit(error);
     if (!fitted) throw error;
     head({ [fittedLimitHeader]: String(fitted.limit) });
     return relayAnswer(options, { ...request, body: fitted.body }, signal);
@@ -76,16 +76,16 @@ async function relayTraced(options: RelayOptions, request: UpstreamRequest, sign
   if (!options.trace) return relay(options, request, signal);
   const span = new GenerationSpan(options.trace);
   const write = (piece: string | Uint8Array): void => {
-    span.received();
+    span.recordPiece();
     options.write(piece);
   };
   const headers = { ...request.headers, ...contextHeaders(span.context) };
   try {
     const ending = await relay({ ...options, write }, { ...request, headers }, signal);
-    span.ended(ending);
+    span.end(ending);
     return ending;
   } catch (error) {
-    span.failed(error, signal);
+    span.fail(error, signal);
     throw error;
   }
 }
@@ -100,40 +100,40 @@ async function relay(options: RelayOptions, request: UpstreamRequest, signal: Ab
   const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
   if (stream && translation.bytes) {
     const listener = new BytesListener(upstream, head, write);
-    await http.send(request, withHead(listener, onHead, { room }), streamTimeouts, signal);
+    await http.send(request, withHooks(listener, onHead, { room }), streamTimeouts, signal);
     listener.end(translation.bytes.mayBeEmpty);
     return translation.bytes.ending(answerContext);
   }
   if (stream) {
     const inner = translation.stream(answerContext);
-    const paused = turn && new PausedStream(inner, turn);
-    for (let sent = request; ; sent = { ...request, body: turn?.continuation() ?? [] }) {
-      const listener = new StreamListener(upstream, paused ?? inner, write);
-      await http.send(sent, withHead(listener, onHead, { room, ready }), streamTimeouts, signal);
+    const pausable = turn && new PausableStream(inner, turn);
+    for (let sent = request; ; sent = { ...request, body: turn?.writeContinuation() ?? [] }) {
+      const listener = new StreamListener(upstream, pausable ?? inner, write);
+      await http.send(sent, withHooks(listener, onHead, { room, ready }), streamTimeouts, signal);
       const ending = listener.end();
-      if (paused?.isPaused !== true) return ending;
+      if (pausable?.isPaused !== true) return ending;
     }
   }
   const answerTimeouts = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
-  const held = wholeAnswers.reserve();
+  const heldAnswer = heldAnswersBudget.openAnswer();
   const receive = async (sent: UpstreamRequest): Promise<JsonObject> => {
-    const listener = new WholeListener(upstream, held.grow);
-    await http.send(sent, withHead(listener, onHead), answerTimeouts, signal);
+    const listener = new WholeListener(upstream, heldAnswer.grow);
+    await http.send(sent, withHooks(listener, onHead), answerTimeouts, signal);
     return listener.end();
   };
   try {
     let answer = await receive(request);
-    while (turn?.add(answer) === true) answer = await receive({ ...request, body: turn.continuation() });
+    while (turn?.addMessage(answer) === true) answer = await receive({ ...request, body: turn.writeContinuation() });
     const { body, ending } = translation.reply({ ...answer, ...turn?.wholeTurnFields() }, answerContext);
     write(writeAnswer(upstream, body));
     return ending;
   } finally {
-    held.release();
+    heldAnswer.release();
   }
 }
 
-/** Wraps a listener so that `onHead` is called before its `onStart`, and adds the waits before and after its `onData`. */
-function withHead(
+/** Wraps a listener so that `onHead` is called before `onStart`, and the waits `ready` and `room` apply. */
+function withHooks(
   listener: AnswerListener,
   onHead: RelayOptions['onHead'],
   { room, ready }: Pick<RelayOptions, 'room' | 'ready'> = {},

@@ -2,21 +2,21 @@ import { createParser } from 'eventsource-parser';
 import { RouterError } from '#shared/core/errors.ts';
 
 /** Maximum characters of one event. Some engines send all arguments of a tool call in one event. */
-const defaultLimit = 4 * 1024 * 1024;
+const defaultMaxChars = 4 * 1024 * 1024;
 
 /**
  * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, which may be split
- * anywhere. Returns the data of each event; event names are dropped, because the data includes the type in both formats.
+ * anywhere. Returns the data of each event. Event names are dropped: the formats that have event names repeat them in the data.
  */
 export class SseReader {
   readonly #parser;
   /** The first bytes of a character whose rest has not arrived. */
-  #partial: Buffer | undefined;
+  #partialCharacter: Buffer | undefined;
   #events: string[] = [];
 
-  constructor(limit = defaultLimit) {
+  constructor(maxChars = defaultMaxChars) {
     this.#parser = createParser({
-      maxBufferSize: limit,
+      maxBufferSize: maxChars,
       onEvent: (event) => void this.#events.push(event.data),
       onError: (error) => {
         if (error.type === 'max-buffer-size-exceeded') {
@@ -28,33 +28,33 @@ export class SseReader {
 
   /**
    * Returns the data of the events that these bytes complete.
-   * @throws RouterError `upstream_failed` if an event exceeds the limit; the reader must not be used afterwards
+   * @throws RouterError `upstream_failed` if an event exceeds `maxChars`; the reader must not be used afterwards
    */
   push(bytes: Uint8Array): string[] {
     this.#parser.feed(this.#decode(bytes));
-    return this.#take();
+    return this.#takeEvents();
   }
 
   /** Ends the body. Returns the data of a last event that lacks its blank line. */
   end(): string[] {
-    this.#parser.feed(`${this.#partial?.toString() ?? ''}\n\n`);
-    this.#partial = undefined;
-    return this.#take();
+    this.#parser.feed(`${this.#partialCharacter?.toString() ?? ''}\n\n`);
+    this.#partialCharacter = undefined;
+    return this.#takeEvents();
   }
 
   /**
-   * Decodes UTF-8 like a streaming `TextDecoder`, which is slow, because it uses a converter and memory outside of the heap, and makes two
-   * bytes of each ASCII character.
+   * Decodes UTF-8 with the same result as a streaming `TextDecoder`. The decoder itself is slow, because it uses a converter and memory
+   * outside of the heap, and makes two bytes of each ASCII character.
    */
   #decode(bytes: Uint8Array): string {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const whole = this.#partial ? Buffer.concat([this.#partial, chunk]) : chunk;
-    const end = whole.length - partialLength(whole);
-    this.#partial = end === whole.length ? undefined : Buffer.from(whole.subarray(end));
+    const whole = this.#partialCharacter ? Buffer.concat([this.#partialCharacter, chunk]) : chunk;
+    const end = whole.length - countPartialBytes(whole);
+    this.#partialCharacter = end === whole.length ? undefined : Buffer.from(whole.subarray(end));
     return whole.toString('utf8', 0, end);
   }
 
-  #take(): string[] {
+  #takeEvents(): string[] {
     const events = this.#events;
     this.#events = [];
     return events;
@@ -62,7 +62,7 @@ export class SseReader {
 }
 
 /** Counts the bytes at the end of a UTF-8 text that begin a character and lack its rest. */
-function partialLength(text: Buffer): number {
+function countPartialBytes(text: Buffer): number {
   for (let length = 1; length <= 3; length += 1) {
     const byte = text[text.length - length];
     if (byte === undefined || byte < 0x80) return 0;

@@ -19,8 +19,11 @@ export class StreamListener implements AnswerListener {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
-  /** Whether an event has stated why the answer ends. If the answer continues nevertheless (`went on`), such events are ignored. */
-  #finish: 'to come' | 'came' | 'went on' = 'to come';
+  /**
+   * Whether an event has stated the finish reason. After `went on`, events with a finish reason are ignored, because the answer has
+   * continued after the first of them.
+   */
+  #finishState: 'to come' | 'came' | 'went on' = 'to come';
 
   constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
     this.#upstream = upstream;
@@ -58,7 +61,7 @@ export class StreamListener implements AnswerListener {
   /** Translates events. Comments, pings and events before the first content do not count as progress. */
   #translate(events: string[]): Progress {
     let text = '';
-    let isMore = false;
+    let hasAnswerEvent = false;
     try {
       for (const data of events) {
         const translated = this.#translation.event(data);
@@ -66,17 +69,17 @@ export class StreamListener implements AnswerListener {
         const kind = this.#upstream.kindOfEvent?.(data) ?? 'answer';
         if (kind === 'last') return 'complete';
         if (kind === 'ping') continue;
-        isMore = true;
-        if (this.#finish === 'came' && translated !== '') this.#finish = 'went on';
-        else if (this.#finish === 'to come' && kind === 'finish' && this.#translation.awaitsChoice !== true)
-          this.#finish = 'came';
+        hasAnswerEvent = true;
+        if (this.#finishState === 'came' && translated !== '') this.#finishState = 'went on';
+        else if (this.#finishState === 'to come' && kind === 'finish' && this.#translation.awaitsChoice !== true)
+          this.#finishState = 'came';
       }
     } finally {
-      // Also writes the events before the one that ends the answer with an error.
+      // If an event ends the answer with an error, the events before it are still written.
       if (text !== '') this.#write(text);
     }
-    if (!isMore) return 'nothing';
-    if (this.#finish === 'came') return 'finished';
+    if (!hasAnswerEvent) return 'nothing';
+    if (this.#finishState === 'came') return 'finished';
     return this.#translation.hasContent ? 'more' : 'nothing';
   }
 }

@@ -5,78 +5,83 @@ import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts'
 import { countWithTokenizer } from './count-with-tokenizer.ts';
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
-const timeoutMs = 30_000;
+/** Milliseconds after which a count is given up. */
+const countTimeoutMs = 30_000;
 
-/** Milliseconds after which a count is given up while the upstream generates an answer that must begin with it. */
-const besideMs = 5_000;
+/** Milliseconds after which a count is given up if the upstream meanwhile generates an answer that must begin with the count. */
+const besideTimeoutMs = 5_000;
 
-/** Milliseconds after a failed count for which no count is requested from the upstream while it answers. */
-const refusedMs = 60_000;
+/** Milliseconds after a refused count for which the upstream is not asked for counts while it generates answers. */
+const refusalMs = 60_000;
 
 /** Maximum bytes of a request that is sent a second time to be counted. */
 const maxBesideBytes = 1024 * 1024;
 
-/** Size and lifetime (milliseconds) of the cache of counts. */
-const cached = { max: 1_000, ttl: 10 * 60_000 };
+/** Maximum number of cached counts, and their lifetime in milliseconds. */
+const cacheLimits = { max: 1_000, ttl: 10 * 60_000 };
 
 /** Maximum number of answers per model that calibrate our counts, and maximum bytes of their requests. */
 const calibrationLimits = { perModel: 20, maxBytes: 64 * 1024 };
 
+/** The format of the requests that are counted. */
 export const countedFormat = chatUpstream;
 
 interface Scale {
-  /** True tokens per token of our own tokenizer. */
+  /** Tokens of the model's tokenizer per token of our own. */
   ratio: number;
-  lessons: number;
+  samples: number;
 }
 
-type Ask = (request: JsonObject, signal: AbortSignal) => Promise<number>;
+type UpstreamCount = (request: JsonObject, signal: AbortSignal) => Promise<number>;
 
 /**
  * Counts the input tokens of chat requests without inference. The upstream counts them if it can; otherwise our own tokenizer does, scaled
  * by the counts that the model's first answers reported.
  */
 export class TokenCounter {
-  readonly #ask: Ask | undefined;
-  readonly #counts = new LRUCache<string, number>(cached);
+  readonly #countByUpstream: UpstreamCount | undefined;
+  readonly #counts = new LRUCache<string, number>(cacheLimits);
   readonly #scales = new Map<string, Scale>();
   #refusedUntil = 0;
 
-  /** @param ask rejects with an UpstreamAnswerError if the upstream's version cannot count */
-  constructor(ask: Ask | undefined) {
-    this.#ask = ask;
+  /** @param countByUpstream rejects with an UpstreamAnswerError if the upstream's version cannot count */
+  constructor(countByUpstream: UpstreamCount | undefined) {
+    this.#countByUpstream = countByUpstream;
   }
 
   /**
-   * Counts the input tokens of a request; at least 1.
-   * @param request as sent to the upstream
+   * Returns the input tokens of a request, at least 1.
+   * @param request the request as it would be sent to the upstream
    */
   async count(request: JsonObject, model: string, signal: AbortSignal): Promise<number> {
     const key = hash('sha256', `${model}\n${JSON.stringify(request)}`);
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
-    const upstreamCount = await this.#askUpstream(request, signal);
-    const count = upstreamCount ?? Math.round((await countWithTokenizer(request, signal)) * this.#scaleOf(model).ratio);
+    const upstreamCount = await this.#tryUpstream(request, signal);
+    const count =
+      upstreamCount ?? Math.round((await countWithTokenizer(request, signal)) * this.#findScale(model).ratio);
     // An estimate is not cached if the upstream can count, so that the next call requests the count again.
-    if (upstreamCount !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
+    if (upstreamCount !== undefined || !this.#countByUpstream) this.#counts.set(key, Math.max(1, count));
     return Math.max(1, count);
   }
 
   /**
-   * Counts the input tokens of a request at the upstream while the upstream answers it. Never rejects, because the answer goes on without a
+   * Asks the upstream for the input tokens of a request while it generates the answer. Never rejects, because the answer goes on without a
    * count.
    * @param bytes length of the request in JSON
-   * @returns undefined if the upstream cannot count, or the request is too long to be sent twice
+   * @returns undefined, or a promise of undefined, if the upstream cannot count, or the request is too long to be sent twice
    */
   countAtUpstream(request: JsonObject, bytes: number, signal: AbortSignal): Promise<number | undefined> | undefined {
-    if (!this.#ask || bytes > maxBesideBytes || performance.now() < this.#refusedUntil) return undefined;
-    return this.#ask(request, AbortSignal.any([signal, AbortSignal.timeout(besideMs)])).catch((error: unknown) => {
-      if (error instanceof UpstreamAnswerError) this.#refusedUntil = performance.now() + refusedMs;
-      return undefined;
-    });
+    if (!this.#countByUpstream || bytes > maxBesideBytes || performance.now() < this.#refusedUntil) return undefined;
+    return this.#countByUpstream(request, AbortSignal.any([signal, AbortSignal.timeout(besideTimeoutMs)])).catch(
+      (error: unknown) => {
+        if (error instanceof UpstreamAnswerError) this.#refusedUntil = performance.now() + refusalMs;
+        return undefined;
+      },
+    );
   }
 
-  /** Counts like `countAtUpstream`, for a request that is not written yet. */
+  /** Does the same as `countAtUpstream` for a request whose length in JSON is not known yet. */
   countObjectAtUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
     return this.countAtUpstream(request, JSON.stringify(request).length, signal);
   }
@@ -84,38 +89,44 @@ export class TokenCounter {
   /**
    * Calibrates our counts with an answer, if the upstream cannot count. Measures the ratio of the model's tokenizer to ours.
    * @param bytes length of the request in JSON
-   * @returns a function to call with the answer's own count; undefined if no calibration, or no further one, is needed, so that the request
+   * @returns a function to call with the count that the answer reports; undefined if no further calibration is needed, so that the request
    * need not be kept
    */
   createCalibration(request: JsonObject, model: string, bytes: number): ((promptTokens: number) => void) | undefined {
-    if (this.#ask || bytes > calibrationLimits.maxBytes || this.#scaleOf(model).lessons >= calibrationLimits.perModel)
+    if (
+      this.#countByUpstream ||
+      bytes > calibrationLimits.maxBytes ||
+      this.#findScale(model).samples >= calibrationLimits.perModel
+    )
       return undefined;
     // The tokens of an image do not depend on the tokenizer.
     if (JSON.stringify(request.messages).includes('"image_url"')) return undefined;
     return (promptTokens) => {
       // The count is not awaited, and a failed count is ignored.
-      this.#learn(request, model, promptTokens).catch(() => undefined);
+      this.#calibrate(request, model, promptTokens).catch(() => undefined);
     };
   }
 
-  async #learn(request: JsonObject, model: string, promptTokens: number): Promise<void> {
+  async #calibrate(request: JsonObject, model: string, promptTokens: number): Promise<void> {
     if (promptTokens < 1) return;
-    const ratio = promptTokens / Math.max(1, await countWithTokenizer(request, AbortSignal.timeout(timeoutMs)));
-    const scale = this.#scaleOf(model);
-    const ratioSoFar = scale.lessons === 0 ? ratio : scale.ratio + (ratio - scale.ratio) / (scale.lessons + 1);
-    this.#scales.set(model, { ratio: ratioSoFar, lessons: scale.lessons + 1 });
+    const ratio = promptTokens / Math.max(1, await countWithTokenizer(request, AbortSignal.timeout(countTimeoutMs)));
+    const scale = this.#findScale(model);
+    const ratioSoFar = scale.samples === 0 ? ratio : scale.ratio + (ratio - scale.ratio) / (scale.samples + 1);
+    this.#scales.set(model, { ratio: ratioSoFar, samples: scale.samples + 1 });
     this.#counts.clear();
   }
 
-  #scaleOf(model: string): Scale {
-    return this.#scales.get(model) ?? { ratio: 1, lessons: 0 };
+  #findScale(model: string): Scale {
+    return this.#scales.get(model) ?? { ratio: 1, samples: 0 };
   }
 
   /** Asks the upstream for a count; undefined if it cannot count. */
-  #askUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
-    return this.#ask?.(request, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])).catch((error: unknown) => {
-      if (error instanceof UpstreamAnswerError) return undefined;
-      throw error;
-    });
+  #tryUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
+    return this.#countByUpstream?.(request, AbortSignal.any([signal, AbortSignal.timeout(countTimeoutMs)])).catch(
+      (error: unknown) => {
+        if (error instanceof UpstreamAnswerError) return undefined;
+        throw error;
+      },
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isUnreachable } from './upstream-failure.ts';
 
-/** The outcome of a request to an upstream: the class of its status, or how it broke off. `aborted`: no job waited for it any more. */
+/** The outcome of a request to an upstream: the class of the status, or how the request broke off. `aborted`: the job was cancelled. */
 export const upstreamOutcomes = [
   '2xx',
   '3xx',
@@ -18,7 +18,7 @@ export type UpstreamOutcome = (typeof upstreamOutcomes)[number];
 /** A finished request to an upstream. Times are milliseconds since it was sent. */
 export interface UpstreamCall {
   outcome: UpstreamOutcome;
-  /** The time until the first piece of a streamed answer; undefined if there was none. */
+  /** The time until the first piece of a streamed answer; undefined if no piece arrived. */
   firstMs: number | undefined;
   ms: number;
 }

@@ -30,7 +30,7 @@ export function isUnreachable(error: unknown): boolean {
 export function toJobError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof RouterError || !(error instanceof Error)) return error;
-  // The upstream has begun nothing, so the job may wait for any worker, including this one once its upstream is back.
+  // The upstream has not begun the job, so the job may wait for any worker, including this one once its upstream is back.
   if (isUnreachable(error)) return new RouterError('worker_lost', 'The upstream cannot be reached.', { cause: error });
   if (error.name === 'TimeoutError') {
     return new RouterError('upstream_timeout', 'The upstream took too long.', { cause: error });

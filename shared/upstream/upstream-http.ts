@@ -62,10 +62,10 @@ export class UpstreamHttp {
     this.#base = pathname.replace(/\/+$/, '');
     this.#headers = headers;
     this.#onOver = onOver;
-    const common = { allowH2, connect: { timeout: connectTimeoutMs } };
+    const commonOptions = { allowH2, connect: { timeout: connectTimeoutMs } };
     // `Exchange` has the timeouts of jobs, because they differ before and after the first token.
-    this.#jobs = new Pool(origin, { ...common, connections, headersTimeout: 0, bodyTimeout: 0 });
-    this.#queries = new Pool(origin, { ...common, connections: 8, maxResponseSize: maxAnswerBytes });
+    this.#jobs = new Pool(origin, { ...commonOptions, connections, headersTimeout: 0, bodyTimeout: 0 });
+    this.#queries = new Pool(origin, { ...commonOptions, connections: 8, maxResponseSize: maxAnswerBytes });
   }
 
   /**
@@ -86,9 +86,9 @@ export class UpstreamHttp {
     path: string,
     body: string,
     signal = AbortSignal.timeout(queryTimeoutMs),
-    further: UpstreamRequest['headers'] = {},
+    moreHeaders: UpstreamRequest['headers'] = {},
   ): Promise<UpstreamAnswer> {
-    const headers = { ...(await this.#headers()), ...further };
+    const headers = { ...(await this.#headers()), ...moreHeaders };
     return readWhole(await this.#queries.request({ path: this.#base + path, method: 'POST', headers, body, signal }));
   }
 
@@ -116,12 +116,12 @@ export class UpstreamHttp {
     timeouts: ExchangeTimeouts,
     signal: AbortSignal,
   ): Promise<void> {
-    const common = await this.#headers();
+    const commonHeaders = await this.#headers();
     const exchange = new Exchange(listener, timeouts, signal);
     const sentAt = performance.now();
     const report = (outcome: UpstreamCall['outcome']): void => {
-      const { firstAt } = exchange;
-      const firstMs = firstAt === undefined ? undefined : firstAt - sentAt;
+      const { firstPieceAt } = exchange;
+      const firstMs = firstPieceAt === undefined ? undefined : firstPieceAt - sentAt;
       this.#onOver?.({ outcome, firstMs, ms: performance.now() - sentAt });
     };
     const bytes = countBytes(body);
@@ -130,8 +130,8 @@ export class UpstreamHttp {
       {
         path: this.#base + path,
         method: 'POST',
-        headers: { ...common, ...headers, ...(isStreamed && { 'content-length': String(bytes) }) },
-        body: isStreamed ? Readable.from(body) : joined(body),
+        headers: { ...commonHeaders, ...headers, ...(isStreamed && { 'content-length': String(bytes) }) },
+        body: isStreamed ? Readable.from(body) : joinPieces(body),
       },
       exchange,
     );
@@ -169,7 +169,7 @@ export function countBytes(body: UpstreamRequest['body']): number {
   return body.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-function joined(pieces: readonly Buffer[]): Buffer {
+function joinPieces(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces;
   return pieces.length === 1 && first ? first : Buffer.concat(pieces);
 }

@@ -36,9 +36,9 @@ export class WholeListener implements AnswerListener {
   end(): JsonObject {
     const text = this.#body.text();
     if (this.#status !== 200) throw this.#upstream.readError(this.#status, text, this.#headers);
-    const answer = parseUpstreamJson(text, keepsNumbers(this.#upstream) ? parseExact : JSON.parse);
+    const answer = parseUpstreamJson(text, keepsNumberText(this.#upstream) ? parseExact : JSON.parse);
     if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The upstream's answer cannot be read.");
-    const status = errorStatusOf(answer);
+    const status = readErrorStatus(answer);
     if (status !== undefined) throw this.#upstream.readError(status, text, this.#headers);
     return answer;
   }
@@ -48,28 +48,27 @@ export class WholeListener implements AnswerListener {
  * Returns the status of an error that comes with status 200, as OpenRouter and some engines send it; undefined for other answers. A
  * failed response is not such an error.
  */
-function errorStatusOf({ error, object }: JsonObject): number | undefined {
+function readErrorStatus({ error, object }: JsonObject): number | undefined {
   if (object === 'response' || (!isJsonObject(error) && (typeof error !== 'string' || error === ''))) return undefined;
   const code = Number(isJsonObject(error) ? error['code'] : undefined);
   return code >= 400 && code < 600 ? code : 500;
 }
 
 export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, body: JsonObject): string {
-  return keepsNumbers(upstream) ? writeExact(body) : JSON.stringify(body);
+  return keepsNumberText(upstream) ? writeExact(body) : JSON.stringify(body);
 }
 
-/**
- * Whether the exact text of numbers is kept. It is not kept for vectors, which have thousands of numbers whose notation does not matter.
- */
-function keepsNumbers({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
+/** Whether numbers keep their exact text. Not in vectors, which have thousands of numbers whose notation does not matter. */
+function keepsNumberText({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
   return operation === 'generate' || operation === 'complete';
 }
 
+/** The body of an answer that is collected until it is complete. */
 export class AnswerBody {
   readonly #grow: (bytes: number) => void;
   readonly #chunks: Buffer[] = [];
 
-  /** @param grow counts its bytes, and throws if they are too many */
+  /** @param grow counts the bytes of the body, and throws if they are too many */
   constructor(grow: (bytes: number) => void) {
     this.#grow = grow;
   }
@@ -86,11 +85,11 @@ export class AnswerBody {
 
 const maxErrorBytes = 256 * 1024;
 
-/** Creates the body of an error, with a limit of its own. */
+/** Creates the body of an error answer, which may have at most `maxErrorBytes`. */
 export function createErrorBody(): AnswerBody {
-  let left = maxErrorBytes;
+  let leftBytes = maxErrorBytes;
   return new AnswerBody((bytes) => {
-    left -= bytes;
-    if (left < 0) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
+    leftBytes -= bytes;
+    if (leftBytes < 0) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
   });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import type { ReadRequest } from './read-request.ts';
+import type { ParsedRequest } from './read-request.ts';
 
 export interface WrittenRequest {
   body: Buffer[];
@@ -13,7 +13,7 @@ export interface WrittenRequest {
 export function writeRequest(
   { encode }: Pick<HttpUpstreamFormat, 'encode'>,
   request: JsonObject,
-  write: ReadRequest['write'],
+  write: ParsedRequest['write'],
 ): WrittenRequest {
   if (!encode) return { body: write(request), headers: undefined };
   const { body, contentType } = encode(request, `rtr-${randomUUID()}`);

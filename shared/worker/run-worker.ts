@@ -18,10 +18,10 @@ import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts'
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 
 /**
- * Bodies of jobs may use the memory limit divided by this number, because each body is in memory several times while it is parsed,
- * translated and sent on.
+ * All bodies of jobs together may use the memory limit divided by this number, because each body is in memory several times while it is
+ * parsed, translated and sent on.
  */
-const bodyParts = 12;
+const bodyMemoryDivisor = 12;
 
 type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
 
@@ -31,8 +31,8 @@ export interface WorkerContext<Config extends WorkerConfig> {
   log: Logger;
   releases: Releases;
   admin: WorkerAdmin;
-  /** The circuit breaker. It follows the worker's jobs by itself, except tool calls. */
-  breaker: Pick<CircuitBreaker, 'healthy'>;
+  /** The worker's circuit breaker. It watches all jobs without further calls, except those of a tools worker. */
+  breaker: Pick<CircuitBreaker, 'setHealthy'>;
   /** Announces the worker's facts. Call it whenever they change; calls before the worker runs have no effect. */
   announce: () => void;
 }
@@ -40,7 +40,7 @@ export interface WorkerContext<Config extends WorkerConfig> {
 /** One worker, ready to be connected to the broker. */
 export interface WorkerDefinition extends Pick<WorkerOptions, 'kind' | 'formats' | 'handler'> {
   facts: () => WorkerFacts;
-  /** Milliseconds for which pieces of a stream are combined; 0 sends each piece by itself. */
+  /** Milliseconds for which pieces of a stream are collected to be sent together; 0 sends each piece by itself. */
   coalesceMs: number;
 }
 
@@ -71,14 +71,14 @@ export async function runWorker<Config extends WorkerConfig>(
     const breaker = new CircuitBreaker({ log, onChange: announce });
     releases.add('circuit breaker', () => breaker.close());
     const context = { config: config as z.output<Config>, environment, log, releases, admin, breaker, announce };
-    const parts = await build(context);
-    facts = () => breaker.restrict(parts.facts());
+    const definition = await build(context);
+    facts = () => breaker.restrict(definition.facts());
 
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
-    const { kind, formats, coalesceMs } = parts;
+    const { kind, formats, coalesceMs } = definition;
     // Failures of one tool show nothing about the others, so each tool has a circuit breaker of its own.
-    const handler = tier === 'tools' ? parts.handler : breaker.watch(parts.handler);
+    const handler = tier === 'tools' ? definition.handler : breaker.watch(definition.handler);
     const options = {
       broker,
       log,
@@ -92,15 +92,15 @@ export async function runWorker<Config extends WorkerConfig>(
       tracing,
       meter: admin.metrics,
       memory: new FrameMemory(config.MAX_KEPT_BYTES),
-      bodies: new MemoryBudget(computeMemoryShare(bodyParts, process.constrainedMemory())),
+      bodies: new MemoryBudget(computeMemoryShare(bodyMemoryDivisor, process.constrainedMemory())),
     };
-    const started = startWorker({ ...options, ...facts() });
+    const startedWorker = startWorker({ ...options, ...facts() });
     releases.add('worker', async () => {
-      await started.drain(config.DRAIN_MS);
-      await started.close();
+      await startedWorker.drain(config.DRAIN_MS);
+      await startedWorker.close();
     });
-    worker = started;
-    admin.follow(started, broker);
+    worker = startedWorker;
+    admin.follow(startedWorker, broker);
     // The facts may have changed while the worker started.
     announce();
     const { models, tools = [], slots } = facts();

@@ -4,101 +4,106 @@ import { RouterError } from '#shared/core/errors.ts';
 export interface WatchedJob {
   readonly stream: boolean;
   readonly startedAt: number;
-  /** The number of `mark` calls before it. */
-  readonly marks: number;
-  /** Aborted when the job is given up, or ends for another reason. */
-  readonly givenUp: AbortController;
+  /** The number of `markRunning` calls before the job began. */
+  readonly marksBefore: number;
+  /** Aborts the job's handler, because the job is given up or cancelled. */
+  readonly controller: AbortController;
   hasOutput: boolean;
 }
 
-/** Milliseconds without output after which streams are stuck if the upstream has answered none yet. */
-const unknownMs = 30_000;
-/** Minimum of that time once the upstream has answered a stream. */
-const minMs = 5_000;
+/** Milliseconds without output after which streams are stuck, if the upstream has not answered any stream yet. */
+const defaultStuckMs = 30_000;
+/** Minimum milliseconds without output after which streams are stuck, once the upstream has answered a stream. */
+const minStuckMs = 5_000;
 
 /** The multiple of the usual time to a first output after which streams are stuck. */
-const factor = 10;
+const stuckFactor = 10;
 
 /** The share of the usual time that remains with each first output, so that one slow answer does not count for ever. */
-const decay = 0.9;
+const usualMsDecay = 0.9;
 
-/** Milliseconds for which the upstream is unhealthy, and a stream without output waits, until the stream is given up. */
-const illMs = 10_000;
+/** A stream is given up once the upstream has been unhealthy, and the stream without output, for this many milliseconds. */
+const giveUpMs = 10_000;
 
 /**
- * Detects an upstream that takes jobs and answers none. Then several streams wait for their first output much longer than usual, and no
- * other job has output either. Answers that are not streamed may take long and prove nothing.
+ * Detects an upstream that takes jobs and answers none. The sign is that several streams wait for their first output much longer than
+ * usual, while no other job has output either. Answers that are not streamed may take long and prove nothing.
  */
 export class SilentJobs {
   readonly #running = new Set<WatchedJob>();
   #marks = 0;
-  #hasSpoken = false;
-  #spokeAt = 0;
-  #illSince: number | undefined;
+  #hasNewOutput = false;
+  #lastOutputAt = 0;
+  #unhealthySince: number | undefined;
   /** The usual time to a first output, in milliseconds. */
   #usualMs: number | undefined;
-  #older = 0;
+  #olderCount = 0;
 
-  /** The number of running jobs from before the last `mark`. */
-  get older(): number {
-    return this.#older;
+  /** The number of running jobs that began before the last `markRunning`. */
+  get olderCount(): number {
+    return this.#olderCount;
   }
 
-  isOlder({ marks }: WatchedJob): boolean {
+  /** Whether a job began before the last `markRunning`. */
+  isOlder({ marksBefore: marks }: WatchedJob): boolean {
     return marks < this.#marks;
   }
 
   begin(stream: boolean): WatchedJob {
     const startedAt = performance.now();
-    const job = { stream, startedAt, marks: this.#marks, givenUp: new AbortController(), hasOutput: false };
+    const job = { stream, startedAt, marksBefore: this.#marks, controller: new AbortController(), hasOutput: false };
     this.#running.add(job);
     return job;
   }
 
-  /** Records output of a job. Returns whether it is the job's first. */
+  /** Records output of a job. Returns whether it is the first output of the job. */
   recordOutput(job: WatchedJob): boolean {
-    this.#hasSpoken = true;
+    this.#hasNewOutput = true;
     if (job.hasOutput) return false;
     job.hasOutput = true;
-    if (job.stream) this.#usualMs = Math.max(performance.now() - job.startedAt, (this.#usualMs ?? 0) * decay);
+    if (job.stream) this.#usualMs = Math.max(performance.now() - job.startedAt, (this.#usualMs ?? 0) * usualMsDecay);
     return true;
   }
 
   end(job: WatchedJob): void {
     this.#running.delete(job);
-    if (this.isOlder(job)) this.#older -= 1;
+    if (this.isOlder(job)) this.#olderCount -= 1;
   }
 
-  mark(): void {
+  /** Marks the jobs that are running as older than those that begin from now on. */
+  markRunning(): void {
     this.#marks += 1;
-    this.#older = this.#running.size;
+    this.#olderCount = this.#running.size;
   }
 
   /**
-   * Finds stuck streams, and gives up streams without output once the upstream has been unhealthy for `illMs`. Call it at short intervals.
+   * Finds stuck streams, and gives up streams without output once the upstream has been unhealthy for `giveUpMs`. Call it at short
+   * intervals.
+   * @param now time of `performance.now()`
    * @param minStuck how many stuck streams prove that the upstream is stuck
+   * @returns whether the upstream is stuck, and whether any stream that began after the last `markRunning` is
    */
   checkStuckStreams(now: number, isHealthy: boolean, minStuck: number): { isStuck: boolean; hasStuckProbe: boolean } {
-    if (this.#hasSpoken) this.#spokeAt = now;
-    this.#hasSpoken = false;
-    this.#illSince = isHealthy ? undefined : (this.#illSince ?? now);
-    const stuckMs = this.#usualMs === undefined ? unknownMs : Math.max(minMs, this.#usualMs * factor);
-    const silentMs = now - this.#spokeAt;
-    const isLost = this.#illSince !== undefined && Math.min(now - this.#illSince, silentMs) >= illMs;
-    let stuck = 0;
+    if (this.#hasNewOutput) this.#lastOutputAt = now;
+    this.#hasNewOutput = false;
+    this.#unhealthySince = isHealthy ? undefined : (this.#unhealthySince ?? now);
+    const stuckMs = this.#usualMs === undefined ? defaultStuckMs : Math.max(minStuckMs, this.#usualMs * stuckFactor);
+    const silentMs = now - this.#lastOutputAt;
+    const isLost = this.#unhealthySince !== undefined && Math.min(now - this.#unhealthySince, silentMs) >= giveUpMs;
+    let stuckCount = 0;
     let hasStuckProbe = false;
     for (const job of this.#running) {
       if (!job.stream || job.hasOutput) continue;
       const waitedMs = Math.min(now - job.startedAt, silentMs);
-      if (isLost && waitedMs >= illMs) job.givenUp.abort(noAnswer());
+      if (isLost && waitedMs >= giveUpMs) job.controller.abort(noAnswerError());
       if (waitedMs < stuckMs) continue;
-      stuck += 1;
+      stuckCount += 1;
       if (!this.isOlder(job)) hasStuckProbe = true;
     }
-    return { isStuck: stuck >= minStuck, hasStuckProbe };
+    return { isStuck: stuckCount >= minStuck, hasStuckProbe };
   }
 }
 
-function noAnswer(): RouterError {
-  return new RouterError('upstream_timeout', 'The upstream is ill and gave no answer.');
+function noAnswerError(): RouterError {
+  return new RouterError('upstream_timeout', 'The upstream is unhealthy and gave no answer.');
 }

@@ -29,7 +29,7 @@ export interface WorkerAdminOptions {
 export interface WorkerAdmin {
   registry: Registry;
   metrics: WorkerMetrics;
-  /** Sets the worker to report on. Until then the reported state is `starting`. */
+  /** Sets the worker to report on, and its connection to the broker. Until then the reported state is `starting`. */
   follow(worker: AdministeredWorker, broker: AdministeredBroker): void;
 }
 
@@ -39,34 +39,34 @@ export interface WorkerAdmin {
  */
 export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {
   let followed: { worker: AdministeredWorker; broker: AdministeredBroker } | undefined;
-  const status = (): WorkerStatus => {
+  const readStatus = (): WorkerStatus => {
     if (!followed) return { state: 'starting', slots: 0, busy: 0 };
     const { worker, broker } = followed;
     const { slots, busy, accepting, draining, reason } = worker.status;
-    const taking = isFailing(reason) ? 'failing' : accepting ? 'serving' : 'paused';
-    const state = draining ? 'draining' : taking;
+    const jobState = isFailing(reason) ? 'failing' : accepting ? 'serving' : 'paused';
+    const state = draining ? 'draining' : jobState;
     return { state: broker.connected ? state : 'offline', slots, busy, reason };
   };
-  const health = (): Readiness => {
-    const now = status();
+  const readHealth = (): Readiness => {
+    const { state, slots, busy, reason } = readStatus();
     return {
-      ready: now.state === 'serving',
+      ready: state === 'serving',
       facts: {
-        status: now.state,
+        status: state,
         version,
         nats: followed?.broker.connected ?? false,
-        slots: now.slots,
-        busy: now.busy,
-        ...(now.reason !== undefined && { reason: now.reason }),
+        slots,
+        busy,
+        ...(reason !== undefined && { reason }),
       },
     };
   };
   const registry = createServiceRegistry(service);
-  const metrics = new WorkerMetrics(registry, status);
+  const metrics = new WorkerMetrics(registry, readStatus);
   // A worker that waits for its engine is not connected to the broker yet, which must not raise an alert.
   watchDependencies(registry, { nats: () => followed?.broker.roundTripMs() });
   if (config.ADMIN_PORT !== undefined) {
-    const server = createAdminServer({ log, registry, health });
+    const server = createAdminServer({ log, registry, health: readHealth });
     await listen(server, config.ADMIN_PORT, config.ADMIN_HOST, releases);
     log.info({ admin: server.address() }, 'the admin port is open');
   }

@@ -1,13 +1,15 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ClaimOutcome } from '#shared/broker/worker/claimer.ts';
 import type { MeteredJob, WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
-import { bound, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
+import { getOrBind, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
 import { BoundHistogram, secondsBuckets, type BoundObservations } from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { upstreamOutcomes, type UpstreamCall, type UpstreamOutcome } from '#shared/upstream/upstream-call.ts';
 
+/** Label values: `taken` means that another worker has the job; `ClaimOutcome` explains the others. */
 const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'full', 'silent'] as const satisfies ClaimOutcome['kind'][];
 
+/** Label values: `taken` means that this worker accepted the offer. */
 const offerOutcomes = ['taken', 'refused'] as const;
 
 /**
@@ -20,13 +22,13 @@ export interface WorkerStatus {
   state: (typeof workerStates)[number];
   slots: number;
   busy: number;
-  /** Why it takes no jobs, or few. */
+  /** Why the worker takes no jobs, or few; undefined if nothing limits it. */
   reason?: string | undefined;
 }
 
 const maxModels = 100;
 
-/** The metrics of every kind of worker. Label values are bounded. Models beyond the hundredth count as `other`. */
+/** The metrics of every kind of worker. The number of label values is limited: models beyond the hundredth count as `other`. */
 export class WorkerMetrics implements WorkerMeter {
   readonly #jobs: BoundCounter<'format' | 'operation' | 'model' | 'outcome'>;
   readonly #durations: BoundHistogram<'format' | 'operation' | 'model'>;
@@ -34,27 +36,27 @@ export class WorkerMetrics implements WorkerMeter {
   readonly #claims: Record<(typeof claimOutcomes)[number], BoundCount>;
   readonly #claimTime: BoundObservations;
   readonly #offers: Record<(typeof offerOutcomes)[number], BoundCount>;
-  readonly #pauses: BoundCount;
+  readonly #stops: BoundCount;
   readonly #upstream: Record<UpstreamOutcome, BoundCount>;
   readonly #upstreamFirst: BoundObservations;
   readonly #upstreamDuration: BoundObservations;
   readonly #models = new BoundedNames(maxModels);
-  readonly #jobCounts = new Map<string, BoundCount>();
-  readonly #jobTimes = new Map<string, BoundObservations>();
-  readonly #errorCounts = new Map<string, BoundCount>();
+  readonly #boundJobs = new Map<string, BoundCount>();
+  readonly #boundDurations = new Map<string, BoundObservations>();
+  readonly #boundErrors = new Map<string, BoundCount>();
 
-  /** @param status returns the worker's current state and load */
-  constructor(registry: Registry, status: () => WorkerStatus) {
+  /** @param readStatus returns the worker's current state and load */
+  constructor(registry: Registry, readStatus: () => WorkerStatus) {
     const registers = [registry];
     this.#jobs = new BoundCounter({
       name: 'rtr_worker_jobs_total',
-      help: 'Granted jobs that are over, by outcome',
+      help: 'Finished jobs, granted or accepted as an offer, by outcome',
       labelNames: ['format', 'operation', 'model', 'outcome'],
       registers,
     });
     this.#durations = new BoundHistogram({
       name: 'rtr_worker_job_duration_seconds',
-      help: 'Time from the grant of a job to its end',
+      help: 'Time from the grant, or the accepted offer, to the end of the job',
       labelNames: ['format', 'operation', 'model'],
       buckets: secondsBuckets,
       registers,
@@ -67,14 +69,14 @@ export class WorkerMetrics implements WorkerMeter {
     });
     const claims = new BoundCounter({
       name: 'rtr_worker_claims_total',
-      help: "Tickets that the worker took, by the ingress's answer to the claim; full: no memory for the body, silent: no answer in time",
+      help: "Claims, by outcome: the dispatcher's answer (grant, gone, taken, later), full (no memory for the body) or silent (no answer in time)",
       labelNames: ['outcome'],
       registers,
     });
     this.#claims = bindAll(claimOutcomes, (outcome) => claims.bind({ outcome }));
     this.#claimTime = new BoundHistogram({
       name: 'rtr_worker_claim_seconds',
-      help: 'Time from taking a ticket to the grant with the whole request body',
+      help: 'Time from the claim to the grant with the whole request body',
       buckets: secondsBuckets,
       registers,
     }).bind({});
@@ -85,7 +87,7 @@ export class WorkerMetrics implements WorkerMeter {
       registers,
     });
     this.#offers = bindAll(offerOutcomes, (outcome) => offers.bind({ outcome }));
-    this.#pauses = new BoundCounter({
+    this.#stops = new BoundCounter({
       name: 'rtr_worker_pauses_total',
       help: 'Times the worker stopped taking jobs because its upstream failed, was unreachable or limited it',
       registers,
@@ -109,7 +111,7 @@ export class WorkerMetrics implements WorkerMeter {
       buckets: secondsBuckets,
       registers,
     }).bind({});
-    watchStatus(registry, status);
+    registerStatusGauges(registry, readStatus);
   }
 
   countClaim(outcome: ClaimOutcome['kind'], ms: number): void {
@@ -125,13 +127,13 @@ export class WorkerMetrics implements WorkerMeter {
     const model = this.#models.labelFor(name);
     const labels = { format, operation, model };
     const key = `${format} ${operation} ${model}`;
-    bound(this.#jobCounts, `${key} ${outcome}`, () => this.#jobs.bind({ ...labels, outcome })).add();
-    bound(this.#jobTimes, key, () => this.#durations.bind(labels)).observe(ms / 1000);
-    if (code !== undefined) bound(this.#errorCounts, code, () => this.#errors.bind({ code })).add();
+    getOrBind(this.#boundJobs, `${key} ${outcome}`, () => this.#jobs.bind({ ...labels, outcome })).add();
+    getOrBind(this.#boundDurations, key, () => this.#durations.bind(labels)).observe(ms / 1000);
+    if (code !== undefined) getOrBind(this.#boundErrors, code, () => this.#errors.bind({ code })).add();
   }
 
   countStop(): void {
-    this.#pauses.add();
+    this.#stops.add();
   }
 
   countUpstreamRequest({ outcome, firstMs, ms }: UpstreamCall): void {
@@ -141,19 +143,19 @@ export class WorkerMetrics implements WorkerMeter {
   }
 }
 
-function watchStatus(registry: Registry, status: () => WorkerStatus): void {
+function registerStatusGauges(registry: Registry, readStatus: () => WorkerStatus): void {
   const registers = [registry];
   const slots: Gauge = new Gauge({
     name: 'rtr_worker_slots',
     help: 'Jobs that the worker can serve at once',
     registers,
-    collect: () => slots.set(status().slots),
+    collect: () => slots.set(readStatus().slots),
   });
   const busy: Gauge = new Gauge({
     name: 'rtr_worker_busy_slots',
     help: 'Jobs that the worker is serving',
     registers,
-    collect: () => busy.set(status().busy),
+    collect: () => busy.set(readStatus().busy),
   });
   const states: Gauge<'state'> = new Gauge({
     name: 'rtr_worker_state',
@@ -161,8 +163,8 @@ function watchStatus(registry: Registry, status: () => WorkerStatus): void {
     labelNames: ['state'],
     registers,
     collect: () => {
-      const now = status().state;
-      for (const state of workerStates) states.set({ state }, state === now ? 1 : 0);
+      const current = readStatus().state;
+      for (const state of workerStates) states.set({ state }, state === current ? 1 : 0);
     },
   });
 }

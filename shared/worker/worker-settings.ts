@@ -5,14 +5,14 @@ import { setting } from '#shared/core/load-config.ts';
 /** The settings of every kind of worker: the broker, the worker's name, its admin port and its log. */
 export const workerSettings = {
   ...brokerSettings,
-  RTR_PREFIX: setting.pathSegment("Prefix of the cluster's subjects on NATS; a credential holds it itself", 'rtr'),
+  RTR_PREFIX: setting.pathSegment("Prefix of the cluster's subjects on NATS; a credential contains the prefix", 'rtr'),
   WORKER_ID: z
     .string()
     .regex(/^[\w-]{1,64}$/)
     .optional()
     .describe('Name of the worker, unique in the cluster: 1 to 64 letters, digits, `_` and `-`; random if unset'),
   MAX_KEPT_BYTES: setting.integer(
-    'Most bytes of sent answers kept for an ingress that is out of reach. Engines and providers are not read on before they are used up; command-line agents and tools do not pause, and their oldest bytes are lost',
+    'Maximum bytes of sent answers that are kept for an ingress that is out of reach. Engines and providers pause before this many bytes are kept; command-line agents and tools do not pause, so the oldest bytes of their answers are lost',
     64 * 1024 * 1024,
     1024 * 1024,
     16 * 1024 ** 3,

@@ -1,6 +1,6 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 
 /**
  * Changes of chat requests for a provider that refuses some fields that clients send. Only hints are dropped, because they do not affect
@@ -73,7 +73,7 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
   return mapMessages(request, (message) => {
     const renamedMessage = asSystem === true ? developerAsSystem(message) : message;
     if (replayedThinking === undefined) return renamedMessage;
-    return replayThinking(renamedMessage, replayedThinking === 'none' ? [] : [replayedThinking]);
+    return renameThinking(renamedMessage, replayedThinking === 'none' ? [] : [replayedThinking]);
   });
 }
 

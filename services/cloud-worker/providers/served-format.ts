@@ -1,7 +1,7 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { lackedFeatures } from '#shared/translate/lacked-features.ts';
-import { clientFormatsOn, findTranslation, type Translation } from '#shared/translate/translation.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findClientFormats, findTranslation, type Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Provider } from './provider.ts';
 import { applyRules } from './request-rules.ts';
@@ -53,7 +53,7 @@ export function chooseFormat(
   lacks: (format: string) => boolean = () => false,
 ): ChosenFormat {
   const formats = servedFormats(provider, id);
-  const translatable = formats.filter(({ format }) => clientFormatsOn(translations, format).includes(client));
+  const translatable = formats.filter(({ format }) => findClientFormats(translations, format).includes(client));
   const available = translatable.filter(({ format }) => !lacks(format.name));
   const candidates = available.length > 0 ? available : translatable;
   const servedFormat = candidates.find(({ format }) => format.name === client) ?? candidates[0] ?? formats[0];
@@ -70,7 +70,7 @@ export function listClientFormats(
   translations: readonly Translation[],
 ): string[] {
   const all = [format, ...further.map((each) => each.format)];
-  return [...new Set(all.flatMap((each) => clientFormatsOn(translations, each)))];
+  return [...new Set(all.flatMap((each) => findClientFormats(translations, each)))];
 }
 
 /**
@@ -90,12 +90,12 @@ export function createLackedFeatures(
     if (knownLacks) return knownLacks;
     const formats = servedFormats(provider, id).map(({ format }) => format);
     const servedClients = clientFormats.filter((client) =>
-      formats.some((each) => clientFormatsOn(translations, each).includes(client)),
+      formats.some((each) => findClientFormats(translations, each).includes(client)),
     );
     const lacks = servedClients.flatMap((client) => {
       const { translation } = chooseFormat(provider, id, translations, client);
       const translationLacks =
-        lacksByTranslation.get(translation) ?? lackedFeatures([translation], { model: 'any', takesFiles });
+        lacksByTranslation.get(translation) ?? findRefusedFeatures([translation], { model: 'any', takesFiles });
       lacksByTranslation.set(translation, translationLacks);
       return translationLacks;
     });

@@ -2,7 +2,7 @@ import type { GrantedJob } from '#shared/broker/contract/job-contract.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { RelayedAnswer } from '#shared/formats/relayed-answer.ts';
 import type { Translation } from '#shared/translate/translation.ts';
-import type { ReadRequest } from '#shared/upstream/read-request.ts';
+import type { ParsedRequest } from '#shared/upstream/read-request.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
@@ -42,7 +42,7 @@ export function readBegunStream(
   job: GrantedJob,
   { continuation }: Pick<Engine, 'continuation'>,
   { translation, format }: { translation: Translation; format: HttpUpstreamFormat },
-  { request: clientRequest }: Pick<ReadRequest, 'request'>,
+  { request: clientRequest }: Pick<ParsedRequest, 'request'>,
 ): BegunStream | undefined {
   const { relayed: relayedBytes, answerId } = job;
   if (!relayedBytes) return undefined;

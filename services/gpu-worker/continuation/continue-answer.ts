@@ -67,10 +67,10 @@ export function translateRest(continued: ContinuedAnswer, translation: StreamTra
   const usage = (reported: JsonObject) => computeWholeUsage(continued, reported);
   return new ContinuedStream({
     translation,
-    text,
+    upstreamText: text,
     relayed: relayedAnswer,
-    again: continued.isComplete ? '' : textToRepeat,
-    usage,
+    repeatedText: continued.isComplete ? '' : textToRepeat,
+    computeUsage: usage,
   });
 }
 
@@ -82,7 +82,7 @@ export function endAnswer(
   reply: Pick<Reply, 'write'>,
 ): Ending {
   const stream = translateRest(continued, translation.stream(answerContext));
-  const last = stream.event(continued.stream.text.ending('length', {}));
+  const last = stream.event(continued.stream.text.endingEvent('length', {}));
   const { text, ending } = stream.end();
   reply.write(last + text);
   return ending;

@@ -1,5 +1,5 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import { mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import type { Engine } from './engine.ts';
 import { describeModel } from './describe-model.ts';
 import { guessOperations } from '#shared/upstream/guess-operations.ts';
@@ -26,6 +26,6 @@ export const openai: Engine = {
   },
 
   adapt(request) {
-    return mapMessages(request, (message) => replayThinking(message, ['reasoning_content']));
+    return mapMessages(request, (message) => renameThinking(message, ['reasoning_content']));
   },
 };

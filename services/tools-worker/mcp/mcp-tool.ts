@@ -2,7 +2,7 @@ import type { Client, Tool as McpToolInfo } from '@modelcontextprotocol/client';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
-import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
+import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { toRefusedOutput } from './refused-call.ts';
 
@@ -68,7 +68,7 @@ export class McpTool implements Tool {
   async #findOutputMismatch(structuredContent: Json | undefined): Promise<string | undefined> {
     if (!this.#listedOutputSchema || structuredContent === undefined) return undefined;
     try {
-      const check = createSchemaCheck({ schema: this.#listedOutputSchema, isChecked: false });
+      const check = createSchemaCheck({ schema: this.#listedOutputSchema, mustMatchMetaSchema: false });
       const [problem] = await check(structuredContent, JSON.stringify(structuredContent).length);
       if (!problem) return undefined;
       const { instancePath, message = 'is wrong' } = problem;

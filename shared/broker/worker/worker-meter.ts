@@ -16,7 +16,7 @@ export interface MeteredJob {
 
 /** Counts what a worker does. Each call costs no more than a few additions. */
 export interface WorkerMeter {
-  /** Counts the outcome of a claim, and the milliseconds since the worker sent it. */
+  /** Counts a claim that has ended, with the milliseconds since the worker took its ticket. */
   countClaim(outcome: ClaimOutcome['kind'], ms: number): void;
   /** Counts an offer, which the worker has accepted (`taken`) or refused. */
   countOffer(outcome: 'taken' | 'refused'): void;

@@ -42,7 +42,7 @@ export class BoundCounter<Label extends string = string> {
 }
 
 /** Returns the series bound under a key, and binds it on first use. Callers must bound the number of keys. */
-export function bound<Series>(series: Map<string, Series>, key: string, bind: () => Series): Series {
+export function getOrBind<Series>(series: Map<string, Series>, key: string, bind: () => Series): Series {
   let one = series.get(key);
   if (!one) {
     one = bind();

@@ -1,8 +1,8 @@
 import { audioTranslationsFormat } from '#shared/formats/audio-translations/audio-translations-format.ts';
-import { soundTranslation } from '../transcriptions-transcriptions/sound-translation.ts';
+import { createSoundTranslation } from '../transcriptions-transcriptions/sound-translation.ts';
 import { audioTranslationsUpstream } from '../upstreams/audio-translations/audio-translations-upstream.ts';
 
-export const audioTranslationsToAudioTranslations = soundTranslation(
+export const audioTranslationsToAudioTranslations = createSoundTranslation(
   audioTranslationsFormat,
   audioTranslationsUpstream,
 );

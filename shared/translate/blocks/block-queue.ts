@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import { JsonEnd } from './json-end.ts';
 
 /** Maximum characters that wait for an earlier block to be complete. */
@@ -7,7 +7,7 @@ const maxWaiting = 4 * 1024 * 1024;
 
 export interface CallBlock {
   id: string;
-  /** Undefined while the upstream has not sent the name. It is known when the writer begins the block. */
+  /** Undefined until the upstream has sent the name. The writer begins the block only when the name is known. */
   name: string | undefined;
   end: JsonEnd;
 }
@@ -21,17 +21,17 @@ export interface Block<Kind extends string> {
   waiting: string;
 }
 
-/** Writes blocks as events of one format. Only one block is open at a time. */
+/** Writes blocks as events of one format; '' if a call needs no event. Only one block is open at a time. */
 export interface BlockWriter<Kind extends string> {
   begin(block: Block<Kind>): string;
   /** `text` is further text, or further arguments of a tool call. */
-  piece(block: Block<Kind>, text: string): string;
+  addText(block: Block<Kind>, text: string): string;
   close(block: Block<Kind>): string;
 }
 
 /**
- * Arranges an answer's text, thinking and tool calls as blocks. A chat upstream may interleave their pieces. The blocks are written one
- * after the other, each begun, filled and closed.
+ * Arranges an answer's text, thinking and tool calls as blocks. A chat upstream may interleave the pieces of several blocks, but the blocks
+ * are written one after the other: each is begun, filled and closed.
  * The first block of the queue is open, and its pieces are written at once. It closes when it is complete and another block waits. Text and
  * thinking are always complete; a tool call is complete once its arguments are a complete JSON object. Pieces of later blocks wait. At the
  * end of the answer, they are written in order.
@@ -41,32 +41,32 @@ export class BlockQueue<Kind extends string> {
   readonly #writer: BlockWriter<Kind>;
   readonly #queue: Block<Kind>[] = [];
   readonly #calls = new Map<number, Block<Kind>>();
-  #opened = false;
-  #waiting = 0;
+  #isOpen = false;
+  #waitingLength = 0;
 
   constructor(writer: BlockWriter<Kind>) {
     this.#writer = writer;
   }
 
-  /** The last block; undefined if all are closed. */
+  /** The last block of the queue; undefined if all blocks are closed. */
   get last(): Block<Kind> | undefined {
     return this.#queue.at(-1);
   }
 
   /**
-   * Adds a piece of text or thinking and returns the events that can now be sent. The piece extends the last block if that has the same
-   * kind.
+   * Adds a piece of text or thinking and returns the events that can now be sent. The piece extends the last block if that block has the
+   * same kind.
    */
-  text(kind: Kind, text: string): string {
+  addText(kind: Kind, text: string): string {
     const last = this.last;
-    return this.#add(last?.kind === kind ? last : this.append(kind), text);
+    return this.#add(last?.kind === kind ? last : this.appendBlock(kind), text);
   }
 
   /**
    * Adds a piece of a tool call and returns the events that can now be sent.
    * @throws RouterError `upstream_failed` if the call continues after its end, or too many pieces wait
    */
-  tool(piece: ToolCallPiece): string {
+  addCallPiece(piece: ToolCallPiece): string {
     const known = this.#calls.get(piece.index);
     if (known && !this.#queue.includes(known)) {
       if (piece.arguments.trim() === '') return '';
@@ -79,18 +79,18 @@ export class BlockQueue<Kind extends string> {
     return this.#add(block, piece.arguments);
   }
 
-  /** Adds a block without text. The next call that writes events begins it, once the blocks before it are complete. */
-  append(kind: Kind): Block<Kind> {
+  /** Adds a block without text. The next call that writes events begins the block, once the blocks before it are complete. */
+  appendBlock(kind: Kind): Block<Kind> {
     return this.#push(kind, undefined);
   }
 
   /** Writes all events that can now be sent. */
-  advance(): string {
+  writeReady(): string {
     let events = '';
     for (let head = this.#queue[0]; head; head = this.#queue[0]) {
       if (head.call && head.call.name === undefined) break;
       events += this.#flush(head);
-      if (this.#queue.length === 1 || head.call?.end.complete === false) break;
+      if (this.#queue.length === 1 || head.call?.end.isComplete === false) break;
       events += this.#close(head);
     }
     return events;
@@ -100,7 +100,7 @@ export class BlockQueue<Kind extends string> {
    * Closes all blocks and returns the events.
    * @throws RouterError `upstream_failed` if a tool call has no name
    */
-  finish(): string {
+  closeAll(): string {
     let events = '';
     for (let head = this.#queue[0]; head; head = this.#queue[0]) {
       if (head.call && head.call.name === undefined) {
@@ -119,18 +119,19 @@ export class BlockQueue<Kind extends string> {
 
   #add(block: Block<Kind>, text: string): string {
     block.waiting += text;
-    this.#waiting += text.length;
-    if (this.#waiting > maxWaiting) throw new RouterError('upstream_failed', 'The upstream mixes up too much output.');
-    return this.advance();
+    this.#waitingLength += text.length;
+    if (this.#waitingLength > maxWaiting)
+      throw new RouterError('upstream_failed', 'The upstream mixes up too much output.');
+    return this.writeReady();
   }
 
   /** Begins the first block if necessary, and writes its waiting text. */
   #flush(head: Block<Kind>): string {
-    const begin = this.#opened ? '' : this.#writer.begin(head);
-    this.#opened = true;
+    const begin = this.#isOpen ? '' : this.#writer.begin(head);
+    this.#isOpen = true;
     if (head.waiting === '') return begin;
-    const piece = this.#writer.piece(head, head.waiting);
-    this.#waiting -= head.waiting.length;
+    const piece = this.#writer.addText(head, head.waiting);
+    this.#waitingLength -= head.waiting.length;
     head.waiting = '';
     return begin + piece;
   }
@@ -138,7 +139,7 @@ export class BlockQueue<Kind extends string> {
   #close(head: Block<Kind>): string {
     const events = this.#writer.close(head);
     this.#queue.shift();
-    this.#opened = false;
+    this.#isOpen = false;
     return events;
   }
 }

@@ -1,26 +1,27 @@
 /**
- * Finds the end of the first object or array in JSON text that arrives in pieces. Reads every character once and does not check the syntax.
+ * Finds out whether the first object or array in JSON text that arrives in pieces is complete. Reads every character once and does not
+ * check the syntax.
  */
 export class JsonEnd {
   #depth = 0;
-  #begun = false;
-  #inString = false;
-  #escaped = false;
+  #hasBegun = false;
+  #isInString = false;
+  #isEscaped = false;
 
-  get complete(): boolean {
-    return this.#begun && this.#depth === 0;
+  get isComplete(): boolean {
+    return this.#hasBegun && this.#depth === 0;
   }
 
   push(text: string): void {
-    for (let at = 0; at < text.length && !this.complete; at++) {
+    for (let at = 0; at < text.length && !this.isComplete; at++) {
       const character = text[at];
-      if (this.#escaped) this.#escaped = false;
-      else if (this.#inString) {
-        if (character === '\\') this.#escaped = true;
-        else if (character === '"') this.#inString = false;
-      } else if (character === '"') this.#inString = true;
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (this.#isInString) {
+        if (character === '\\') this.#isEscaped = true;
+        else if (character === '"') this.#isInString = false;
+      } else if (character === '"') this.#isInString = true;
       else if (character === '{' || character === '[') {
-        this.#begun = true;
+        this.#hasBegun = true;
         this.#depth++;
       } else if (character === '}' || character === ']') this.#depth--;
     }

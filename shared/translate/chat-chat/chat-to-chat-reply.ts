@@ -1,14 +1,19 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
-import { customOf, ToolCallAssembler, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { unifyReasoning, joinWrittenText } from '../upstreams/chat/reasoning.ts';
+import {
+  readCustomPart,
+  ToolCallAssembler,
+  type ToolCallPiece,
+  computeCallIdPrefix,
+} from '../upstreams/chat/tool-call-assembler.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { requestedChoices, choiceIndex } from './requested-choices.ts';
+import { countRequestedChoices, toChoiceIndex } from './requested-choices.ts';
 import { completeChoiceUsage } from './usage-of-choices.ts';
 
 /**
@@ -20,13 +25,13 @@ import { completeChoiceUsage } from './usage-of-choices.ts';
 export function chatToChatReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const choiceCount = requestedChoices(answerContext.recalled);
+  const choiceCount = countRequestedChoices(answerContext.recalled);
   const upstreamChoices = Array.isArray(body['choices']) ? body['choices'].slice(0, choiceCount) : [];
   const choices = upstreamChoices.map((choice, position) =>
     repairChoice(choice, answerContext, choiceIndexOf(choice, choiceCount, position)),
   );
   const [first] = choices;
-  if (!first) throw withoutMessage();
+  if (!first) throw missingMessageError();
   const texts = choices.map(({ written }) => written);
   const usage = fillUsage(completeChoiceUsage(readChatUsage(body['usage']), body, texts), {
     prompt: answerContext.promptTokens,
@@ -47,19 +52,19 @@ export function chatToChatReply(body: JsonObject, answerContext: AnswerContext):
 }
 
 function choiceIndexOf(choice: Json, choiceCount: number, position: number): number {
-  return choiceIndex(isJsonObject(choice) ? choice['index'] : undefined, choiceCount, position);
+  return toChoiceIndex(isJsonObject(choice) ? choice['index'] : undefined, choiceCount, position);
 }
 
 /** @returns the choice, and a function that returns all text of the model in it */
 function repairChoice(choice: Json, answerContext: AnswerContext, index: number) {
-  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw withoutMessage();
-  const prefix = toolCallPrefix(answerContext.id, index);
-  const { message, written } = repairMessage(choice['message'], prefix, CustomCalls.of(answerContext.recalled));
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw missingMessageError();
+  const prefix = computeCallIdPrefix(answerContext.id, index);
+  const { message, written } = repairMessage(choice['message'], prefix, CustomCalls.createFor(answerContext.recalled));
   const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
   return { choice: { logprobs: null, ...choice, index, message, finish_reason: finishReason }, finishReason, written };
 }
 
-function withoutMessage(): RouterError {
+function missingMessageError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
 }
 
@@ -79,7 +84,7 @@ function repairMessage(
     message['tool_calls'] = calls;
     message['content'] ||= null;
   }
-  return { message, written: () => writtenText(message, pieces) };
+  return { message, written: () => joinWrittenText(message, pieces) };
 }
 
 function repairToolCalls(
@@ -88,17 +93,17 @@ function repairToolCalls(
   calls: CustomCalls | undefined,
 ): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(toolCalls) || toolCalls.length === 0) return { calls: [], pieces: [] };
-  const order = new ToolCallAssembler(prefix);
+  const callAssembler = new ToolCallAssembler(prefix);
   // In an answer that is not streamed, every element is a separate call, whatever its index.
-  const pieces = toolCalls.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
+  const pieces = toolCalls.map((call, index) => callAssembler.assign(isJsonObject(call) ? { ...call, index } : call));
   const repaired = pieces.map((piece, position) => {
     const { id, name, arguments: text } = piece;
     const call = toolCalls[position];
     const { index: _, ...rest } = call as JsonObject;
-    const custom = customOf(rest);
+    const custom = readCustomPart(rest);
     if (custom) return { ...rest, id, type: 'custom', custom: { ...custom, name: name ?? '', input: text } };
     const { function: fn, ...further } = rest;
-    const unwrapped = calls?.whole(piece);
+    const unwrapped = calls?.toWholeCall(piece);
     if (unwrapped) return { ...further, ...unwrapped };
     return {
       ...rest,

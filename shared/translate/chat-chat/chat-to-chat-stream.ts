@@ -1,9 +1,14 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { deltaOf } from '../upstreams/chat/delta-of.ts';
+import { readDelta } from '../upstreams/chat/read-delta.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
-import { customOf, ToolCallAssembler, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { unifyReasoning, joinWrittenText } from '../upstreams/chat/reasoning.ts';
+import {
+  readCustomPart,
+  ToolCallAssembler,
+  type ToolCallPiece,
+  computeCallIdPrefix,
+} from '../upstreams/chat/tool-call-assembler.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
@@ -12,44 +17,44 @@ import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
-import { requestedChoices, choiceIndex } from './requested-choices.ts';
-import { probeText, ChunkTemplate } from './repeated-chunk.ts';
+import { countRequestedChoices, toChoiceIndex } from './requested-choices.ts';
+import { probeText, ChunkTemplate } from './chunk-template.ts';
 import { addChoiceUsage } from './usage-of-choices.ts';
 
 interface Choice {
   readonly index: number;
   /** Undefined until the choice has a tool call. */
-  order: ToolCallAssembler | undefined;
+  callAssembler: ToolCallAssembler | undefined;
   /** Undefined unless the request has custom tools. */
   custom: CustomCalls | undefined;
-  started: boolean;
-  finish: Json | undefined;
-  /** Fields of chunks without output. These chunks are not sent, so the last chunk carries their fields. */
-  held: JsonObject;
+  hasStarted: boolean;
+  upstreamFinishReason: Json | undefined;
+  /** Fields of this choice in chunks that were not sent, because they have no output. The last chunk carries these fields. */
+  heldFields: JsonObject;
 }
 
 /**
  * Relays a chat upstream's stream to chat clients. Chunks are sent on with the router's id, model and time. Only the first chunk of a
- * choice has the role. Finish reasons and usage, whenever the engine sends them, are part of the last chunk, in which all choices have an
- * empty delta.
+ * choice has the role. Finish reasons and usage are part of the last chunk, in which all choices have an empty delta, no matter when the
+ * engine sends them.
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
   readonly #requestedChoices: number;
   readonly #choices = new Map<number, Choice>();
-  readonly #repeated = new ChunkTemplate();
+  readonly #chunkTemplate = new ChunkTemplate();
   #hasContent = false;
-  #done = false;
+  #isDone = false;
   #usage: JsonObject | undefined;
-  /** Sum of the usage in chunks without choices. */
-  #ownUsage: JsonObject | undefined;
+  /** The sum of the usage in chunks without choices. */
+  #choicesUsage: JsonObject | undefined;
   #outputBytes = 0;
-  /** Fields of chunks without output. These chunks are not sent, so the last chunk carries their fields. */
+  /** Fields of chunks that were not sent, because they have no output. The last chunk carries these fields. */
   #heldChunk: JsonObject = {};
 
   constructor(answerContext: AnswerContext) {
     this.#answerContext = answerContext;
-    this.#requestedChoices = requestedChoices(answerContext.recalled);
+    this.#requestedChoices = countRequestedChoices(answerContext.recalled);
   }
 
   get hasContent(): boolean {
@@ -58,38 +63,46 @@ export class ChatToChatStream implements StreamTranslation {
 
   get awaitsChoice(): boolean {
     const choices = [...this.#choices.values()];
-    return choices.length < this.#requestedChoices || choices.some(({ finish }) => finish === undefined);
+    return (
+      choices.length < this.#requestedChoices ||
+      choices.some(({ upstreamFinishReason }) => upstreamFinishReason === undefined)
+    );
   }
 
   event(data: string): string {
     if (data === '[DONE]') {
-      this.#done = true;
+      this.#isDone = true;
       return '';
     }
-    const text = this.#repeated.textIn(data);
+    const text = this.#chunkTemplate.findText(data);
     if (text === undefined) return this.#translate(data);
     this.#outputBytes += Buffer.byteLength(text);
-    return this.#repeated.write(text);
+    return this.#chunkTemplate.write(text);
   }
 
   end(): { text: string; ending: Ending } {
     const choices = this.#choices.size > 0 ? [...this.#choices.values()] : [this.#choice(0)];
     choices.sort((one, other) => one.index - other.index);
-    const hasEnded = choices.every(({ finish }) => finish !== undefined);
-    if (!this.#done && !hasEnded) {
+    const hasEnded = choices.every(({ upstreamFinishReason }) => upstreamFinishReason !== undefined);
+    if (!this.#isDone && !hasEnded) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const silent = choices.filter(({ started }) => !started);
-    if (silent.some(({ finish }) => finish === undefined)) {
+    const silent = choices.filter(({ hasStarted }) => !hasStarted);
+    if (silent.some(({ upstreamFinishReason }) => upstreamFinishReason === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream sent a stream without an answer.');
     }
     const opened = silent.map((choice) =>
-      this.#opened(choice, { index: choice.index, delta: {}, finish_reason: null }),
+      this.#addRole(choice, { index: choice.index, delta: {}, finish_reason: null }),
     );
     const roleChunk = opened.length > 0 ? this.#write({}, opened) : '';
-    const inputs = choices.map((choice) => this.#restOfInputs(choice)).join('');
-    const ended = choices.map(({ index, order, finish, held }) => {
-      return { ...held, index, delta: {}, finish_reason: readFinishReason(finish, order !== undefined) };
+    const inputs = choices.map((choice) => this.#writeUnsentInputs(choice)).join('');
+    const ended = choices.map(({ index, callAssembler, upstreamFinishReason, heldFields }) => {
+      return {
+        ...heldFields,
+        index,
+        delta: {},
+        finish_reason: readFinishReason(upstreamFinishReason, callAssembler !== undefined),
+      };
     });
     const finishReason = ended[0]?.finish_reason ?? 'stop';
     const usage = fillUsage(readChatUsage(this.#usage), {
@@ -102,8 +115,8 @@ export class ChatToChatStream implements StreamTranslation {
     return { text: roleChunk + inputs + text, ending: { usage, finishReason } };
   }
 
-  #restOfInputs({ index, custom }: Choice): string {
-    const calls = custom?.rest() ?? [];
+  #writeUnsentInputs({ index, custom }: Choice): string {
+    const calls = custom?.takeUnsentInputs() ?? [];
     if (calls.length === 0) return '';
     return this.#write({}, [{ index, delta: { tool_calls: calls }, finish_reason: null }]);
   }
@@ -120,54 +133,54 @@ export class ChatToChatStream implements StreamTranslation {
     chunk['usage'] = undefined;
 
     const [first] = choices;
-    const wasStarted = first !== undefined && this.#choiceOf(first).started;
-    const shown = choices.filter((choice) => this.#read(choice));
+    const wasStarted = first !== undefined && this.#choiceOf(first).hasStarted;
+    const shown = choices.filter((choice) => this.#readChoice(choice));
     if (first === undefined || shown.length === 0) {
       Object.assign(this.#heldChunk, chunk);
       return '';
     }
-    // Translating a probe counts as content, so the answer must have some content already.
+    // To learn a chunk sets `#hasContent`, so the answer must have some content already.
     const mayRepeat =
       this.#hasContent &&
       wasStarted &&
       choices.length === 1 &&
       !isJsonObject(usage) &&
-      this.#choiceOf(first).finish === undefined;
+      this.#choiceOf(first).upstreamFinishReason === undefined;
     const delta = first['delta'] as JsonObject;
     if (mayRepeat && !hasCalls(delta['tool_calls']))
-      this.#repeated.considerChunk(
+      this.#chunkTemplate.considerChunk(
         data,
-        () => writtenText(delta, []),
+        () => joinWrittenText(delta, []),
         (probe) => this.#translateProbe(probe),
       );
     return this.#write(chunk, shown);
   }
 
   /**
-   * Reads a choice of the upstream and changes it to the client's. Returns whether the choice is sent now, because the end of a choice
-   * waits for the last chunk.
+   * Reads a choice of the upstream's chunk and changes it in place to what the client gets. Returns whether the choice is sent now. The end
+   * of a choice is not, because it waits for the last chunk.
    */
-  #read(chunk: JsonObject): boolean {
+  #readChoice(chunk: JsonObject): boolean {
     const choice = this.#choiceOf(chunk);
-    const delta = deltaOf(chunk) ?? {};
+    const delta = readDelta(chunk) ?? {};
     chunk['message'] = undefined;
-    const shows = this.#repair(delta, choice);
+    const shows = this.#repairDelta(delta, choice);
     this.#hasContent ||= shows;
-    if (typeof chunk['finish_reason'] === 'string') choice.finish = chunk['finish_reason'];
-    if (!shows && choice.finish !== undefined) {
-      Object.assign(choice.held, chunk);
+    if (typeof chunk['finish_reason'] === 'string') choice.upstreamFinishReason = chunk['finish_reason'];
+    if (!shows && choice.upstreamFinishReason !== undefined) {
+      Object.assign(choice.heldFields, chunk);
       return false;
     }
     chunk['index'] = choice.index;
     chunk['delta'] = delta;
     chunk['finish_reason'] = null;
-    this.#opened(choice, chunk);
+    this.#addRole(choice, chunk);
     return true;
   }
 
   /**
-   * Translates a chunk in which `probeText` replaces the text of a received chunk. Returns undefined if `probeText` is not all the text in
-   * it.
+   * Translates a chunk in which `probeText` replaces the text of a received chunk. Returns undefined if the model's text in the chunk is
+   * not `probeText` alone.
    */
   #translateProbe(data: string): string | undefined {
     // The replaced text may contain escapes, or may not be a text at all.
@@ -180,14 +193,21 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   #choiceOf({ index }: JsonObject): Choice {
-    return this.#choice(choiceIndex(index, this.#requestedChoices, 0));
+    return this.#choice(toChoiceIndex(index, this.#requestedChoices, 0));
   }
 
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (!choice) {
-      const custom = CustomCalls.of(this.#answerContext.recalled);
-      choice = { index, order: undefined, custom, started: false, finish: undefined, held: {} };
+      const custom = CustomCalls.createFor(this.#answerContext.recalled);
+      choice = {
+        index,
+        callAssembler: undefined,
+        custom,
+        hasStarted: false,
+        upstreamFinishReason: undefined,
+        heldFields: {},
+      };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -196,14 +216,14 @@ export class ChatToChatStream implements StreamTranslation {
   #takeUsage(usage: JsonObject, isAlone: boolean): void {
     this.#usage = usage;
     if (!isAlone || this.#requestedChoices === 1) return;
-    this.#ownUsage = addChoiceUsage(this.#ownUsage, usage);
-    this.#usage = this.#ownUsage;
+    this.#choicesUsage = addChoiceUsage(this.#choicesUsage, usage);
+    this.#usage = this.#choicesUsage;
   }
 
   /** Adds the role to the first chunk of a choice. */
-  #opened(choice: Choice, written: JsonObject): JsonObject {
-    if (choice.started) return written;
-    choice.started = true;
+  #addRole(choice: Choice, written: JsonObject): JsonObject {
+    if (choice.hasStarted) return written;
+    choice.hasStarted = true;
     written['delta'] = { ...(written['delta'] as JsonObject), role: 'assistant' };
     return written;
   }
@@ -221,13 +241,13 @@ export class ChatToChatStream implements StreamTranslation {
     return chunk;
   }
 
-  #placed(call: Json, choice: Choice): ToolCallPiece {
-    choice.order ??= new ToolCallAssembler(toolCallPrefix(this.#answerContext.id, choice.index));
-    return choice.order.place(call);
+  #assignCall(call: Json, choice: Choice): ToolCallPiece {
+    choice.callAssembler ??= new ToolCallAssembler(computeCallIdPrefix(this.#answerContext.id, choice.index));
+    return choice.callAssembler.assign(call);
   }
 
   /** Repairs a delta in place. Returns whether the delta has any output. */
-  #repair(delta: JsonObject, choice: Choice): boolean {
+  #repairDelta(delta: JsonObject, choice: Choice): boolean {
     delta['role'] = undefined;
     unifyReasoning(delta);
     let shows = false;
@@ -236,11 +256,11 @@ export class ChatToChatStream implements StreamTranslation {
       shows ||= value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
     }
     const toolCalls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
-    const pieces = toolCalls.map((call) => this.#placed(call, choice));
+    const pieces = toolCalls.map((call) => this.#assignCall(call, choice));
     if (pieces.length > 0) {
-      delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, toolCalls[at] as JsonObject, choice.custom));
+      delta['tool_calls'] = pieces.map((piece, at) => toClientCall(piece, toolCalls[at] as JsonObject, choice.custom));
     }
-    this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
+    this.#outputBytes += Buffer.byteLength(joinWrittenText(delta, pieces));
     return shows;
   }
 }
@@ -249,11 +269,11 @@ function hasCalls(calls: Json | undefined): boolean {
   return Array.isArray(calls) && calls.length > 0;
 }
 
-function placedCall(piece: ToolCallPiece, call: JsonObject, calls: CustomCalls | undefined): Json {
-  const { index, id, first, name, arguments: text } = piece;
+function toClientCall(piece: ToolCallPiece, call: JsonObject, calls: CustomCalls | undefined): Json {
+  const { index, id, isFirst, name, arguments: text } = piece;
   const { index: _, id: __, type: ___, function: functionFields, custom: ____, ...rest } = call;
-  const custom = customOf(call);
-  const unwrapped = custom ? undefined : calls?.piece(piece);
+  const custom = readCustomPart(call);
+  const unwrapped = custom ? undefined : calls?.toCallPiece(piece);
   if (unwrapped) return { ...unwrapped, ...rest };
   const called: JsonObject = {
     ...(isJsonObject(functionFields) ? functionFields : {}),
@@ -263,5 +283,5 @@ function placedCall(piece: ToolCallPiece, call: JsonObject, calls: CustomCalls |
   delete called['name'];
   const type = custom ? 'custom' : 'function';
   const named = { [type]: name === undefined ? called : { name, ...called } };
-  return first ? { index, id, type, ...rest, ...named } : { index, ...rest, ...named };
+  return isFirst ? { index, id, type, ...rest, ...named } : { index, ...rest, ...named };
 }

@@ -1,14 +1,14 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { Translation, ModelTraits } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
-import { requestedChoices, recallChoices } from './requested-choices.ts';
+import { countRequestedChoices, readChoiceCount } from './requested-choices.ts';
 import { chatToChatReply } from './chat-to-chat-reply.ts';
 import { ChatToChatStream } from './chat-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { customAsFunctions, recallCustom } from '../vocabulary/custom-tools.ts';
+import { customAsFunctions, customToolNames } from '../vocabulary/custom-tools.ts';
 
 /**
  * Translates between chat clients and chat upstreams. Changes only the fields that identify the answer, and custom tools for an upstream
@@ -21,7 +21,7 @@ export const chatToChat: Translation = {
   answerRules,
   passesHeaders: true,
   passesLists: true,
-  recall: (body) => ({ ...recallChoices(body), ...recallCustom(body) }),
+  recall: (body) => ({ ...readChoiceCount(body), ...customToolNames(body) }),
   request: chatToChatRequest,
   reply: chatToChatReply,
   stream: (answerContext) => new ChatToChatStream(answerContext),
@@ -33,7 +33,7 @@ export const chatToChat: Translation = {
  * @throws RouterError `unsupported_parameter` for several choices on an upstream that returns only one
  */
 export function chatToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
-  if (traits.makesOneChoice === true && requestedChoices(recallChoices(body)) > 1)
+  if (traits.makesOneChoice === true && countRequestedChoices(readChoiceCount(body)) > 1)
     throw unsupportedInChat('n', 'more than one choice');
   const sent = traits.takesCustomTools === true ? body : customAsFunctions(body as ChatRequest);
   const request: JsonObject = { ...sent, model: traits.model };

@@ -2,25 +2,26 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /** Returns the request field that decides how many choices the answer has, for `Translation.recall`. */
-export function recallChoices({ n }: JsonObject): { n: number } {
+export function readChoiceCount({ n }: JsonObject): { n: number } {
   return { n: typeof n === 'number' ? n : 1 };
 }
 
 /**
  * Returns the number of choices that the client requested.
- * @param recalled see `AnswerContext.recalled`
+ * @param recalled fields of the request, see `AnswerContext.recalled`
  */
-export function requestedChoices(recalled: JsonObject | undefined): number {
+export function countRequestedChoices(recalled: JsonObject | undefined): number {
   const n = recalled?.['n'];
   return typeof n === 'number' ? n : 1;
 }
 
 /**
  * Returns the index of an upstream's choice in the client's answer. A single choice has the index 0, whatever the upstream sends.
- * @param position used if the index is missing
+ * @param value the index that the upstream sent
+ * @param position the index if the upstream sent none
  * @throws RouterError `upstream_failed` for an index out of range
  */
-export function choiceIndex(value: Json | undefined, requested: number, position: number): number {
+export function toChoiceIndex(value: Json | undefined, requested: number, position: number): number {
   if (requested === 1) return 0;
   const index = value ?? position;
   if (typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < requested) return index;

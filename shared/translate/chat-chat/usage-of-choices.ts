@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Returns the usage of a whole answer with several choices. llama.cpp counts the output of the first choice only, which its `timings`
- * reveal. The counts of the other choices are then estimated from the length of their texts.
+ * Returns the usage of a whole answer with several choices. llama.cpp counts the output of the first choice only, which is recognized by
+ * the `timings` in its answer. The output of the other choices is then estimated from the length of their texts.
  * @param usage as the upstream reports it
  * @param texts functions that return all that the model wrote in each choice
  */
@@ -21,7 +21,7 @@ export function completeChoiceUsage(
 
 /**
  * Adds the usage of a further chunk without choices. llama.cpp sends one such chunk per choice, with the output of that choice.
- * @param before the sum of the earlier chunks
+ * @param before the sum so far
  */
 export function addChoiceUsage(before: JsonObject | undefined, usage: JsonObject): JsonObject {
   const [earlier, own] = [before?.['completion_tokens'], usage['completion_tokens']];

@@ -30,7 +30,7 @@ export function readChatConversation(request: ChatRequest, model: string, takesI
   const turns: Turn<TurnBlock>[] = [];
   for (const [at, message] of request.messages.entries()) {
     const param = `messages[${at}]`;
-    const blocks = blocksOf(message, param, takesImages && message.role === 'user');
+    const blocks = toTurnBlocks(message, param, takesImages && message.role === 'user');
     if (message.role === 'user' || message.role === 'assistant') turns.push({ role: message.role, blocks });
     else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
   }
@@ -45,7 +45,7 @@ export function readChatConversation(request: ChatRequest, model: string, takesI
   };
 }
 
-function blocksOf(message: ChatMessage, param: string, takesImages: boolean): TurnBlock[] {
+function toTurnBlocks(message: ChatMessage, param: string, takesImages: boolean): TurnBlock[] {
   if (message.role === 'tool') throw unsupportedInChat(param, 'results of tools');
   if (message.role === 'assistant' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
     throw unsupportedInChat(`${param}.tool_calls`, 'calls of tools');

@@ -2,8 +2,8 @@ import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatContent, ChatPart } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { cacheMark } from '../vocabulary/cache-mark.ts';
-import { documentBlock, imageSource } from '../upstreams/messages/media-blocks.ts';
+import { createCacheMark } from '../vocabulary/cache-mark.ts';
+import { toDocumentBlock, toImageSource } from '../upstreams/messages/media-blocks.ts';
 
 /**
  * Translates a chat message's content to blocks. Omits empty texts, because the `messages` format refuses them.
@@ -17,7 +17,7 @@ export function chatContentToBlocks(content: ChatContent | null | undefined, par
     const block = partToBlock(part, `${param}[${at}]`);
     if (block.type === 'text' && block.text === '') return [];
     const { cache_control: cacheControl, prompt_cache_breakpoint: mark } = part;
-    const cached = cacheControl ?? (isJsonObject(mark) ? cacheMark(mark['ttl']) : undefined);
+    const cached = cacheControl ?? (isJsonObject(mark) ? createCacheMark(mark['ttl']) : undefined);
     return [cached === undefined ? block : { ...block, cache_control: cached }];
   });
 }
@@ -34,9 +34,9 @@ function partToBlock(part: ChatPart, param: string): MessagesBlock {
     case 'refusal':
       return { type: 'text', text: part.refusal };
     case 'image_url':
-      return { type: 'image', source: imageSource(part.image_url.url, `${param}.image_url.url`) };
+      return { type: 'image', source: toImageSource(part.image_url.url, `${param}.image_url.url`) };
     case 'file':
-      return documentBlock(part.file, `${param}.file`);
+      return toDocumentBlock(part.file, `${param}.file`);
     default:
       throw unsupportedInChat(`${param}.type`, `content of type '${part.type}'`);
   }

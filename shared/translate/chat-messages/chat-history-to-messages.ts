@@ -10,9 +10,9 @@ export interface TranslatedHistory {
 }
 
 /**
- * Translates a chat's history. System and developer messages at the beginning become the system prompt. Later ones stay where they are.
- * Consecutive tool results and the user message after them become one user turn. Omits thinking, because it has no signature, and messages
- * without any other content.
+ * Translates a chat's history. System and developer messages at the beginning become the system prompt, and later ones stay in their place.
+ * Consecutive tool results and the user message after them become one user turn. Omits thinking, because chat messages have no signature of
+ * it, and messages without other content.
  * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
@@ -26,9 +26,11 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
     switch (message.role) {
       case 'system':
       case 'developer': {
-        const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) => textOnly(block, param));
+        const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) =>
+          assertTextBlock(block, param),
+        );
         if (messages.length === 0) system.push(...blocks);
-        else if (blocks.length > 0) messages.push({ role: 'system', content: simplest(blocks) });
+        else if (blocks.length > 0) messages.push({ role: 'system', content: simplifyBlocks(blocks) });
         // Later results must not move before this message.
         results = undefined;
         break;
@@ -36,13 +38,13 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
       case 'user': {
         const blocks = chatContentToBlocks(message.content, `${param}.content`);
         if (results) results.push(...blocks);
-        else if (blocks.length > 0) messages.push({ role: 'user', content: simplest(blocks) });
+        else if (blocks.length > 0) messages.push({ role: 'user', content: simplifyBlocks(blocks) });
         results = undefined;
         break;
       }
       case 'assistant': {
-        const blocks = assistantBlocks(message, param);
-        if (blocks.length > 0) messages.push({ role: 'assistant', content: simplest(blocks) });
+        const blocks = translateAssistantMessage(message, param);
+        if (blocks.length > 0) messages.push({ role: 'assistant', content: simplifyBlocks(blocks) });
         results = undefined;
         break;
       }
@@ -51,7 +53,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
           results = [];
           messages.push({ role: 'user', content: results });
         }
-        const content = simplest(chatContentToBlocks(message.content, `${param}.content`));
+        const content = simplifyBlocks(chatContentToBlocks(message.content, `${param}.content`));
         results.push({ type: 'tool_result', tool_use_id: messagesToolId(message.tool_call_id), content });
       }
     }
@@ -59,27 +61,27 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
   return { system, messages };
 }
 
-function assistantBlocks(message: ChatMessage & { role: 'assistant' }, param: string): MessagesBlock[] {
+function translateAssistantMessage(message: ChatMessage & { role: 'assistant' }, param: string): MessagesBlock[] {
   if (message['function_call'] !== undefined && message['function_call'] !== null) {
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
-  const calls = (message.tool_calls ?? []).map((call, at) => toolUse(call, `${param}.tool_calls[${at}]`));
+  const calls = (message.tool_calls ?? []).map((call, at) => toToolUse(call, `${param}.tool_calls[${at}]`));
   const blocks = withRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
   return [...blocks, ...calls];
 }
 
-function toolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {
+function toToolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {
   if (call.type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${call.type}'`);
   const { id, function: fn } = call;
   return { type: 'tool_use', id: messagesToolId(id), name: fn.name, input: toolInput(fn.arguments) };
 }
 
-function textOnly(block: MessagesBlock, param: string): TextBlock {
+function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
   throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
 }
 
-function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
+function simplifyBlocks(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';
   return blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2 ? first.text : blocks;

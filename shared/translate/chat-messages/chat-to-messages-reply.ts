@@ -5,7 +5,7 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { readRefusalText, toFinishReason } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
@@ -23,12 +23,12 @@ export function chatToMessagesReply(
     throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
   }
   const blocks = body['content'].filter(isJsonObject);
-  const custom = CustomCalls.of(answerContext.recalled);
-  const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toolCall);
-  const text = textOf(blocks, 'text');
-  const reasoning = textOf(blocks, 'thinking');
-  const refusal = refusalText(body);
-  const finishReason = finishReasonFor(body['stop_reason'], calls.length > 0);
+  const custom = CustomCalls.createFor(answerContext.recalled);
+  const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toToolCall);
+  const text = joinTexts(blocks, 'text');
+  const reasoning = joinTexts(blocks, 'thinking');
+  const refusal = readRefusalText(body);
+  const finishReason = toFinishReason(body['stop_reason'], calls.length > 0);
   const usage = fillUsage(readMessagesUsage(body['usage']), {
     prompt: answerContext.promptTokens,
     completion: () =>
@@ -40,7 +40,9 @@ export function chatToMessagesReply(
     role: 'assistant',
     content: calls.length > 0 ? text || null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => custom?.whole({ ...call, ...call.function }) ?? call) }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call) => custom?.toWholeCall({ ...call, ...call.function }) ?? call),
+    }),
     refusal: refusal ?? null,
   };
   return {
@@ -61,7 +63,7 @@ interface FunctionCall extends JsonObject {
   function: { name: string; arguments: string };
 }
 
-function toolCall({ id, name, input }: JsonObject): FunctionCall {
+function toToolCall({ id, name, input }: JsonObject): FunctionCall {
   return {
     id: typeof id === 'string' ? id : '',
     type: 'function',
@@ -73,6 +75,6 @@ function toolCall({ id, name, input }: JsonObject): FunctionCall {
 }
 
 /** Joins the texts of all blocks of a type. The field with the text has the name of the type. */
-function textOf(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
+function joinTexts(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
   return blocks.map((block) => (block['type'] === type && typeof block[type] === 'string' ? block[type] : '')).join('');
 }

@@ -12,7 +12,7 @@ import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 const fields = ruledFields(requestRules);
 
-/** The response formats with a translation. Engines have further ones, such as grammars. */
+/** The response formats that can be translated. Engines have further response formats, such as grammars. */
 const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /**
@@ -21,7 +21,7 @@ const formats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schem
  */
 export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = customAsFunctions(body as ChatRequest);
-  refuse(request);
+  refuseFields(request);
   const { system, messages } = chatHistoryToMessages(request.messages);
   if (request.response_format?.type === 'json_object') system.push(jsonInstruction);
   const tools = chatToolsToMessages(request);
@@ -32,7 +32,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
     topP: request.top_p,
     topK: request.top_k,
     stop: request.stop,
-    schema: schemaOf(request),
+    schema: readSchema(request),
     user: request['safety_identifier'] ?? request['user'],
   };
   return {
@@ -46,7 +46,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
   };
 }
 
-function refuse(request: ChatRequest): void {
+function refuseFields(request: ChatRequest): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;
@@ -65,7 +65,7 @@ function furtherFields(request: ChatRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }
 
-function schemaOf({ response_format: format }: ChatRequest): JsonObject | undefined {
+function readSchema({ response_format: format }: ChatRequest): JsonObject | undefined {
   if (format?.type !== 'json_schema') return undefined;
   const { schema } = (format['json_schema'] ?? {}) as { schema?: JsonObject | null };
   return schema ?? { type: 'object' };

@@ -4,12 +4,12 @@ import { fillUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/cha
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
-import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
-import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { readRefusalText, toFinishReason } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
@@ -17,9 +17,9 @@ interface OpenCall {
   /** Position among the calls of the answer. */
   index: number;
   id: string;
-  /** The whole input, if the block's start contains it. Sent at the block's end unless fragments arrive. */
+  /** The input in the block's start, which is sent at the block's end if no pieces of the input arrive. */
   input: JsonObject;
-  sent: boolean;
+  hasSentInput: boolean;
 }
 
 /**
@@ -29,18 +29,18 @@ interface OpenCall {
 export class ChatToMessagesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
   readonly #openCalls = new Map<Json | undefined, OpenCall>();
-  readonly #custom: CustomCalls | undefined;
-  #started = false;
+  readonly #customCalls: CustomCalls | undefined;
+  #hasStarted = false;
   #hasContent = false;
-  #complete = false;
-  #calls = 0;
+  #isComplete = false;
+  #callCount = 0;
   #stopReason: Json | undefined;
   #usage: JsonObject = {};
   #outputBytes = 0;
 
   constructor(answerContext: AnswerContext) {
     this.#answerContext = answerContext;
-    this.#custom = CustomCalls.of(answerContext.recalled);
+    this.#customCalls = CustomCalls.createFor(answerContext.recalled);
   }
 
   get hasContent(): boolean {
@@ -51,18 +51,18 @@ export class ChatToMessagesStream implements StreamTranslation {
     const event = parseUpstreamEvent(data);
     switch (event['type']) {
       case 'message_start':
-        if (isJsonObject(event['message'])) this.#overlay(event['message']['usage']);
-        return this.#chunk({});
+        if (isJsonObject(event['message'])) this.#addUsage(event['message']['usage']);
+        return this.#writeChunk({});
       case 'content_block_start':
-        return isJsonObject(event['content_block']) ? this.#open(event['index'], event['content_block']) : '';
+        return isJsonObject(event['content_block']) ? this.#openBlock(event['index'], event['content_block']) : '';
       case 'content_block_delta':
-        return isJsonObject(event['delta']) ? this.#delta(event['index'], event['delta']) : '';
+        return isJsonObject(event['delta']) ? this.#translateDelta(event['index'], event['delta']) : '';
       case 'content_block_stop':
-        return this.#close(event['index']);
+        return this.#closeBlock(event['index']);
       case 'message_delta':
-        return this.#messageDelta(event);
+        return this.#endMessage(event);
       case 'message_stop':
-        this.#complete = true;
+        this.#isComplete = true;
         return '';
       case 'error':
         throw upstreamErrorFromMessagesEvent(event);
@@ -72,105 +72,107 @@ export class ChatToMessagesStream implements StreamTranslation {
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#started || (!this.#complete && this.#stopReason === undefined)) {
+    if (!this.#hasStarted || (!this.#isComplete && this.#stopReason === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const finishReason = finishReasonFor(this.#stopReason, this.#calls > 0);
+    const finishReason = toFinishReason(this.#stopReason, this.#callCount > 0);
     const usage = fillUsage(readMessagesUsage(this.#usage), {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const written = writeChatUsage(usage, chatUsageDetails(usage));
-    const rest = this.#custom?.rest() ?? [];
-    const inputs = rest.length === 0 ? '' : this.#chunk({ tool_calls: rest });
-    const text = inputs + chatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
+    const rest = this.#customCalls?.takeUnsentInputs() ?? [];
+    const inputs = rest.length === 0 ? '' : this.#writeChunk({ tool_calls: rest });
+    const text = inputs + chatEnding(this.#createChunk({}, finishReason), written, this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
-  #open(block: Json | undefined, content: JsonObject): string {
+  #openBlock(block: Json | undefined, content: JsonObject): string {
     switch (content['type']) {
       case 'text':
-        return this.#text('content', content['text']);
+        return this.#writeText('content', content['text']);
       case 'thinking':
-        // An upstream that omits the text of its thinking sends nothing else while the model thinks.
+        // An upstream that omits the text of its thinking sends nothing but this start of a block while the model thinks.
         this.#hasContent = true;
-        return this.#text('reasoning_content', content['thinking']);
+        return this.#writeText('reasoning_content', content['thinking']);
       case 'tool_use': {
         const { id, name, input } = content;
         const call = {
-          index: this.#calls++,
+          index: this.#callCount++,
           id: typeof id === 'string' ? id : '',
           input: isJsonObject(input) ? input : {},
-          sent: false,
+          hasSentInput: false,
         };
         this.#openCalls.set(block, call);
         const called = typeof name === 'string' ? name : '';
         this.#outputBytes += Buffer.byteLength(called);
-        return this.#piece({ ...call, first: true, name: called, arguments: '' });
+        return this.#writeCallPiece({ ...call, isFirst: true, name: called, arguments: '' });
       }
       default:
         return '';
     }
   }
 
-  #delta(block: Json | undefined, delta: JsonObject): string {
+  #translateDelta(block: Json | undefined, delta: JsonObject): string {
     switch (delta['type']) {
       case 'text_delta':
-        return this.#text('content', delta['text']);
+        return this.#writeText('content', delta['text']);
       case 'thinking_delta':
-        return this.#text('reasoning_content', delta['thinking']);
+        return this.#writeText('reasoning_content', delta['thinking']);
       case 'input_json_delta':
-        return this.#arguments(this.#openCalls.get(block), delta['partial_json']);
+        return this.#writeArguments(this.#openCalls.get(block), delta['partial_json']);
       default:
         return '';
     }
   }
 
   /** Ends a call. In the chat format, a call without arguments has an empty object. */
-  #close(block: Json | undefined): string {
+  #closeBlock(block: Json | undefined): string {
     const call = this.#openCalls.get(block);
-    if (!this.#openCalls.delete(block) || !call || call.sent) return '';
-    return this.#arguments(call, toolArguments(call.input));
+    if (!this.#openCalls.delete(block) || !call || call.hasSentInput) return '';
+    return this.#writeArguments(call, toolArguments(call.input));
   }
 
-  #messageDelta(event: JsonObject): string {
-    this.#overlay(event['usage']);
+  #endMessage(event: JsonObject): string {
+    this.#addUsage(event['usage']);
     const delta = isJsonObject(event['delta']) ? event['delta'] : {};
     if (typeof delta['stop_reason'] === 'string') this.#stopReason = delta['stop_reason'];
-    return this.#text('refusal', refusalText(delta));
+    return this.#writeText('refusal', readRefusalText(delta));
   }
 
-  #text(field: 'content' | 'reasoning_content' | 'refusal', text: Json | undefined): string {
+  #writeText(field: 'content' | 'reasoning_content' | 'refusal', text: Json | undefined): string {
     if (typeof text !== 'string' || text === '') return '';
     this.#outputBytes += Buffer.byteLength(text);
-    return this.#chunk({ [field]: text });
+    return this.#writeChunk({ [field]: text });
   }
 
-  #arguments(call: OpenCall | undefined, text: Json | undefined): string {
+  #writeArguments(call: OpenCall | undefined, text: Json | undefined): string {
     if (!call || typeof text !== 'string' || text === '') return '';
-    call.sent = true;
+    call.hasSentInput = true;
     this.#outputBytes += Buffer.byteLength(text);
-    return this.#piece({ ...call, first: false, name: undefined, arguments: text });
+    return this.#writeCallPiece({ ...call, isFirst: false, name: undefined, arguments: text });
   }
 
-  #piece(piece: ToolCallPiece): string {
-    const { index, id, first, name, arguments: text } = piece;
-    const custom = this.#custom?.piece(piece);
-    if (custom) return this.#chunk({ tool_calls: [custom] });
+  #writeCallPiece(piece: ToolCallPiece): string {
+    const { index, id, isFirst, name, arguments: text } = piece;
+    const custom = this.#customCalls?.toCallPiece(piece);
+    if (custom) return this.#writeChunk({ tool_calls: [custom] });
     const fn = { ...(name !== undefined && { name }), arguments: text };
-    return this.#chunk({
-      tool_calls: [first ? { index, id, type: 'function', function: fn } : { index, function: fn }],
+    return this.#writeChunk({
+      tool_calls: [isFirst ? { index, id, type: 'function', function: fn } : { index, function: fn }],
     });
   }
 
-  #chunk(delta: JsonObject): string {
-    const first = !this.#started;
-    this.#started = true;
+  #writeChunk(delta: JsonObject): string {
+    const first = !this.#hasStarted;
+    this.#hasStarted = true;
     this.#hasContent ||= Object.keys(delta).length > 0;
-    return dataEvent(JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+    return dataEvent(
+      JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
+    );
   }
 
-  #frame(delta: JsonObject, finishReason: string | null): JsonObject {
+  #createChunk(delta: JsonObject, finishReason: string | null): JsonObject {
     return {
       id: this.#answerContext.id,
       object: 'chat.completion.chunk',
@@ -180,7 +182,7 @@ export class ChatToMessagesStream implements StreamTranslation {
     };
   }
 
-  #overlay(usage: Json | undefined): void {
+  #addUsage(usage: Json | undefined): void {
     this.#usage = overlayUsage(this.#usage, usage);
   }
 }

@@ -1,7 +1,7 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { Translation } from '../translation.ts';
 import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
-import { recallCustom } from '../vocabulary/custom-tools.ts';
+import { customToolNames } from '../vocabulary/custom-tools.ts';
 import { chatToMessagesReply } from './chat-to-messages-reply.ts';
 import { chatToMessagesRequest } from './chat-to-messages-request.ts';
 import { ChatToMessagesStream } from './chat-to-messages-stream.ts';
@@ -13,7 +13,7 @@ export const chatToMessages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: recallCustom,
+  recall: customToolNames,
   request: chatToMessagesRequest,
   reply: chatToMessagesReply,
   stream: (answerContext) => new ChatToMessagesStream(answerContext),

@@ -2,16 +2,17 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatCustomTool, ChatRequest, ChatTool } from '#shared/formats/chat/request.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
+import { toMessagesToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * Translates the tools and the tool choice of a chat request to the `messages` format, which refuses a choice without tools.
+ * Translates the tools and the tool choice of a chat request to the `messages` format. Omits the choice if there are no tools, because the
+ * format refuses it then.
  * @throws RouterError `unsupported_parameter` for tools that only chat upstreams have
  */
 export function chatToolsToMessages(request: ChatRequest): JsonObject {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = request;
   if (tools === undefined || tools === null || tools.length === 0) return {};
-  const { choice: translated, allowed } = messagesToolChoice(choice ?? 'auto');
+  const { choice: translated, allowed } = toMessagesToolChoice(choice ?? 'auto');
   const offered = tools.map(translateTool).filter(({ name }) => allowed?.has(name) ?? true);
   const onlyOne = parallel === false && translated.type !== 'none';
   if ((choice === undefined || choice === null) && !onlyOne) return { tools: offered };

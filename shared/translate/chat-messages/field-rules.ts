@@ -35,7 +35,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].reasoning_content', ignored('the messages format requires a signature')),
   rule('messages[].reasoning', ignored('the messages format requires a signature')),
   rule('messages[].refusal', translated('messages[].content')),
-  rule('messages[].audio', ignored('only the upstream that made it has it')),
+  rule('messages[].audio', ignored('only the upstream that made the audio has it')),
   rule(
     'messages[].content[].prompt_cache_breakpoint',
     translated('messages[].content[].cache_control', 'a `ttl` becomes one hour'),
@@ -55,7 +55,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].function_call', refused('the older form of tool calls')),
   rule(
     'max_tokens',
-    translated('max_tokens', "if there is no limit, 8192 and the budget of thinking, or the model's maximum if lower"),
+    translated(
+      'max_tokens',
+      "if there is no limit, the lower of 8192 plus the thinking budget and the model's maximum",
+    ),
   ),
   rule('max_completion_tokens', translated('max_tokens', 'takes precedence over `max_tokens`')),
   rule('temperature', translated('temperature', 'at most 1; omitted if thinking is on')),
@@ -85,14 +88,14 @@ export const requestRules: readonly FieldRule[] = [
     'reasoning',
     translated(
       'thinking',
-      'its `effort`, as for `reasoning_effort`; its `max_tokens` as a budget; `enabled` as `adaptive` or `disabled`',
+      'the `effort` as for `reasoning_effort`; `max_tokens` as a budget; `enabled` as `adaptive` or `disabled`',
     ),
   ),
   rule(
     'thinking',
     translated(
       'thinking',
-      'a budget is at least 1024 and below `max_tokens`; an effort in its place for a model that takes no budget',
+      'a budget is at least 1024 and below `max_tokens`; a model that takes no budget gets an effort',
     ),
   ),
   rule('chat_template_kwargs', translated('thinking', 'its `enable_thinking` or `thinking`; other keys are ignored')),
@@ -142,7 +145,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('content[].citations', ignored('the chat format has no citations')),
   rule('content[].thinking', translated('choices[].message.reasoning_content')),
   rule('content[].signature', ignored('the chat format has no signatures')),
-  rule('content[] redacted_thinking', ignored('only the upstream that made it can read it')),
+  rule('content[] redacted_thinking', ignored('only the upstream that wrote the block can read it')),
   rule('content[] tool_use', translated('choices[].message.tool_calls[].function.arguments', 'the input as JSON text')),
   rule('content[] server_tool_use, of a search', ignored('a call of a tool that ran on the upstream')),
   rule('content[] of other types', ignored('results of tools that ran on the upstream')),
@@ -157,8 +160,8 @@ export const answerRules: readonly FieldRule[] = [
   rule('container', ignored('the chat format has no such field')),
   rule('diagnostics', ignored('the chat format has no such field')),
   rule('stop_details.category', ignored('the chat format has no kinds of refusals')),
-  rule('usage.cache_creation', ignored('the ledger has it')),
-  rule('usage.server_tool_use', ignored('the ledger has it')),
+  rule('usage.cache_creation', ignored('the usage ledger has the counts')),
+  rule('usage.server_tool_use', ignored('the usage ledger has the counts')),
   rule('usage of other kinds', ignored('the chat format has no such fields')),
   rule('*', ignored('the chat format has no such field')),
 ];

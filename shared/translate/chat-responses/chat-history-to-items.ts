@@ -8,49 +8,49 @@ import { unsupportedInChat } from '../unsupported.ts';
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function chatHistoryToItems(history: readonly ChatMessage[]): ResponsesItem[] {
-  /** Ids of calls of custom tools. Their results have another item type. */
+  /** Ids of calls of custom tools. The results of these calls have another item type. */
   const custom = new Set<unknown>();
   return history.flatMap((message, at): ResponsesItem[] => {
     const param = `messages[${at}]`;
     switch (message.role) {
       case 'assistant': {
-        const items = assistantItems(message, param);
+        const items = translateAssistantMessage(message, param);
         for (const { type, call_id: id } of items) if (type === 'custom_tool_call') custom.add(id);
         return items;
       }
       case 'tool': {
-        const output = contentOf(message.content, `${param}.content`, 'input_text');
+        const output = toContent(message.content, `${param}.content`, 'input_text');
         const type = custom.has(message.tool_call_id) ? 'custom_tool_call_output' : 'function_call_output';
         return [{ type, call_id: message.tool_call_id, output }];
       }
       default: {
-        const content = contentOf(message.content, `${param}.content`, 'input_text');
+        const content = toContent(message.content, `${param}.content`, 'input_text');
         return [{ type: 'message', role: message.role, content }];
       }
     }
   });
 }
 
-function assistantItems(message: ChatMessage & { role: 'assistant' }, param: string): ResponsesItem[] {
+function translateAssistantMessage(message: ChatMessage & { role: 'assistant' }, param: string): ResponsesItem[] {
   if (message['function_call'] !== undefined && message['function_call'] !== null) {
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
-  const calls = (message.tool_calls ?? []).map((call, at) => callItem(call, `${param}.tool_calls[${at}]`));
-  const content = withRefusal(contentOf(message.content ?? '', `${param}.content`, 'output_text'), message['refusal']);
+  const calls = (message.tool_calls ?? []).map((call, at) => toCallItem(call, `${param}.tool_calls[${at}]`));
+  const content = withRefusal(toContent(message.content ?? '', `${param}.content`, 'output_text'), message['refusal']);
   return content.length === 0 ? calls : [{ type: 'message', role: 'assistant', content }, ...calls];
 }
 
 function withRefusal(content: string | ResponsesPart[], refusal: unknown): string | ResponsesPart[] {
   if (typeof refusal !== 'string' || refusal === '') return content;
-  return [...partsOf(content), { type: 'refusal', refusal }];
+  return [...toParts(content), { type: 'refusal', refusal }];
 }
 
-function partsOf(content: string | ResponsesPart[]): ResponsesPart[] {
+function toParts(content: string | ResponsesPart[]): ResponsesPart[] {
   if (typeof content !== 'string') return content;
   return content === '' ? [] : [{ type: 'output_text', text: content }];
 }
 
-function callItem(call: ChatToolCall | ChatCustomCall, param: string): ResponsesItem {
+function toCallItem(call: ChatToolCall | ChatCustomCall, param: string): ResponsesItem {
   const type: string = call.type;
   if (call.type === 'custom') {
     const { name, input } = call.custom;
@@ -61,22 +61,22 @@ function callItem(call: ChatToolCall | ChatCustomCall, param: string): Responses
   return { type: 'function_call', call_id: id, name: fn.name, arguments: fn.arguments };
 }
 
-function contentOf(
+function toContent(
   content: ChatContent,
   param: string,
   textType: 'input_text' | 'output_text',
 ): string | ResponsesPart[] {
   if (typeof content === 'string') return content;
-  return content.map((part, at) => partOf(part, `${param}[${at}]`, textType));
+  return content.map((part, at) => toPart(part, `${param}[${at}]`, textType));
 }
 
-function partOf(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {
+function toPart(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {
   const { prompt_cache_breakpoint: mark } = part;
-  const plain = plainPart(part, param, textType);
+  const plain = toPlainPart(part, param, textType);
   return mark === undefined ? plain : { ...plain, prompt_cache_breakpoint: mark };
 }
 
-function plainPart(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {
+function toPlainPart(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {
   switch (part.type) {
     case 'text':
       return { type: textType, text: part.text };

@@ -3,9 +3,9 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { chatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { writtenText } from '../upstreams/chat/reasoning.ts';
-import { responseFinishReason } from '../upstreams/responses/ending.ts';
-import { piecesOfItems, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
+import { joinWrittenText } from '../upstreams/chat/reasoning.ts';
+import { readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
+import { toPieces, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
@@ -21,24 +21,28 @@ export function chatToResponsesReply(
   if (failure) throw failure;
   const { output } = body;
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
-  const pieces = piecesOfItems(output);
+  const pieces = toPieces(output);
   const calls = pieces.filter((piece) => piece.kind === 'call');
-  const [content, refusal, reasoning] = [textIn(pieces, 'text'), textIn(pieces, 'refusal'), textIn(pieces, 'thinking')];
+  const [content, refusal, reasoning] = [
+    joinTexts(pieces, 'text'),
+    joinTexts(pieces, 'refusal'),
+    joinTexts(pieces, 'thinking'),
+  ];
   const message: JsonObject = {
     role: 'assistant',
     content: calls.length > 0 ? content || null : content,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && {
-      tool_calls: calls.map(toolCall),
+      tool_calls: calls.map(toToolCall),
     }),
     refusal: refusal || null,
   };
-  const finishReason = responseFinishReason(body, calls.length > 0);
+  const finishReason = readResponseFinishReason(body, calls.length > 0);
   const usage = fillUsage(readResponsesUsage(body), {
     prompt: answerContext.promptTokens,
     completion: () =>
       estimateTokens(
-        writtenText(
+        joinWrittenText(
           message,
           calls.map(({ call }) => call),
         ),
@@ -57,7 +61,7 @@ export function chatToResponsesReply(
   };
 }
 
-function toolCall({
+function toToolCall({
   call: { id, name = '', arguments: text },
   isCustom,
 }: ResponsesPiece & { kind: 'call' }): JsonObject {
@@ -65,6 +69,6 @@ function toolCall({
   return { id, type: 'function', function: { name, arguments: text || '{}' } };
 }
 
-function textIn(pieces: readonly ResponsesPiece[], kind: 'text' | 'refusal' | 'thinking'): string {
+function joinTexts(pieces: readonly ResponsesPiece[], kind: 'text' | 'refusal' | 'thinking'): string {
   return pieces.map((piece) => (piece.kind === kind && 'text' in piece ? piece.text : '')).join('');
 }

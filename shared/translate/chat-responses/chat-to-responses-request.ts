@@ -3,7 +3,7 @@ import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ModelTraits } from '../translation.ts';
 import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { accountField } from '../upstreams/responses/account-fields.ts';
+import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { effortForChat } from '../vocabulary/thinking.ts';
 import { chatHistoryToItems } from './chat-history-to-items.ts';
 import { chatToolsToResponses } from './chat-tools-to-responses.ts';
@@ -18,10 +18,10 @@ const passedFields = new Set(requestRules.flatMap(({ field, effect }) => (effect
  */
 export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = body as ChatRequest;
-  refuse(request);
+  refuseFields(request);
   const maxOutput = request.max_completion_tokens ?? request.max_tokens;
-  const reasoning = reasoningOf(request);
-  const text = textOf(request);
+  const reasoning = toReasoning(request);
+  const text = toTextSettings(request);
   return {
     ...furtherFields(request),
     model: traits.model,
@@ -35,8 +35,8 @@ export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): J
   };
 }
 
-function refuse(request: ChatRequest): void {
-  const stored = accountField(request);
+function refuseFields(request: ChatRequest): void {
+  const stored = findAccountField(request);
   if (stored !== undefined) throw unsupportedInChat(stored, 'conversations and prompts stored on the server');
   for (const [field, what] of fields.refused) {
     const value = request[field];
@@ -61,7 +61,7 @@ function furtherFields(request: ChatRequest): JsonObject {
   return further;
 }
 
-function reasoningOf(request: ChatRequest): JsonObject {
+function toReasoning(request: ChatRequest): JsonObject {
   const { reasoning } = request;
   const effort = effortForChat(request);
   const summary = typeof reasoning === 'object' && reasoning !== null && 'summary' in reasoning && reasoning.summary;
@@ -71,14 +71,14 @@ function reasoningOf(request: ChatRequest): JsonObject {
   };
 }
 
-function textOf({ response_format: format, verbosity }: ChatRequest): JsonObject {
+function toTextSettings({ response_format: format, verbosity }: ChatRequest): JsonObject {
   return {
-    ...(format && formatOf(format)),
+    ...(format && toFormat(format)),
     ...(typeof verbosity === 'string' && { verbosity }),
   };
 }
 
-function formatOf(format: JsonObject & { type: string }): JsonObject {
+function toFormat(format: JsonObject & { type: string }): JsonObject {
   switch (format.type) {
     case 'json_schema': {
       const { name, schema, strict, description } = (format['json_schema'] ?? {}) as JsonObject;

@@ -5,7 +5,7 @@ import { chatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/cha
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
-import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 
@@ -17,8 +17,8 @@ export class ChatToResponsesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
   readonly #reader = new ResponsesReader();
   /** Indexes of the function calls that have no arguments so far. */
-  readonly #bare = new Set<number>();
-  #started = false;
+  readonly #callsWithoutArguments = new Set<number>();
+  #hasStarted = false;
   #hasContent = false;
   #outputBytes = 0;
 
@@ -33,12 +33,12 @@ export class ChatToResponsesStream implements StreamTranslation {
   event(data: string): string {
     const pieces = this.#reader.read(data);
     this.#hasContent ||= pieces.length > 0;
-    const opening = this.#started ? '' : this.#chunk({});
-    return opening + pieces.map((piece) => this.#piece(piece)).join('');
+    const opening = this.#hasStarted ? '' : this.#writeChunk({});
+    return opening + pieces.map((piece) => this.#writePiece(piece)).join('');
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#reader.complete) {
+    if (!this.#reader.isComplete) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
     const { finishReason } = this.#reader;
@@ -47,52 +47,56 @@ export class ChatToResponsesStream implements StreamTranslation {
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     // In the chat format, a call without arguments has an empty object.
-    const empty = [...this.#bare].map((index) => this.#chunk(callDelta(index, '{}'))).join('');
+    const empty = [...this.#callsWithoutArguments]
+      .map((index) => this.#writeChunk(createCallDelta(index, '{}')))
+      .join('');
     const written = writeChatUsage(usage, chatUsageDetails(usage));
-    const text = chatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
+    const text = chatEnding(this.#createChunk({}, finishReason), written, this.#answerContext.usageChunk);
     return { text: empty + text, ending: { usage, finishReason } };
   }
 
-  #piece(piece: ResponsesPiece): string {
+  #writePiece(piece: ResponsesPiece): string {
     switch (piece.kind) {
       case 'text':
-        return this.#text('content', piece.text);
+        return this.#writeText('content', piece.text);
       case 'refusal':
-        return this.#text('refusal', piece.text);
+        return this.#writeText('refusal', piece.text);
       case 'thinking':
-        return this.#text('reasoning_content', piece.text);
+        return this.#writeText('reasoning_content', piece.text);
       case 'call':
-        return this.#call(piece.call, piece.isCustom);
+        return this.#writeCall(piece.call, piece.isCustom);
       case 'thought':
         return '';
     }
   }
 
-  #text(field: 'content' | 'refusal' | 'reasoning_content', text: string): string {
+  #writeText(field: 'content' | 'refusal' | 'reasoning_content', text: string): string {
     if (text === '') return '';
     this.#outputBytes += Buffer.byteLength(text);
-    return this.#chunk({ [field]: text });
+    return this.#writeChunk({ [field]: text });
   }
 
-  #call({ index, id, first, name = '', arguments: text }: ToolCallPiece, isCustom: boolean): string {
+  #writeCall({ index, id, isFirst, name = '', arguments: text }: ToolCallPiece, isCustom: boolean): string {
     this.#outputBytes += Buffer.byteLength(name + text);
     if (isCustom) {
       const custom = { index, id, type: 'custom', custom: { name, input: text } };
-      return this.#chunk({ tool_calls: [first ? custom : { index, custom: { input: text } }] });
+      return this.#writeChunk({ tool_calls: [isFirst ? custom : { index, custom: { input: text } }] });
     }
-    if (text === '') this.#bare.add(index);
-    else this.#bare.delete(index);
-    if (!first) return this.#chunk(callDelta(index, text));
-    return this.#chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] });
+    if (text === '') this.#callsWithoutArguments.add(index);
+    else this.#callsWithoutArguments.delete(index);
+    if (!isFirst) return this.#writeChunk(createCallDelta(index, text));
+    return this.#writeChunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] });
   }
 
-  #chunk(delta: JsonObject): string {
-    const first = !this.#started;
-    this.#started = true;
-    return dataEvent(JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+  #writeChunk(delta: JsonObject): string {
+    const first = !this.#hasStarted;
+    this.#hasStarted = true;
+    return dataEvent(
+      JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
+    );
   }
 
-  #frame(delta: JsonObject, finishReason: string | null): JsonObject {
+  #createChunk(delta: JsonObject, finishReason: string | null): JsonObject {
     return {
       id: this.#answerContext.id,
       object: 'chat.completion.chunk',
@@ -103,6 +107,6 @@ export class ChatToResponsesStream implements StreamTranslation {
   }
 }
 
-function callDelta(index: number, text: string): JsonObject {
+function createCallDelta(index: number, text: string): JsonObject {
   return { tool_calls: [{ index, function: { arguments: text } }] };
 }

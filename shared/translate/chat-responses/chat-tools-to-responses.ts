@@ -10,14 +10,14 @@ import { flatCustomFormat } from '../vocabulary/custom-tools.ts';
 export function chatToolsToResponses({ tools, tool_choice: choice }: ChatRequest): JsonObject {
   if (tools === undefined || tools === null || tools.length === 0) return {};
   return {
-    tools: tools.map(flatTool),
-    ...(choice !== undefined && choice !== null && { tool_choice: flatChoice(choice) }),
+    tools: tools.map(flattenTool),
+    ...(choice !== undefined && choice !== null && { tool_choice: flattenChoice(choice) }),
   };
 }
 
-function flatTool(tool: ChatTool | ChatCustomTool, at: number): JsonObject {
+function flattenTool(tool: ChatTool | ChatCustomTool, at: number): JsonObject {
   const type: string = tool.type;
-  if (tool.type === 'custom') return flatCustom(tool);
+  if (tool.type === 'custom') return flattenCustomTool(tool);
   if (type !== 'function') throw unsupportedInChat(`tools[${at}].type`, `tools of type '${type}'`);
   const { name, description, parameters, strict } = tool.function;
   return {
@@ -30,7 +30,7 @@ function flatTool(tool: ChatTool | ChatCustomTool, at: number): JsonObject {
   };
 }
 
-function flatCustom(tool: ChatCustomTool): JsonObject {
+function flattenCustomTool(tool: ChatCustomTool): JsonObject {
   const { name, description } = tool.custom;
   const format = flatCustomFormat(tool);
   return {
@@ -41,22 +41,22 @@ function flatCustom(tool: ChatCustomTool): JsonObject {
   };
 }
 
-function flatChoice(choice: ChatToolChoice): string | JsonObject {
+function flattenChoice(choice: ChatToolChoice): string | JsonObject {
   if (typeof choice === 'string') return choice;
   switch (choice.type) {
     case 'function':
     case 'custom':
-      return namedTool(choice);
+      return toNamedTool(choice);
     case 'allowed_tools': {
       const { mode, tools } = (choice['allowed_tools'] ?? choice) as { mode?: string; tools?: JsonObject[] };
-      return { type: 'allowed_tools', mode: mode ?? 'auto', tools: (tools ?? []).map(namedTool) };
+      return { type: 'allowed_tools', mode: mode ?? 'auto', tools: (tools ?? []).map(toNamedTool) };
     }
     default:
       throw unsupportedInChat('tool_choice.type', `a choice of type '${choice.type}'`);
   }
 }
 
-function namedTool(tool: JsonObject): JsonObject {
+function toNamedTool(tool: JsonObject): JsonObject {
   const { function: fn, custom } = tool as { function?: { name?: string }; custom?: { name?: string } };
   return custom ? { type: 'custom', name: custom.name ?? '' } : { type: 'function', name: fn?.name ?? '' };
 }

@@ -8,22 +8,24 @@ import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { convertLogprobs } from './text-logprobs.ts';
+import { convertLogprobs } from './convert-logprobs.ts';
 
 /**
- * Relays a stream of completions. Chunks are sent on with the router's id, model and time. The last chunk before `[DONE]` has a finish
- * reason and the usage, whenever the upstream sends them, as in the chat format.
+ * Relays a stream of completions. Chunks are sent on with the router's id, model and time. As in the chat format, the last chunk before
+ * `[DONE]` has a finish reason and the usage, no matter when the upstream sends them.
  */
 export class CompletionsToCompletionsStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
-  readonly #ended = new Map<Json, boolean>();
-  readonly #lengths = new Map<Json, number>();
+  readonly #endedByIndex = new Map<Json, boolean>();
+  readonly #lengthByIndex = new Map<Json, number>();
   #hasContent = false;
   #usage: Json | undefined;
   #outputBytes = 0;
-  #finish: Json | undefined;
-  /** A chunk that ends an answer. It is held back until the next chunk, because the last such chunk gets the usage. */
-  #held: JsonObject | undefined;
+  #upstreamFinishReason: Json | undefined;
+  /**
+   * The last chunk with a finish reason. It is held back until the next chunk arrives, because the last one of the stream gets the usage.
+   */
+  #heldChunk: JsonObject | undefined;
 
   constructor(answerContext: AnswerContext) {
     this.#answerContext = answerContext;
@@ -34,7 +36,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   }
 
   get awaitsChoice(): boolean {
-    return [...this.#ended.values()].includes(false);
+    return [...this.#endedByIndex.values()].includes(false);
   }
 
   event(data: string): string {
@@ -46,39 +48,39 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     if (isJsonObject(usage)) this.#usage = usage;
     const choices = (Array.isArray(upstreamChoices) ? upstreamChoices : [])
       .filter(isJsonObject)
-      .map((choice) => this.#read(choice));
+      .map((choice) => this.#readChoice(choice));
     if (choices.length === 0) return '';
     const { id, created, model } = this.#answerContext;
     const written = { ...rest, id, object: 'text_completion', created, model, choices };
     const before = this.#takeHeld();
     if (!choices.some(({ finish_reason: reason }) => reason !== null))
       return before + dataEvent(JSON.stringify(written));
-    this.#held = written;
+    this.#heldChunk = written;
     return before;
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#held || [...this.#ended.values()].includes(false))
+    if (!this.#heldChunk || [...this.#endedByIndex.values()].includes(false))
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     const usage = fillUsage(readChatUsage(this.#usage), {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const finishReason = readFinishReason(this.#finish, false);
-    const text = chatEnding(this.#held, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
+    const finishReason = readFinishReason(this.#upstreamFinishReason, false);
+    const text = chatEnding(this.#heldChunk, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
-  #read(choice: JsonObject): JsonObject {
+  #readChoice(choice: JsonObject): JsonObject {
     const { text = '', index = 0, logprobs = null, finish_reason: reason = null } = choice;
-    const before = this.#lengths.get(index) ?? 0;
+    const before = this.#lengthByIndex.get(index) ?? 0;
     if (typeof text === 'string' && text !== '') {
       this.#hasContent = true;
       this.#outputBytes += Buffer.byteLength(text);
-      this.#lengths.set(index, before + text.length);
+      this.#lengthByIndex.set(index, before + text.length);
     }
-    if (reason !== null) this.#finish ??= reason;
-    this.#ended.set(index, reason !== null || this.#ended.get(index) === true);
+    if (reason !== null) this.#upstreamFinishReason ??= reason;
+    this.#endedByIndex.set(index, reason !== null || this.#endedByIndex.get(index) === true);
     return {
       ...choice,
       text,
@@ -89,8 +91,8 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   }
 
   #takeHeld(): string {
-    const held = this.#held;
-    this.#held = undefined;
+    const held = this.#heldChunk;
+    this.#heldChunk = undefined;
     return held ? dataEvent(JSON.stringify(held)) : '';
   }
 }

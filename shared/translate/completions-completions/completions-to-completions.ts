@@ -9,7 +9,7 @@ import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts'
 import { completionsUpstream } from '../upstreams/completions/completions-upstream.ts';
 import { CompletionsToCompletionsStream } from './completions-to-completions-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { convertLogprobs } from './text-logprobs.ts';
+import { convertLogprobs } from './convert-logprobs.ts';
 
 /** Changes only the fields that identify the answer. */
 export const completionsToCompletions: Translation = {

@@ -31,7 +31,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('choices[].finish_reason', translated('choices[].finish_reason', '`stop`, `length` or `content_filter`')),
   rule(
     'choices[].logprobs',
-    translated('choices[].logprobs', 'in the form of this format, also where llama.cpp sends that of chats'),
+    translated('choices[].logprobs', 'in the completions format, even if llama.cpp sends the chat format'),
   ),
   rule('usage.prompt_tokens', passed),
   rule('usage.completion_tokens', passed),

@@ -30,7 +30,7 @@ export const completionsToInfill: Translation = {
     if (failure) throw failure;
     const { choice, usage, finishReason } = readAnswer(body, answerContext, '');
     return {
-      body: { ...headOf(answerContext), choices: [choice], usage: writeChatUsage(usage) },
+      body: { ...createHead(answerContext), choices: [choice], usage: writeChatUsage(usage) },
       ending: { usage, finishReason },
     };
   },
@@ -41,8 +41,8 @@ function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): J
   const { prompt, suffix, max_tokens: most, stop, stream, ...request } = body as CompletionsRequest;
   if (typeof prompt !== 'string') throw unsupportedInChat('prompt', 'several prompts, or tokens, with a suffix');
   for (const [field, what] of fields.refused)
-    if (isNotDefault(field, body[field])) throw unsupportedInChat(field, what);
-  const further = Object.entries(request).filter(([field]) => !dropped.has(field));
+    if (exceedsDefault(field, body[field])) throw unsupportedInChat(field, what);
+  const further = Object.entries(request).filter(([field]) => !droppedFields.has(field));
   return {
     ...Object.fromEntries(further),
     model,
@@ -55,16 +55,16 @@ function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): J
   };
 }
 
-/** Fields that llama.cpp does not get: fields that it does not know, and refused fields with a value that requests nothing. */
-const dropped: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
+/** Fields that are not sent: those that llama.cpp does not know, and refused fields, whose value then requests nothing. */
+const droppedFields: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
 
 /** Whether a field requests more than the default, which is one answer, no echo and no log probabilities. */
-function isNotDefault(field: string, value: Json | undefined): boolean {
+function exceedsDefault(field: string, value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false) return false;
   return !(typeof value === 'number' && (field === 'logprobs' ? value === 0 : value === 1));
 }
 
-function headOf({ id, created, model }: AnswerContext): JsonObject {
+function createHead({ id, created, model }: AnswerContext): JsonObject {
   return { id, object: 'text_completion', created, model };
 }
 
@@ -76,7 +76,7 @@ function readAnswer(body: JsonObject, answerContext: AnswerContext, before: stri
   const { content: text, stop_type: type, tokens_evaluated: input, tokens_predicted: output } = body;
   if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const finishReason = type === 'limit' || body['stopped_limit'] === true ? 'length' : 'stop';
-  const counted = { ...noUsage, promptTokens: countOf(input), completionTokens: countOf(output) };
+  const counted = { ...noUsage, promptTokens: toCount(input), completionTokens: toCount(output) };
   const usage = fillUsage(counted, {
     prompt: answerContext.promptTokens,
     completion: () => estimateTokens(before + text),
@@ -84,7 +84,7 @@ function readAnswer(body: JsonObject, answerContext: AnswerContext, before: stri
   return { choice: { text, index: 0, logprobs: null, finish_reason: finishReason }, usage, finishReason };
 }
 
-function countOf(value: Json | undefined): number {
+function toCount(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
@@ -120,12 +120,12 @@ class InfillStream implements StreamTranslation {
     if (!this.#last)
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     const { choice, usage, finishReason } = readAnswer(this.#last, this.#answerContext, this.#text);
-    const last = { ...headOf(this.#answerContext), choices: [choice] };
+    const last = { ...createHead(this.#answerContext), choices: [choice] };
     const text = chatEnding(last, writeChatUsage(usage), this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
   #write(choice: JsonObject): string {
-    return dataEvent(JSON.stringify({ ...headOf(this.#answerContext), choices: [choice] }));
+    return dataEvent(JSON.stringify({ ...createHead(this.#answerContext), choices: [choice] }));
   }
 }

@@ -14,7 +14,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('presence_penalty', passed),
   rule('logit_bias', passed),
   rule('stream', passed),
-  rule('stream_options', ignored('its streams always report their usage')),
+  rule('stream_options', ignored('streams of this path always report their usage')),
   rule('n', refused('more than one answer')),
   rule('best_of', refused('more than one answer')),
   rule('echo', refused('the prompt in the answer, with a suffix')),
@@ -27,7 +27,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('content', translated('choices[].text')),
   rule('stop_type', translated('choices[].finish_reason', '`length` for a limit, otherwise `stop`')),
   rule('tokens_evaluated', translated('usage.prompt_tokens')),
-  rule('tokens_cached', ignored('it counts the tokens that are in the cache afterwards')),
+  rule('tokens_cached', ignored('the field counts the tokens that are in the cache after the request')),
   rule('tokens_predicted', translated('usage.completion_tokens')),
   rule('*', ignored('other fields describe the settings of the engine')),
 ];

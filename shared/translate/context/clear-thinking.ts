@@ -6,14 +6,15 @@ import type { ContextEdit } from './context-edit.ts';
 const defaultKept = 1;
 
 /**
- * Applies the edit `clear_thinking_20251015`, which removes thinking from all assistant turns except the last ones with thinking. All
- * messages up to the user's next text form one turn, so that a round of tool calls keeps the thinking before it.
+ * Applies the edit `clear_thinking_20251015`, which removes the thinking of all turns except the last ones that have any. All messages from
+ * one text of the user up to the next form one turn, so that a round of tool calls keeps the thinking before it.
+ * @returns undefined if nothing is removed
  */
 export function clearThinking(messages: readonly MessagesMessage[], { keep }: JsonObject): ContextEdit | undefined {
   const kept = turnsToKeep(keep);
   const turns = turnsOf(messages);
-  const thinking = [...new Set(turns.filter((_, at) => messages[at] && hasThinking(messages[at])))];
-  const cleared = new Set(thinking.slice(0, Math.max(0, thinking.length - kept)));
+  const thinkingTurns = [...new Set(turns.filter((_, at) => messages[at] && hasThinking(messages[at])))];
+  const cleared = new Set(thinkingTurns.slice(0, Math.max(0, thinkingTurns.length - kept)));
   if (cleared.size === 0) return undefined;
   return {
     messages: messages.flatMap((message, at) => (cleared.has(turns[at] ?? -1) ? withoutThinking(message) : [message])),
@@ -31,9 +32,9 @@ function turnsToKeep(keep: JsonObject[string]): number {
 function turnsOf(messages: readonly MessagesMessage[]): number[] {
   let turn = 0;
   return messages.map(({ role, content }) => {
-    const speaks =
+    const beginsTurn =
       role === 'user' && (typeof content === 'string' || content.some(({ type }) => type !== 'tool_result'));
-    if (speaks) turn += 1;
+    if (beginsTurn) turn += 1;
     return turn;
   });
 }

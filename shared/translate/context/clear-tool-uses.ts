@@ -13,59 +13,65 @@ const defaults = { triggerTokens: 100_000, kept: 3 };
 const placeholder = 'The result of this call was removed to save context.';
 
 /**
- * Applies the edit `clear_tool_uses_20250919` once the request has reached the size in `trigger`. Replaces the results of all tool calls
- * except the last ones by a short text, and empties the inputs of the calls that `clear_tool_inputs` names.
+ * Applies the edit `clear_tool_uses_20250919` if the request has reached the size in `trigger`. Replaces the results of all tool calls
+ * except the last ones by a short text, and empties the inputs of those calls if `clear_tool_inputs` is true or names their tools.
+ * @returns undefined if nothing is replaced
  */
 export function clearToolUses(request: MessagesRequest, edit: JsonObject): ContextEdit | undefined {
   const { messages } = request;
-  const uses = messages.flatMap(callsIn);
+  const uses = messages.flatMap(findCalls);
   if (!isTriggered(request, edit['trigger'], uses.length)) return undefined;
-  const excluded = new Set(namesIn(edit['exclude_tools']));
-  const answered = new Set(
-    messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content.flatMap(answerId))),
+  const excluded = new Set(readNames(edit['exclude_tools']));
+  const answeredIds = new Set(
+    messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content.flatMap(readAnsweredId))),
   );
-  const clearable = uses.filter(({ id, name }) => answered.has(id) && !excluded.has(name));
-  const kept = valueOf(edit['keep']) ?? defaults.kept;
-  const cleared = new Set(clearable.slice(0, Math.max(0, clearable.length - kept)).map(({ id }) => id));
-  if (cleared.size === 0) return undefined;
-  const edited = messages.map((message) => clear(message, cleared, edit['clear_tool_inputs']));
-  const atLeast = valueOf(edit['clear_at_least']) ?? 0;
+  const clearable = uses.filter(({ id, name }) => answeredIds.has(id) && !excluded.has(name));
+  const kept = readAmount(edit['keep']) ?? defaults.kept;
+  const clearedIds = new Set(clearable.slice(0, Math.max(0, clearable.length - kept)).map(({ id }) => id));
+  if (clearedIds.size === 0) return undefined;
+  const edited = messages.map((message) => clearMessage(message, clearedIds, edit['clear_tool_inputs']));
+  const atLeast = readAmount(edit['clear_at_least']) ?? 0;
   if (atLeast > 0 && estimateHistoryTokens(request, messages) - estimateHistoryTokens(request, edited) < atLeast)
     return undefined;
-  return { messages: edited, cleared: { cleared_tool_uses: cleared.size } };
+  return { messages: edited, cleared: { cleared_tool_uses: clearedIds.size } };
 }
 
 function isTriggered(request: MessagesRequest, trigger: Json | undefined, uses: number): boolean {
-  const value = valueOf(trigger);
+  const value = readAmount(trigger);
   if (isJsonObject(trigger) && trigger['type'] === 'tool_uses' && value !== undefined) return uses > value;
   return estimateHistoryTokens(request, request.messages) > (value ?? defaults.triggerTokens);
 }
 
-function clear(message: MessagesMessage, cleared: ReadonlySet<string>, inputs: Json | undefined): MessagesMessage {
+function clearMessage(
+  message: MessagesMessage,
+  clearedIds: ReadonlySet<string>,
+  inputs: Json | undefined,
+): MessagesMessage {
   const { content } = message;
   if (typeof content === 'string') return message;
-  const clearsInput = (name: string): boolean => inputs === true || namesIn(inputs).includes(name);
+  const clearsInput = (name: string): boolean => inputs === true || readNames(inputs).includes(name);
   const blocks = content.map((block): MessagesBlock => {
-    if (block.type === 'tool_result' && cleared.has(block.tool_use_id)) return { ...block, content: placeholder };
-    if (block.type === 'tool_use' && cleared.has(block.id) && clearsInput(block.name)) return { ...block, input: {} };
+    if (block.type === 'tool_result' && clearedIds.has(block.tool_use_id)) return { ...block, content: placeholder };
+    if (block.type === 'tool_use' && clearedIds.has(block.id) && clearsInput(block.name))
+      return { ...block, input: {} };
     return block;
   });
   return { ...message, content: blocks };
 }
 
-function callsIn({ content }: MessagesMessage): ToolUseBlock[] {
+function findCalls({ content }: MessagesMessage): ToolUseBlock[] {
   return typeof content === 'string' ? [] : content.filter((block) => block.type === 'tool_use');
 }
 
-function answerId(block: MessagesBlock): string[] {
+function readAnsweredId(block: MessagesBlock): string[] {
   return block.type === 'tool_result' ? [block.tool_use_id] : [];
 }
 
-function valueOf(amount: Json | undefined): number | undefined {
+function readAmount(amount: Json | undefined): number | undefined {
   const value = isJsonObject(amount) ? amount['value'] : undefined;
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-function namesIn(names: Json | undefined): string[] {
+function readNames(names: Json | undefined): string[] {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { messagesNeeds } from '#shared/formats/messages/needs.ts';
 import type { MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
 
+/** The result of an edit: the messages after it, and what it has cleared. */
 export interface ContextEdit {
   messages: MessagesMessage[];
   /** The number of cleared turns or calls, under the name of its field in the answer. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
-import { expandSummary } from './after-summary.ts';
+import { expandSummary } from './expand-summary.ts';
 import { clearThinking } from './clear-thinking.ts';
 import { clearToolUses } from './clear-tool-uses.ts';
 import { estimateHistoryTokens, type ContextEdit } from './context-edit.ts';
@@ -27,7 +27,7 @@ export function editContext(request: MessagesRequest): EditedContext {
   for (const edit of edits) {
     const type = isJsonObject(edit) ? edit['type'] : undefined;
     const edited =
-      isJsonObject(edit) && typeof type === 'string' ? editOnce({ ...request, messages }, type, edit) : undefined;
+      isJsonObject(edit) && typeof type === 'string' ? applyEdit({ ...request, messages }, type, edit) : undefined;
     if (!edited) continue;
     const clearedTokens = estimateHistoryTokens(request, messages) - estimateHistoryTokens(request, edited.messages);
     applied.push({ type: type ?? '', ...edited.cleared, cleared_input_tokens: clearedTokens });
@@ -36,19 +36,19 @@ export function editContext(request: MessagesRequest): EditedContext {
   return { messages, applied };
 }
 
-/** Computes the applied edits of a request, which its answer reports. */
-export function recallEdits(body: JsonObject): JsonObject {
+/** Returns the edits that are applied to a request, for `Translation.recall`, because the answer reports them. */
+export function computeAppliedEdits(body: JsonObject): JsonObject {
   return { applied_edits: editContext(expandSummary(body as MessagesRequest)).applied };
 }
 
-/** Returns the fields in which an answer reports the edits; no fields if the request has none. */
+/** Returns the fields in which an answer reports the applied edits; no fields if the request has no edits. */
 export function editReportFields(recalled: JsonObject | undefined): JsonObject {
   const applied = recalled?.['applied_edits'];
   return applied === undefined ? {} : { context_management: { applied_edits: applied } };
 }
 
 /** Applies one edit. Returns undefined if the edit changes nothing. */
-function editOnce(request: MessagesRequest, type: string, edit: JsonObject): ContextEdit | undefined {
+function applyEdit(request: MessagesRequest, type: string, edit: JsonObject): ContextEdit | undefined {
   switch (type) {
     case 'clear_thinking_20251015':
       return clearThinking(request.messages, edit);

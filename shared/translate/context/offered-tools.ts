@@ -9,7 +9,7 @@ import type {
 } from '#shared/formats/messages/request.ts';
 
 /** Matches the types of tools with which Anthropic's platform searches among deferred tools. */
-const searchTool = /^tool_search_tool_/;
+const searchToolType = /^tool_search_tool_/;
 
 /**
  * Returns the tools to offer to an upstream of another format: those of the request, with the additions and removals of its system
@@ -19,11 +19,11 @@ const searchTool = /^tool_search_tool_/;
  */
 export function resolveOfferedTools({ tools, messages, tool_choice: choice }: MessagesRequest): MessagesTool[] {
   const allTools = tools ?? [];
-  const searches = allTools.some(isSearchTool);
-  const isDeferred = ({ defer_loading: deferred }: MessagesTool): boolean => deferred === true && !searches;
-  const named = allTools.some(isDeferred) ? referencesIn(messages) : new Set<string>();
-  if (choice?.type === 'tool') named.add(choice.name);
-  let offered = allTools.filter((tool) => !isSearchTool(tool) && (!isDeferred(tool) || named.has(tool.name)));
+  const hasSearchTool = allTools.some(isSearchTool);
+  const isDeferred = ({ defer_loading: deferred }: MessagesTool): boolean => deferred === true && !hasSearchTool;
+  const referredNames = allTools.some(isDeferred) ? referencesIn(messages) : new Set<string>();
+  if (choice?.type === 'tool') referredNames.add(choice.name);
+  let offered = allTools.filter((tool) => !isSearchTool(tool) && (!isDeferred(tool) || referredNames.has(tool.name)));
   for (const { role, content } of messages) {
     if (role !== 'system' || typeof content === 'string') continue;
     for (const block of content) if (isToolChange(block)) offered = applyToolChange(offered, allTools, block);
@@ -42,7 +42,7 @@ export function isToolChange(block: MessagesBlock): block is ToolChangeBlock {
 }
 
 function isSearchTool({ type }: MessagesTool): boolean {
-  return typeof type === 'string' && searchTool.test(type);
+  return typeof type === 'string' && searchToolType.test(type);
 }
 
 function applyToolChange(
@@ -54,8 +54,8 @@ function applyToolChange(
   const name = isJsonObject(definition) ? definition['name'] : (tool['name'] ?? tool['tool_name']);
   const others = offered.filter((each) => each.name !== name);
   if (type === 'tool_removal') return others;
-  const added = isJsonObject(definition) ? (definition as MessagesTool) : tools.find((each) => each.name === name);
-  return added ? [...others, added] : offered;
+  const addedTool = isJsonObject(definition) ? (definition as MessagesTool) : tools.find((each) => each.name === name);
+  return addedTool ? [...others, addedTool] : offered;
 }
 
 /** Returns the names of tools that results refer to, or that the model has called. */

@@ -12,11 +12,11 @@ export interface ArrangedTurns<Block> {
   question: Block[];
 }
 
-const opening: TextBlock = { type: 'text', text: '…' };
+const openingBlock: TextBlock = { type: 'text', text: '…' };
 
 /**
- * Arranges turns for CLIs. Joins consecutive turns of one role, and omits empty turns and thinking at the end of a turn. The last turn
- * becomes the question and must be the user's.
+ * Arranges turns as command-line agents accept them. Joins consecutive turns of one role, and omits empty turns and thinking at the end of
+ * a turn. The last turn must be the user's and becomes the question.
  * @param param the client's field with the turns, for errors
  * @throws RouterError `invalid_request` if there is no question, `unsupported_parameter` if the last turn is the assistant's
  */
@@ -47,7 +47,7 @@ export function arrangeTurns<Block extends MessagesBlock>(
       param,
     });
   // No CLI accepts a conversation that begins with the assistant.
-  if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [opening as Block] });
+  if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [openingBlock as Block] });
   return { history: arranged, question: last.blocks };
 }
 

@@ -8,7 +8,7 @@ export type TurnBlock = TextBlock | ImageBlock;
 
 /** A request to a command-line agent, independent of the client format. */
 export interface Conversation extends ArrangedTurns<TurnBlock> {
-  /** One of the announced models. */
+  /** One of the models that the worker announces. */
   model: string;
   /** All system text, joined; empty if there is none. */
   system: string;
@@ -24,8 +24,8 @@ export function joinTexts(blocks: readonly TurnBlock[]): string {
 }
 
 /**
- * Writes a conversation as one text, for CLIs that accept nothing else. If there is no history, the text is the question alone. The turns
- * are enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
+ * Writes a conversation as one text, for command-line agents that accept nothing else. If there is no history, the text is the question
+ * alone. The turns are enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
  */
 export function writeTranscript({ history, question }: Conversation): string {
   if (history.length === 0) return joinTexts(question);

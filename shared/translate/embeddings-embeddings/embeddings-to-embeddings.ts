@@ -6,12 +6,12 @@ import { neverStreamed } from '../never-streamed.ts';
 import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { embeddingsUpstream } from '../upstreams/embeddings/embeddings-upstream.ts';
-import { inputUsage } from '../upstreams/input-usage.ts';
+import { readInputUsage } from '../upstreams/read-input-usage.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { encodeVector } from './vector-encoding.ts';
+import { encodeVector } from './encode-vector.ts';
 
-/** What the translation of the answer needs of the request. */
-interface Recalled {
+/** The fields of the request that the translation of the answer needs. */
+interface RecalledFields {
   inputs: number;
   encoding: EncodingFormat;
   dimensions: number | null;
@@ -24,13 +24,13 @@ export const embeddingsToEmbeddings: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...recalledOf(body as EmbeddingsRequest) }),
+  recall: (body) => ({ ...toRecalledFields(body as EmbeddingsRequest) }),
   request: embeddingsToEmbeddingsRequest,
   reply: embeddingsToEmbeddingsReply,
   stream: neverStreamed,
 };
 
-function recalledOf({ input, encoding_format, dimensions, first_index }: EmbeddingsRequest): Recalled {
+function toRecalledFields({ input, encoding_format, dimensions, first_index }: EmbeddingsRequest): RecalledFields {
   return {
     inputs: listInputs(input).length,
     encoding: encoding_format ?? 'float',
@@ -45,8 +45,8 @@ function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: ModelTraits)
 }
 
 /**
- * Returns the client's answer: one vector per input, in order, in the requested encoding. `data` comes first, because
- * `divide-embeddings.ts` relies on this when it joins the answers to the parts of a request.
+ * Returns the client's answer: one vector per input, in order, in the requested encoding. `object`, `data` and
+ * `model` must come first, in this order, because `divide-embeddings.ts` relies on it when it joins the answers to the parts of a request.
  * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if the vectors do not have the requested dimensions
  */
 function embeddingsToEmbeddingsReply(
@@ -55,14 +55,14 @@ function embeddingsToEmbeddingsReply(
 ): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const { inputs, encoding, dimensions, firstIndex } = answerContext.recalled as unknown as Recalled;
-  const vectors = vectorsOf(body['data'], inputs);
+  const { inputs, encoding, dimensions, firstIndex } = answerContext.recalled as unknown as RecalledFields;
+  const vectors = readVectors(body['data'], inputs);
   const data = vectors.map((item, at) => {
     const { vector, dimensions: has } = encodeVector(item, encoding);
-    if (dimensions !== null && has !== dimensions) throw otherDimensions(has);
+    if (dimensions !== null && has !== dimensions) throw otherDimensionsError(has);
     return { object: 'embedding', index: firstIndex + at, embedding: vector };
   });
-  const usage = inputUsage(body['usage'], answerContext);
+  const usage = readInputUsage(body['usage'], answerContext);
   const counts = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens };
   return {
     body: { object: 'list', data, model: answerContext.model, usage: counts },
@@ -71,7 +71,7 @@ function embeddingsToEmbeddingsReply(
 }
 
 /** Returns the vectors in the order of their inputs, whatever the order of the answer. */
-function vectorsOf(data: Json | undefined, inputs: number): Json[] {
+function readVectors(data: Json | undefined, inputs: number): Json[] {
   const vectors: Json[] = [];
   for (const [position, item] of (Array.isArray(data) ? data : []).entries()) {
     if (!isJsonObject(item)) continue;
@@ -84,7 +84,7 @@ function vectorsOf(data: Json | undefined, inputs: number): Json[] {
 }
 
 /** Returns the error for vectors with other dimensions than requested, because some engines ignore the field `dimensions`. */
-function otherDimensions(dimensions: number): RouterError {
+function otherDimensionsError(dimensions: number): RouterError {
   return new RouterError(
     'unsupported_parameter',
     `Unsupported value for 'dimensions': the model that serves this request gives ${dimensions}.`,

@@ -4,10 +4,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('input', passed),
   rule('input[] of a long list', translated('input', 'divided among workers, and the answers joined in order')),
-  rule('dimensions', translated('dimensions', 'also passed; refused if the vectors have others')),
+  rule('dimensions', translated('dimensions', 'also passed; refused if the vectors have other dimensions')),
   rule(
     'encoding_format',
-    translated('encoding_format', 'also passed; whatever the upstream does, vectors have this encoding'),
+    translated('encoding_format', 'also passed; the router converts vectors in another encoding'),
   ),
   rule('user', passed),
   rule('first_index', translated('data[].index', 'the number of the first vector; not sent')),

@@ -5,8 +5,8 @@ import type { Ending, AnswerContext } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 
 /**
- * Returns the upstream's body as the client's answer, with the time of the answer if the body has none. The usage counts the pictures, and
- * the tokens that the upstream reports.
+ * Returns the upstream's body as the client's answer. Adds the time of the answer if the body has none. The usage has the number of
+ * pictures, and the tokens that the upstream reports.
  * @throws RouterError `upstream_failed` if the answer has no pictures
  */
 export function picturesReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
@@ -26,9 +26,9 @@ function isPicture(item: Json): boolean {
 /** Reads the reported usage. Image upstreams name their counts as the Responses format does. */
 function readUsage(reported: Json | undefined): Usage {
   const { input_tokens: input, output_tokens: output } = isJsonObject(reported) ? reported : {};
-  return { ...noUsage, promptTokens: count(input), completionTokens: count(output) };
+  return { ...noUsage, promptTokens: toCount(input), completionTokens: toCount(output) };
 }
 
-function count(value: Json | undefined): number {
+function toCount(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }

@@ -17,9 +17,9 @@ export function blockToParts(block: MessagesBlock, param: string, traits: ModelT
     case 'text':
       return [{ type: 'text', text: block.text }];
     case 'image':
-      return [{ type: 'image_url', image_url: { url: imageUrl(block, param) } }];
+      return [{ type: 'image_url', image_url: { url: toImageUrl(block, param) } }];
     case 'document':
-      return documentParts(block, param, traits);
+      return toDocumentParts(block, param, traits);
     case 'tool_reference':
       return [{ type: 'text', text: referenceText(block) }];
     default:
@@ -27,7 +27,7 @@ export function blockToParts(block: MessagesBlock, param: string, traits: ModelT
   }
 }
 
-function imageUrl({ source }: ImageBlock, param: string): string {
+function toImageUrl({ source }: ImageBlock, param: string): string {
   switch (source.type) {
     case 'base64':
       return `data:${source.media_type};base64,${source.data}`;
@@ -47,7 +47,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
 }
 
 /** Translates a document. A text document becomes text, after its title and context. */
-function documentParts(block: DocumentBlock, param: string, traits: ModelTraits): ChatPart[] {
+function toDocumentParts(block: DocumentBlock, param: string, traits: ModelTraits): ChatPart[] {
   const { source, title } = block;
   const heading = documentHeading(block);
   switch (source.type) {
@@ -62,7 +62,7 @@ function documentParts(block: DocumentBlock, param: string, traits: ModelTraits)
       if (traits.takesFiles === true && source.media_type === 'application/pdf') {
         const filename = title ?? 'document.pdf';
         const file = { filename, file_data: `data:application/pdf;base64,${source.data}` };
-        return [...contextPart(block), { type: 'file', file }];
+        return [...toContextParts(block), { type: 'file', file }];
       }
       throw unsupportedInMessages(`${param}.source`, `documents of type '${source.media_type}'`, 'document_block');
     default:
@@ -78,6 +78,6 @@ function documentParts(block: DocumentBlock, param: string, traits: ModelTraits)
  * Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. The document's title
  * becomes the name of the file.
  */
-function contextPart({ context }: DocumentBlock): ChatPart[] {
+function toContextParts({ context }: DocumentBlock): ChatPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'text', text: context }] : [];
 }

@@ -8,7 +8,7 @@ export const requestRules: readonly FieldRule[] = [
     'messages[] system',
     translated(
       'messages[].content',
-      'part of the first system message, because many chat templates refuse a later one',
+      'part of the first system message, because many chat templates refuse a later system message',
     ),
   ),
   rule('messages[] user', translated('messages[].content')),
@@ -33,7 +33,7 @@ export const requestRules: readonly FieldRule[] = [
     'messages[].content[] tool_result, image',
     translated(
       'messages[].content[].image_url.url',
-      'in the user message after the results; the result says which it is',
+      'in the user message after the results; the result says which image of that message it is',
     ),
   ),
   rule('messages[].content[].is_error', translated('messages[].content', 'with the prefix `Error: `')),
@@ -46,7 +46,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[] thinking', translated('messages[].reasoning_content', 'without its signature')),
   rule('messages[].content[] thinking, signed here', translated('messages[].reasoning_content')),
   rule('messages[].content[] thinking, of a Responses worker', translated('messages[].reasoning_content')),
-  rule('messages[].content[] redacted_thinking', ignored('only the upstream that made it can read it')),
+  rule('messages[].content[] redacted_thinking', ignored('only the upstream that wrote the block can read it')),
   rule(
     'messages[].content[] redacted_thinking, made here',
     translated(
@@ -58,7 +58,7 @@ export const requestRules: readonly FieldRule[] = [
     'messages[].content[] web search or fetch',
     translated(
       'messages[].tool_call_id',
-      'a call and its result; of results of another upstream, titles and addresses',
+      'a call and its result; from results of another upstream, only titles and addresses',
     ),
   ),
   rule(
@@ -84,7 +84,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[]', translated('tools[].function.parameters', 'without `$schema`')),
   rule('tools[].strict', translated('tools[].function.strict')),
   rule('tools[].strict of bash, text_editor, memory, computer', ignored('their schemas have optional fields')),
-  rule('tools[].max_characters', ignored('the client cuts what it shows')),
+  rule('tools[].max_characters', ignored('the client shortens what it shows')),
   rule(
     'tools[] bash, text editor, memory, computer',
     translated('tools[].function.parameters', 'a function with a schema of what the tool takes'),
@@ -104,7 +104,10 @@ export const requestRules: readonly FieldRule[] = [
     'tools[].defer_loading',
     translated('tools[].function.name', 'the tool is offered once the conversation refers to it'),
   ),
-  rule('tools[] tool_search_tool', translated('tools[].function.name', 'not offered; all deferred tools are')),
+  rule(
+    'tools[] tool_search_tool',
+    translated('tools[].function.name', 'this tool is not offered, but all deferred tools are'),
+  ),
   rule('tools[].eager_input_streaming', ignored('specific to the messages format; the tool is offered')),
   rule('tools[].input_examples', ignored('specific to the messages format; the tool is offered')),
   rule('tools[].allowed_callers', ignored('specific to the messages format; the tool is offered')),
@@ -114,7 +117,7 @@ export const requestRules: readonly FieldRule[] = [
     'thinking',
     translated(
       'reasoning_effort',
-      '`disabled` and `between_tools` become `none`; `enabled` becomes `low` up to 2048 tokens, `medium` up to 8192, `high` above; others become the effort, `high` by default; without it, engines that can be asked for no thinking are',
+      '`disabled` and `between_tools` become `none`; `enabled` becomes `low` up to 2048 tokens, `medium` up to 8192, `high` above; others become the effort, `high` by default; without `thinking`, engines that can turn thinking off are asked to',
     ),
   ),
   rule('output_config.effort', translated('reasoning_effort', 'if `thinking` is adaptive or absent')),
@@ -124,11 +127,14 @@ export const requestRules: readonly FieldRule[] = [
   rule('metadata.user_id', translated('user', 'as a SHA-256 hash')),
   rule(
     'context_management.edits[] clear_thinking',
-    translated('messages[].reasoning_content', 'the router clears it, and reports it in the answer'),
+    translated('messages[].reasoning_content', 'the router clears the thinking, and reports that in the answer'),
   ),
   rule(
     'context_management.edits[] clear_tool_uses',
-    translated('messages[].content', 'the router clears them, and reports it in the answer; tokens are estimated'),
+    translated(
+      'messages[].content',
+      'the router clears the results, and reports that in the answer; tokens are estimated',
+    ),
   ),
   rule('context_management.edits[] of other types', ignored('the model gets the whole history that the client sends')),
   rule('cache_control', ignored("specific to Anthropic's platform")),
@@ -150,7 +156,7 @@ export const requestRules: readonly FieldRule[] = [
 ];
 
 const carried =
-  'in the signature of the thinking before it, else in a redacted block; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
+  'in the signature of the thinking block before it, else in a redacted block; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
 
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
@@ -162,14 +168,14 @@ export const answerRules: readonly FieldRule[] = [
     'choices[].message.reasoning_content',
     translated(
       'content[].thinking',
-      'if the request asks for thinking; with a signature that marks it as unsigned, or that carries the text where `display` is `omitted`',
+      'if the request asks for thinking; with a signature that marks the block as unsigned, or that contains the text if `display` is `omitted`',
     ),
   ),
   rule('choices[].message.reasoning', translated('content[].thinking')),
   rule('choices[].message.refusal', translated('content[].text')),
   rule(
     'choices[].message.tool_calls',
-    translated('content[].input', 'as an object; text that is not one becomes `{"_raw": …}`'),
+    translated('content[].input', 'as an object; text that is not a JSON object becomes `{"_raw": …}`'),
   ),
   rule('choices[].message.extra_content', translated('content[].data', carried)),
   rule('choices[].message.reasoning_details', translated('content[].data', carried)),

@@ -14,16 +14,16 @@ export type TextKind = 'text' | 'thinking' | 'redacted';
 
 export class MessagesBlockWriter implements BlockWriter<TextKind> {
   readonly #signatures = new WeakMap<Block<TextKind>, string>();
-  readonly #omitted = new WeakMap<Block<TextKind>, string>();
-  readonly #returned = new WeakMap<Block<TextKind>, ReturnedReasoning>();
+  readonly #omittedTexts = new WeakMap<Block<TextKind>, string>();
+  readonly #returnedReasoning = new WeakMap<Block<TextKind>, ReturnedReasoning>();
   readonly #answerContext: Pick<AnswerContext, 'origin' | 'model'>;
-  readonly #omits: boolean;
+  readonly #omitsThinking: boolean;
   #index = 0;
 
-  /** @param omits whether thinking blocks have no text, because their signatures carry it */
+  /** @param omitsThinking whether thinking blocks are written without their text, which their signatures then carry */
   constructor(answerContext: Pick<AnswerContext, 'origin' | 'model'>, omits: boolean) {
     this.#answerContext = answerContext;
-    this.#omits = omits;
+    this.#omitsThinking = omits;
   }
 
   /** Sets the signature of a thinking block, in place of the router's default signature. */
@@ -33,44 +33,44 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
 
   /** Attaches to a thinking block or a redacted block the reasoning that the upstream wants back. */
   attachReturned(block: Block<TextKind>, returned: ReturnedReasoning): void {
-    this.#returned.set(block, returned);
+    this.#returnedReasoning.set(block, returned);
   }
 
   isSigned(block: Block<TextKind>): boolean {
-    return this.#signatures.has(block) || this.#returned.has(block);
+    return this.#signatures.has(block) || this.#returnedReasoning.has(block);
   }
 
   begin(block: Block<TextKind>): string {
-    const content = block.kind === 'redacted' ? this.#redacted(block) : beginning(block);
+    const content = block.kind === 'redacted' ? this.#writeRedactedBlock(block) : createBeginning(block);
     return this.#event('content_block_start', { content_block: content });
   }
 
-  piece(block: Block<TextKind>, text: string): string {
+  addText(block: Block<TextKind>, text: string): string {
     const { kind } = block;
-    if (this.#omits && kind === 'thinking') {
-      this.#omitted.set(block, (this.#omitted.get(block) ?? '') + text);
+    if (this.#omitsThinking && kind === 'thinking') {
+      this.#omittedTexts.set(block, (this.#omittedTexts.get(block) ?? '') + text);
       return '';
     }
-    return this.#event('content_block_delta', { delta: deltaOf(kind, text) });
+    return this.#event('content_block_delta', { delta: createDelta(kind, text) });
   }
 
   close(block: Block<TextKind>): string {
-    const delta = { type: 'signature_delta', signature: this.#signatures.get(block) ?? this.#ownSignature(block) };
+    const delta = { type: 'signature_delta', signature: this.#signatures.get(block) ?? this.#writeOwnSignature(block) };
     const signature = block.kind === 'thinking' ? this.#event('content_block_delta', { delta }) : '';
     const stop = this.#event('content_block_stop', {});
     this.#index++;
     return signature + stop;
   }
 
-  #ownSignature(block: Block<TextKind>): string {
-    const omitted = this.#omits ? (this.#omitted.get(block) ?? '') : undefined;
-    const returned = this.#returned.get(block);
+  #writeOwnSignature(block: Block<TextKind>): string {
+    const omitted = this.#omitsThinking ? (this.#omittedTexts.get(block) ?? '') : undefined;
+    const returned = this.#returnedReasoning.get(block);
     if (returned) return writeReturnedSignature(returned, this.#answerContext, omitted);
     return omitted === undefined ? syntheticSignature : writeTextSignature(omitted);
   }
 
-  #redacted(block: Block<TextKind>): JsonObject {
-    return redactedBlock(this.#returned.get(block) ?? {}, this.#answerContext);
+  #writeRedactedBlock(block: Block<TextKind>): JsonObject {
+    return createRedactedBlock(this.#returnedReasoning.get(block) ?? {}, this.#answerContext);
   }
 
   #event(type: string, fields: JsonObject): string {
@@ -78,15 +78,15 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   }
 }
 
-/** Returns the block that carries reasoning which the upstream wants back, for an answer without visible thinking. */
-export function redactedBlock(
+/** Creates the block that carries reasoning which the upstream wants back, for an answer without visible thinking. */
+export function createRedactedBlock(
   returned: ReturnedReasoning,
   answerContext: Pick<AnswerContext, 'origin' | 'model'>,
 ): JsonObject {
   return { type: 'redacted_thinking', data: writeReturnedSignature(returned, answerContext, undefined) };
 }
 
-function beginning({ kind, call }: Block<TextKind>): JsonObject {
+function createBeginning({ kind, call }: Block<TextKind>): JsonObject {
   switch (kind) {
     case 'text':
       return textBlock('');
@@ -97,7 +97,7 @@ function beginning({ kind, call }: Block<TextKind>): JsonObject {
   }
 }
 
-function deltaOf(kind: TextKind | 'call', text: string): JsonObject {
+function createDelta(kind: TextKind | 'call', text: string): JsonObject {
   switch (kind) {
     case 'text':
       return { type: 'text_delta', text };

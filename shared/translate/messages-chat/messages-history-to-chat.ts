@@ -13,7 +13,7 @@ import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { withReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
+import { addReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { readTextSignature } from '../vocabulary/shown-thinking.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
@@ -23,9 +23,9 @@ const billingHeader = 'x-anthropic-billing-header:';
 
 /**
  * Translates a `messages` history to the chat format. All system text is joined in a first system message, because many chat templates
- * refuse a later one. In a user turn, each tool result becomes a separate message before the other content. Images in results move to the
- * user message after them, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of web search and web
- * fetch become tool calls with their results.
+ * refuse a later system message. In a user turn, each tool result becomes a separate message before the other content. Images in results
+ * move to the user message after the results, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of
+ * web search and web fetch become tool calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(
@@ -33,11 +33,11 @@ export function messagesHistoryToChat(
   messages: readonly MessagesMessage[],
   traits: ModelTraits,
 ): ChatMessage[] {
-  const systemTexts = textsOf(system ?? '', 'system').filter((text) => !text.startsWith(billingHeader));
+  const systemTexts = readSystemTexts(system ?? '', 'system').filter((text) => !text.startsWith(billingHeader));
   const history: ChatMessage[] = [];
   for (const [at, { role, content }] of messages.entries()) {
     const param = `messages.${at}.content`;
-    if (role === 'system') systemTexts.push(...textsOf(content, param));
+    if (role === 'system') systemTexts.push(...readSystemTexts(content, param));
     else if (role === 'assistant') history.push(...assistantMessages(content, param, traits));
     else history.push(...userMessages(content, param, traits));
   }
@@ -45,7 +45,7 @@ export function messagesHistoryToChat(
   return text === '' ? history : [{ role: 'system', content: text }, ...history];
 }
 
-function textsOf(content: string | readonly MessagesBlock[], param: string): string[] {
+function readSystemTexts(content: string | readonly MessagesBlock[], param: string): string[] {
   if (typeof content === 'string') return [content];
   return content.flatMap((block, at) => {
     if (block.type === 'text') return [block.text];
@@ -60,20 +60,26 @@ function userMessages(content: string | MessagesBlock[], param: string, traits: 
   const parts: ChatPart[] = [];
   for (const [at, block] of content.entries()) {
     if (block.type === 'tool_result') {
-      const { text, images } = resultOf(block, `${param}.${at}.content`, traits);
+      const { text, images } = translateResult(block, `${param}.${at}.content`, traits);
       const before = parts.filter(({ type }) => type !== 'text').length;
-      const content = [text, ...placesOf(images, before)].filter((each) => each !== '').join('\n\n');
+      const content = [text, ...describePlaces(images, before)].filter((each) => each !== '').join('\n\n');
       results.push({ role: 'tool', tool_call_id: block.tool_use_id, content });
       parts.push(...images);
     } else {
       parts.push(...blockToParts(block, `${param}.${at}`, traits));
     }
   }
-  return parts.length > 0 || results.length === 0 ? [...results, { role: 'user', content: simplest(parts) }] : results;
+  return parts.length > 0 || results.length === 0
+    ? [...results, { role: 'user', content: simplifyParts(parts) }]
+    : results;
 }
 
-/** Translates a tool result. Its message has one text, because some engines read every part as a separate message. */
-function resultOf(block: ToolResultBlock, param: string, traits: ModelTraits): { text: string; images: ChatPart[] } {
+/** Translates a tool result. All its text is joined, because some engines read every part of a message as a separate message. */
+function translateResult(
+  block: ToolResultBlock,
+  param: string,
+  traits: ModelTraits,
+): { text: string; images: ChatPart[] } {
   const { content, is_error: isError } = block;
   const blocks: MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
   const parts = blocks.flatMap((inner, at) => blockToParts(inner, `${param}.${at}`, traits));
@@ -82,10 +88,10 @@ function resultOf(block: ToolResultBlock, param: string, traits: ModelTraits): {
 }
 
 /**
- * Names the images and files of a result by their number in the next message.
- * @param before number of images and files that precede them there
+ * Returns a text for each image and file of a result that says which one of the next message it is.
+ * @param before how many images and files of other results precede them in the next message
  */
-function placesOf(media: readonly ChatPart[], before: number): string[] {
+function describePlaces(media: readonly ChatPart[], before: number): string[] {
   return media.map(
     ({ type }, at) => `[${type === 'file' ? 'File' : 'Image'}: number ${before + at + 1} in the next message]`,
   );
@@ -107,30 +113,30 @@ const emptyDraft = (): Draft => ({ parts: [], calls: [], thoughts: [], returned:
  */
 function assistantMessages(content: string | MessagesBlock[], param: string, traits: ModelTraits): ChatMessage[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
-  const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
+  const answeredIds = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const messages: ChatMessage[] = [];
   let draft = emptyDraft();
   for (const [at, block] of content.entries()) {
     if (isHostedResult(block)) {
-      if (!isEmpty(draft)) messages.push(written(draft));
+      if (!isEmpty(draft)) messages.push(toMessage(draft));
       draft = emptyDraft();
       messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: hostedResultText(block) });
     } else if (block.type === 'server_tool_use' && isHostedName(block.name)) {
       // A call that was cut off has no result, and engines refuse such a call.
-      if (answered.has(block.id)) draft.calls.push(callOf(block));
-    } else add(block, draft, `${param}.${at}`, traits);
+      if (answeredIds.has(block.id)) draft.calls.push(toCall(block));
+    } else addBlock(block, draft, `${param}.${at}`, traits);
   }
-  return isEmpty(draft) && messages.length > 0 ? messages : [...messages, written(draft)];
+  return isEmpty(draft) && messages.length > 0 ? messages : [...messages, toMessage(draft)];
 }
 
-function add(block: MessagesBlock, draft: Draft, param: string, traits: ModelTraits): void {
+function addBlock(block: MessagesBlock, draft: Draft, param: string, traits: ModelTraits): void {
   const { parts, calls, thoughts, returned } = draft;
   switch (block.type) {
     case 'text':
       parts.push({ type: 'text', text: block.text });
       break;
     case 'tool_use':
-      calls.push(callOf(block));
+      calls.push(toCall(block));
       break;
     case 'thinking': {
       const carried = readReturnedSignature(block.signature, traits);
@@ -149,7 +155,7 @@ function add(block: MessagesBlock, draft: Draft, param: string, traits: ModelTra
   }
 }
 
-function callOf({ id, name, input }: ToolUseBlock | ServerToolUseBlock): ChatToolCall {
+function toCall({ id, name, input }: ToolUseBlock | ServerToolUseBlock): ChatToolCall {
   return { id, type: 'function', function: { name, arguments: toolArguments(input) } };
 }
 
@@ -157,18 +163,18 @@ function isEmpty({ parts, calls, thoughts }: Draft): boolean {
   return parts.length === 0 && calls.length === 0 && thoughts.length === 0;
 }
 
-function written({ parts, calls, thoughts, returned }: Draft): ChatMessage {
+function toMessage({ parts, calls, thoughts, returned }: Draft): ChatMessage {
   const reasoning = thoughts.filter((thought) => thought !== '').join('\n\n');
   const message: ChatMessage = {
     role: 'assistant',
-    content: parts.length === 0 && calls.length > 0 ? null : simplest(parts),
+    content: parts.length === 0 && calls.length > 0 ? null : simplifyParts(parts),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
-  return withReturned(message, returned);
+  return addReturnedReasoning(message, returned);
 }
 
-function simplest(parts: ChatPart[]): ChatContent {
+function simplifyParts(parts: ChatPart[]): ChatContent {
   const [first] = parts;
   if (first === undefined) return '';
   return parts.length === 1 && first.type === 'text' ? first.text : parts;

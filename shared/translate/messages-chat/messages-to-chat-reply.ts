@@ -5,9 +5,9 @@ import {
   readReasoningText,
   reasoningSignatureField,
   unifyReasoning,
-  writtenText,
+  joinWrittenText,
 } from '../upstreams/chat/reasoning.ts';
-import { ToolCallAssembler, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { ToolCallAssembler, type ToolCallPiece, computeCallIdPrefix } from '../upstreams/chat/tool-call-assembler.ts';
 import { ReasoningCollector, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
@@ -16,11 +16,11 @@ import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages
 import type { Ending, AnswerContext } from '../translation.ts';
 import { editReportFields } from '../context/edit-context.ts';
 import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
-import { writeTextSignature, type ShownThinking, shownThinking } from '../vocabulary/shown-thinking.ts';
-import { readStopSequence, stopReasonFor } from '../vocabulary/stop-reason.ts';
+import { writeTextSignature, type ShownThinking, readRecalledThinking } from '../vocabulary/shown-thinking.ts';
+import { readStopSequence, toStopReason } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
-import { redactedBlock } from './messages-block-writer.ts';
+import { createRedactedBlock } from './messages-block-writer.ts';
 
 /**
  * Translates a chat upstream's answer for a `messages` client: thinking, then text, then tool calls.
@@ -38,20 +38,20 @@ export function messagesToChatReply(
   }
   const { message } = choice;
   unifyReasoning(message);
-  const pieces = toolCalls(message, answerContext);
-  const calls = pieces.map(toolUse);
-  const shown = shownThinking(answerContext.recalled);
+  const pieces = assignToolCalls(message, answerContext);
+  const calls = pieces.map(toToolUse);
+  const shown = readRecalledThinking(answerContext.recalled);
   const returned = collectReturned(message, pieces, answerContext);
-  const thinking = thinkingBlocks(message, shown, returned, answerContext);
+  const thinking = toThinkingBlocks(message, shown, returned, answerContext);
   const isCarried = returned === undefined || thinking.length > 0 || (shown === 'none' && calls.length === 0);
-  const redacted = isCarried ? [] : [redactedBlock(returned, answerContext)];
-  const content = [...thinking, ...textBlocks(message), ...redacted, ...calls];
+  const redacted = isCarried ? [] : [createRedactedBlock(returned, answerContext)];
+  const content = [...thinking, ...toTextBlocks(message), ...redacted, ...calls];
   const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
   const stopSequence = readStopSequence(choice);
-  const stopReason = stopReasonFor(finishReason, stopSequence);
+  const stopReason = toStopReason(finishReason, stopSequence);
   const usage = fillUsage(readChatUsage(body['usage']), {
     prompt: answerContext.promptTokens,
-    completion: () => estimateTokens(writtenText(message, pieces)),
+    completion: () => estimateTokens(joinWrittenText(message, pieces)),
   });
   return {
     body: {
@@ -83,7 +83,7 @@ function collectReturned(
   return collector.take();
 }
 
-function thinkingBlocks(
+function toThinkingBlocks(
   message: JsonObject,
   shown: ShownThinking,
   returned: ReturnedReasoning | undefined,
@@ -101,18 +101,18 @@ function thinkingBlocks(
   return [{ type: 'thinking', thinking, signature: signature ?? syntheticSignature }];
 }
 
-/** A refusal is text of the model, so it becomes a text block. */
-function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
+/** Returns the text blocks. A refusal is text of the model, so it becomes a text block, too. */
+function toTextBlocks({ content, refusal }: JsonObject): JsonObject[] {
   return [content, refusal].flatMap((text) => (typeof text === 'string' && text !== '' ? [textBlock(text)] : []));
 }
 
-function toolCalls(message: JsonObject, answerContext: AnswerContext): ToolCallPiece[] {
+function assignToolCalls(message: JsonObject, answerContext: AnswerContext): ToolCallPiece[] {
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return [];
-  const order = new ToolCallAssembler(toolCallPrefix(answerContext.id));
-  return calls.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
+  const callAssembler = new ToolCallAssembler(computeCallIdPrefix(answerContext.id));
+  return calls.map((call, index) => callAssembler.assign(isJsonObject(call) ? { ...call, index } : call));
 }
 
-function toolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
+function toToolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
   return toolUseBlock(messagesToolId(id), name ?? '', toolInput(text));
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { expandSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
@@ -19,10 +19,10 @@ const fields = ruledFields(requestRules);
  */
 export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandSummary(body as MessagesRequest);
-  refuse(request);
+  refuseFields(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens, stop_sequences: stop } = request;
-  const effort = effortOf(request, traits);
+  const effort = readEffort(request, traits);
   const user = request.metadata?.user_id;
   return {
     ...furtherFields(request),
@@ -36,13 +36,13 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
     ...optionalField(request, 'top_k'),
     ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
-    ...responseFormat(request),
+    ...toResponseFormat(request),
     ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
     ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
   };
 }
 
-function refuse(request: MessagesRequest): void {
+function refuseFields(request: MessagesRequest): void {
   // Engines generate at least one token.
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of fields.refused) {
@@ -53,16 +53,17 @@ function refuse(request: MessagesRequest): void {
 }
 
 /**
- * Returns the thinking effort. Unless the client asks for thinking, an engine that can turn it off gets `none`, because clients read the
- * first text as the answer.
+ * Returns the thinking effort. If the client does not ask for thinking, an engine that can turn thinking off gets `none`, because such a
+ * client reads the first text as the answer.
  */
-function effortOf({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
+function readEffort({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
   const effort = effortForThinking(thinking, config?.effort);
   return effort ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
 /**
- * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown ones.
+ * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown
+ * fields.
  */
 function furtherFields(request: MessagesRequest): JsonObject {
   return withoutRuledFields(request, fields);
@@ -73,7 +74,7 @@ function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p' 
   return value === undefined || value === null ? {} : { [field]: value };
 }
 
-function responseFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
+function toResponseFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
   const format = config?.format ?? older;
   if (format?.['type'] !== 'json_schema') return {};
   const schema = format['schema'] ?? { type: 'object' };

@@ -1,13 +1,13 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
-import { recallEdits } from '../context/edit-context.ts';
-import { recallThinking } from '../vocabulary/shown-thinking.ts';
+import { computeAppliedEdits } from '../context/edit-context.ts';
+import { readRequestedThinking } from '../vocabulary/shown-thinking.ts';
 import type { Translation } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { messagesToChatReply } from './messages-to-chat-reply.ts';
 import { messagesToChatRequest } from './messages-to-chat-request.ts';
 import { MessagesToChatStream } from './messages-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { imageSourcePath } from './image-source-path.ts';
 
 export const messagesToChat: Translation = {
   client: messagesFormat,
@@ -15,9 +15,29 @@ export const messagesToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...recallEdits(body), ...recallThinking(body) }),
+  recall: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
   request: messagesToChatRequest,
   reply: messagesToChatReply,
   stream: (answerContext) => new MessagesToChatStream(answerContext),
-  pathOfAddress: imageSourcePath,
+  pathOfAddress: findImagePath,
 };
+
+/**
+ * Returns the JSON path of the first image with this URL in a `messages` request, such as `messages.0.content.1.source.url`; undefined if
+ * there is no such image.
+ */
+function findImagePath({ messages }: JsonObject, address: string): string | undefined {
+  return findPathIn(messages, 'messages', address);
+}
+
+function findPathIn(items: Json | undefined, path: string, address: string): string | undefined {
+  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+    if (!isJsonObject(item)) continue;
+    const { type, source, content } = item;
+    const here = `${path}.${at}`;
+    if (type === 'image' && isJsonObject(source) && source['url'] === address) return `${here}.source.url`;
+    const inside = findPathIn(content, `${here}.content`, address);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}

@@ -4,7 +4,7 @@ import { describedTool } from '#shared/formats/messages/client-tools.ts';
 import type { MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { resolveOfferedTools } from '../context/offered-tools.ts';
-import { chatToolChoice } from '../vocabulary/tool-choice.ts';
+import { toChatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
  * Translates the offered tools and the tool choice of a `messages` request to the chat format. Omits fields for caching.
@@ -16,7 +16,7 @@ export function messagesToolsToChat(request: MessagesRequest): JsonObject {
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => translateTool(tool, request.tools?.indexOf(tool) ?? 0)),
-    ...(choice !== undefined && choice !== null && { tool_choice: chatToolChoice(choice) }),
+    ...(choice !== undefined && choice !== null && { tool_choice: toChatToolChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };
 }

@@ -4,10 +4,10 @@ import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/re
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
-import { expandSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/expand-summary.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
-import { systemTexts } from '../conversation/system-texts.ts';
+import { readSystemTexts } from '../conversation/read-system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /**
@@ -32,12 +32,12 @@ export function readMessagesConversation(
 ): Conversation {
   const request = expandSummary(original);
   refuseFields(request);
-  const system = systemTexts(request.system ?? '');
+  const system = readSystemTexts(request.system ?? '');
   const turns: Turn<TurnBlock>[] = [];
   for (const [at, { role, content }] of request.messages.entries()) {
     const param = `messages.${at}.content`;
-    if (role === 'system') system.push(...systemTexts(content));
-    else turns.push({ role, blocks: blocksOf(content, param, takesImages && role === 'user') });
+    if (role === 'system') system.push(...readSystemTexts(content));
+    else turns.push({ role, blocks: toTurnBlocks(content, param, takesImages && role === 'user') });
   }
   const { thinking, output_config: output, max_tokens: maxTokens, stop_sequences: stop } = request;
   return {
@@ -50,7 +50,7 @@ export function readMessagesConversation(
   };
 }
 
-function blocksOf(content: string | MessagesBlock[], param: string, takesImages: boolean): TurnBlock[] {
+function toTurnBlocks(content: string | MessagesBlock[], param: string, takesImages: boolean): TurnBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.flatMap((block, at): TurnBlock[] => {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
@@ -58,11 +58,11 @@ function blocksOf(content: string | MessagesBlock[], param: string, takesImages:
     const hosted = hostedBlockText(block);
     if (hosted !== undefined) return [{ type: 'text', text: hosted }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
-    throw refusal(block.type, `${param}.${at}.type`);
+    throw unsupportedBlockError(block.type, `${param}.${at}.type`);
   });
 }
 
-function refusal(type: string, param: string): RouterError {
+function unsupportedBlockError(type: string, param: string): RouterError {
   switch (type) {
     case 'image':
       return unsupportedInMessages(param, 'images', 'image_block');

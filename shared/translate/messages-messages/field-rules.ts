@@ -29,7 +29,10 @@ export const requestRules: readonly FieldRule[] = [
     ignored('the upstream refuses signatures other than its own'),
   ),
   rule('messages[].content[] redacted_thinking', passed),
-  rule('messages[].content[] redacted_thinking, made here', ignored('only the upstream that it came from can read it')),
+  rule(
+    'messages[].content[] redacted_thinking, made here',
+    ignored('only the upstream that the block came from can read it'),
+  ),
   rule('messages[].content[] web search or fetch', passed),
   rule(
     'messages[].content[] web search or fetch, run here',
@@ -101,10 +104,10 @@ export const answerRules: readonly FieldRule[] = [
     'content[].signature',
     translated(
       'content[].signature',
-      'with a mark of the upstream, which the router takes off again for it; none of Anthropic',
+      'with a mark of the upstream, which the router removes in requests to that upstream; without a mark from Anthropic',
     ),
   ),
-  rule('content[] redacted_thinking', translated('content[].data', 'with a mark, as signatures')),
+  rule('content[] redacted_thinking', translated('content[].data', 'with a mark, like signatures')),
   rule('content[] tool_use', passed),
   rule('content[] server_tool_use, of a search', passed),
   rule('content[] of other types', passed),

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { toFinishReason } from '../vocabulary/stop-reason.ts';
 import { withMark } from './signature-marks.ts';
 
 /**
@@ -30,6 +30,6 @@ export function messagesToMessagesReply(
       id: answerContext.id,
       model: answerContext.model,
     },
-    ending: { usage: readMessagesUsage(usage), finishReason: finishReasonFor(stopReason, hasToolCalls) },
+    ending: { usage: readMessagesUsage(usage), finishReason: toFinishReason(stopReason, hasToolCalls) },
   };
 }

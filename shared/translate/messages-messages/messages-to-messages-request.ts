@@ -7,8 +7,8 @@ import { withoutMark } from './signature-marks.ts';
 
 /**
  * Returns the upstream's request for the request of a client, both in the `messages` format. Changes only the model's name, and content of
- * earlier answers that such an upstream refuses. Thinking that the router or another upstream has signed is left out, and so are the
- * router's citations. Hosted calls that the router has run become text.
+ * earlier answers that the upstream would refuse: thinking that the router or another upstream has signed and citations by the router are
+ * left out, and hosted calls that the router has run become text.
  */
 export function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const { messages } = body as MessagesRequest;
@@ -20,14 +20,16 @@ export function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits)
 }
 
 function hasForeignBlocks({ content }: MessagesMessage, { origin }: ModelTraits): boolean {
-  return typeof content !== 'string' && content.some((block) => withoutMark(block, origin) !== block || isOwn(block));
+  return (
+    typeof content !== 'string' && content.some((block) => withoutMark(block, origin) !== block || hasOwnContent(block))
+  );
 }
 
-function isOwn(block: MessagesBlock): boolean {
-  return isOwnHostedBlock(block) || ownCitationsIn(block).length > 0;
+function hasOwnContent(block: MessagesBlock): boolean {
+  return isOwnHostedBlock(block) || findOwnCitations(block).length > 0;
 }
 
-function ownCitationsIn(block: MessagesBlock): Json[] {
+function findOwnCitations(block: MessagesBlock): Json[] {
   const { citations } = block as JsonObject;
   return Array.isArray(citations) ? citations.filter(isOwnCitation) : [];
 }
@@ -36,15 +38,15 @@ function ownCitationsIn(block: MessagesBlock): Json[] {
 function withoutForeignBlocks(message: MessagesMessage, { origin }: ModelTraits): MessagesMessage[] {
   const content = (message.content as MessagesBlock[]).flatMap((block) => {
     const kept = withoutMark(block, origin);
-    return kept ? [withText(kept)] : [];
+    return kept ? [replaceOwnContent(kept)] : [];
   });
   return content.length === 0 ? [] : [{ ...message, content }];
 }
 
-function withText(block: MessagesBlock): MessagesBlock {
+function replaceOwnContent(block: MessagesBlock): MessagesBlock {
   const text = isOwnHostedBlock(block) ? hostedBlockText(block) : undefined;
   if (text !== undefined) return { type: 'text', text };
-  if (ownCitationsIn(block).length === 0) return block;
+  if (findOwnCitations(block).length === 0) return block;
   const { citations, ...rest } = block as JsonObject;
   const others = (citations as Json[]).filter((each) => !isOwnCitation(each));
   return { ...rest, ...(others.length > 0 && { citations: others }) } as MessagesBlock;

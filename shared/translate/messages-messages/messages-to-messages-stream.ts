@@ -5,7 +5,7 @@ import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
-import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { toFinishReason } from '../vocabulary/stop-reason.ts';
 import { withMarkInText } from './signature-marks.ts';
 
 /**
@@ -15,11 +15,11 @@ import { withMarkInText } from './signature-marks.ts';
  */
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
-  #started = false;
+  #hasStarted = false;
   #hasContent = false;
-  #complete = false;
+  #isComplete = false;
   #hasToolCalls = false;
-  /** Whether the block's signature has its mark already. */
+  /** Whether the signature of the current block has its mark already. */
   #isMarked = false;
   #stopReason: Json | undefined;
   #usage: JsonObject = {};
@@ -37,61 +37,61 @@ export class MessagesToMessagesStream implements StreamTranslation {
     const { type } = event;
     switch (type) {
       case 'message_start':
-        return this.#start(event);
+        return this.#begin(event);
       case 'content_block_start':
         this.#hasToolCalls ||= isJsonObject(event['content_block']) && event['content_block']['type'] === 'tool_use';
         this.#hasContent ||= !isEmptyText(event['content_block']);
         this.#isMarked = false;
-        return this.#signed(type, event['content_block'], data);
+        return this.#writeMarked(type, event['content_block'], data);
       case 'content_block_delta':
         this.#hasContent ||= !isEmptyText(event['delta']);
-        return this.#signed(type, event['delta'], data);
+        return this.#writeMarked(type, event['delta'], data);
       case 'message_delta':
         this.#usage = overlayUsage(this.#usage, event['usage']);
         if (isJsonObject(event['delta'])) this.#stopReason = event['delta']['stop_reason'] ?? this.#stopReason;
         break;
       case 'message_stop':
-        this.#complete = true;
+        this.#isComplete = true;
         break;
       case 'error':
         throw upstreamErrorFromMessagesEvent(event);
       default:
         if (typeof type !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
     }
-    return written(type, data);
+    return writeEvent(type, data);
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#started || (!this.#complete && this.#stopReason === undefined)) {
+    if (!this.#hasStarted || (!this.#isComplete && this.#stopReason === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const finishReason = finishReasonFor(this.#stopReason, this.#hasToolCalls);
-    const text = this.#complete ? '' : namedEvent('message_stop', '{"type":"message_stop"}');
+    const finishReason = toFinishReason(this.#stopReason, this.#hasToolCalls);
+    const text = this.#isComplete ? '' : namedEvent('message_stop', '{"type":"message_stop"}');
     return { text, ending: { usage: readMessagesUsage(this.#usage), finishReason } };
   }
 
   /** Writes an event whose block or delta may be signed. A signature that comes in pieces gets the mark in front of its first piece. */
-  #signed(type: string, part: Json | undefined, data: string): string {
-    const own = this.#isMarked ? data : withMarkInText(data, part, this.#answerContext.origin);
-    this.#isMarked ||= own !== data;
-    return written(type, own);
+  #writeMarked(type: string, part: Json | undefined, data: string): string {
+    const marked = this.#isMarked ? data : withMarkInText(data, part, this.#answerContext.origin);
+    this.#isMarked ||= marked !== data;
+    return writeEvent(type, marked);
   }
 
-  #start(event: JsonObject): string {
+  #begin(event: JsonObject): string {
     const message = isJsonObject(event['message']) ? event['message'] : {};
-    this.#started = true;
+    this.#hasStarted = true;
     this.#usage = overlayUsage(this.#usage, message['usage']);
-    const own = { ...message, id: this.#answerContext.id, model: this.#answerContext.model };
-    return namedEvent('message_start', JSON.stringify({ ...event, message: own }));
+    const changedMessage = { ...message, id: this.#answerContext.id, model: this.#answerContext.model };
+    return namedEvent('message_start', JSON.stringify({ ...event, message: changedMessage }));
   }
 }
 
 /** Writes an event. Data of several lines is written as one line, so that it stays one event. */
-function written(type: string, data: string): string {
+function writeEvent(type: string, data: string): string {
   return namedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
 }
 
-/** Whether a block or a delta is an empty text. A block of another type counts as content, even if its fields are empty. */
+/** Whether a block or a delta is an empty text. Blocks of other types count as content even if they are empty. */
 function isEmptyText(part: Json | undefined): boolean {
   return isJsonObject(part) && (part['type'] === 'text' || part['type'] === 'text_delta') && !part['text'];
 }

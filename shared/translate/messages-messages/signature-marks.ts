@@ -7,10 +7,12 @@ import { isOwnSignature } from '../vocabulary/thinking.ts';
 const signedFieldStarts = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
 
 /**
- * Returns the content of a block or delta that only its upstream can read, and the field of that content; undefined if there is no such
- * content.
+ * Returns the signature or redacted data of a block or delta, which only its upstream can read, and the name of the field with it;
+ * undefined for any other block or delta.
  */
-function signedPart(part: Json | undefined): { field: keyof typeof signedFieldStarts; signed: string } | undefined {
+function findSignedContent(
+  part: Json | undefined,
+): { field: keyof typeof signedFieldStarts; signed: string } | undefined {
   if (!isJsonObject(part)) return undefined;
   const { type } = part;
   const field = type === 'thinking' || type === 'signature_delta' ? 'signature' : 'data';
@@ -20,35 +22,35 @@ function signedPart(part: Json | undefined): { field: keyof typeof signedFieldSt
 }
 
 /**
- * Adds the upstream's mark to a block of an answer. A later request may go to another upstream, which would refuse thinking that it has not
- * signed. Returns the same value if nothing is signed.
+ * Adds the upstream's mark to signed content of a block, because a later request may go to another upstream, which would refuse thinking
+ * that it has not signed. Returns the same value if nothing in the block is signed.
  */
 export function withMark(block: Json, origin: string | undefined): Json {
-  const part = signedPart(block);
+  const part = findSignedContent(block);
   if (origin === undefined || !part || !isJsonObject(block)) return block;
   return { ...block, [part.field]: addOriginMark(part.signed, origin) };
 }
 
 /**
- * Adds the mark in the text of an event. All other bytes stay unchanged.
+ * Adds the upstream's mark to signed content in the text of an event. All other bytes stay unchanged.
  * @param part the event's block or delta
  */
 export function withMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {
-  const found = origin === undefined ? undefined : signedPart(part);
+  const found = origin === undefined ? undefined : findSignedContent(part);
   if (origin === undefined || !found) return text;
   return text.replace(signedFieldStarts[found.field], (begun) => begun + addOriginMark('', origin));
 }
 
 /**
- * Returns a block of a request as its upstream sent it; undefined for thinking that another upstream, or the router, has signed. Returns
- * the same object if it has no mark.
+ * Removes the upstream's mark from a block of a request. Returns undefined for thinking that another upstream, or the router, has signed,
+ * and the same object if there is no mark.
  */
 export function withoutMark(block: MessagesBlock, origin: string | undefined): MessagesBlock | undefined {
-  const part = signedPart(block);
+  const part = findSignedContent(block);
   if (!part) return block;
   const { field, signed } = part;
   if (isOwnSignature(signed)) return undefined;
-  const own = removeOriginMark(signed, origin);
-  if (own === signed) return block;
-  return own === undefined ? undefined : { ...block, [field]: own };
+  const unmarked = removeOriginMark(signed, origin);
+  if (unmarked === signed) return block;
+  return unmarked === undefined ? undefined : { ...block, [field]: unmarked };
 }

@@ -16,9 +16,9 @@ export function blockToParts(block: MessagesBlock, param: string): ResponsesPart
     case 'text':
       return [{ type: 'input_text', text: block.text }];
     case 'image':
-      return [{ type: 'input_image', image_url: imageUrl(block, param) }];
+      return [{ type: 'input_image', image_url: toImageUrl(block, param) }];
     case 'document':
-      return documentParts(block, param);
+      return toDocumentParts(block, param);
     case 'tool_reference':
       return [{ type: 'input_text', text: referenceText(block) }];
     default:
@@ -26,12 +26,12 @@ export function blockToParts(block: MessagesBlock, param: string): ResponsesPart
   }
 }
 
-function imageUrl({ source }: ImageBlock, param: string): string {
+function toImageUrl({ source }: ImageBlock, param: string): string {
   switch (source.type) {
     case 'base64':
       return `data:${source.media_type};base64,${source.data}`;
     case 'url':
-      return onTheWeb(source.url, `${param}.source.url`);
+      return checkWebAddress(source.url, `${param}.source.url`);
     default:
       throw unsupportedInMessages(
         `${param}.source.type`,
@@ -42,7 +42,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
 }
 
 /** Translates a document. A text document becomes text, after its title and context. */
-function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
+function toDocumentParts(block: DocumentBlock, param: string): ResponsesPart[] {
   const { source, title } = block;
   const heading = documentHeading(block);
   switch (source.type) {
@@ -55,10 +55,13 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
     }
     case 'base64': {
       const data = `data:${source.media_type};base64,${source.data}`;
-      return [...contextPart(block), { type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
+      return [...toContextParts(block), { type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
     }
     case 'url':
-      return [...contextPart(block), { type: 'input_file', file_url: onTheWeb(source.url, `${param}.source.url`) }];
+      return [
+        ...toContextParts(block),
+        { type: 'input_file', file_url: checkWebAddress(source.url, `${param}.source.url`) },
+      ];
     default:
       throw unsupportedInMessages(
         `${param}.source.type`,
@@ -69,11 +72,11 @@ function documentParts(block: DocumentBlock, param: string): ResponsesPart[] {
 }
 
 /** Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. */
-function contextPart({ context }: DocumentBlock): ResponsesPart[] {
+function toContextParts({ context }: DocumentBlock): ResponsesPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'input_text', text: context }] : [];
 }
 
-function onTheWeb(url: string, param: string): string {
+function checkWebAddress(url: string, param: string): string {
   if (/^(?:https?|data):/i.test(url)) return url;
   throw new RouterError('invalid_request', `${param} must be an http or https address`, { param });
 }

@@ -12,28 +12,28 @@ import { blockToParts } from './block-to-parts.ts';
 /** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
+/** Joins the texts of a system prompt, without empty texts and the billing header. */
 export function writeInstructions(system: string | readonly TextBlock[] | null | undefined): string {
   const texts = typeof system === 'string' ? [system] : (system ?? []).map(({ text }) => text);
   return texts.filter((text) => text !== '' && !text.startsWith(billingHeader)).join('\n\n');
 }
 
 /**
- * Translates a `messages` history to items, block by block. Thinking that the upstream's model has encrypted becomes a reasoning item
- * again. Other thinking is omitted, including that of the same model on another upstream. Web searches and fetches become function calls
- * with their outputs.
+ * Translates a `messages` history to items, block by block. Thinking that the same model of the same upstream has encrypted becomes a
+ * reasoning item again, and any other thinking is omitted. Web searches and fetches become function calls with their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], traits: ModelTraits): ResponsesItem[] {
   return messages.flatMap(({ role, content }, at): ResponsesItem[] => {
     if (typeof content === 'string') return [{ type: 'message', role, content }];
     const param = `messages.${at}.content`;
-    if (role !== 'assistant') return turnItems(role, content, param);
-    return assistantItems(content, param, traits);
+    if (role !== 'assistant') return translateTurn(role, content, param);
+    return translateAssistantTurn(content, param, traits);
   });
 }
 
 /** Translates a user or system turn. Consecutive blocks other than tool results become one message. */
-function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], param: string): ResponsesItem[] {
+function translateTurn(role: 'user' | 'system', content: readonly MessagesBlock[], param: string): ResponsesItem[] {
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
   for (const [at, block] of content.entries()) {
@@ -42,7 +42,7 @@ function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], p
       items.push({
         type: 'function_call_output',
         call_id: block.tool_use_id,
-        output: outputOf(block, `${param}.${at}`),
+        output: translateOutput(block, `${param}.${at}`),
       });
       parts = undefined;
       continue;
@@ -57,10 +57,10 @@ function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], p
 }
 
 /**
- * Translates the content of a tool result. If the content has only texts, they are joined. With an image or a document, the output is a
+ * Translates the content of a tool result. Content that has only texts becomes one text. Content with an image or a document becomes a
  * list.
  */
-function outputOf({ content, is_error: isError }: ToolResultBlock, param: string): string | ResponsesPart[] {
+function translateOutput({ content, is_error: isError }: ToolResultBlock, param: string): string | ResponsesPart[] {
   const prefix = isError === true ? 'Error: ' : '';
   if (typeof content === 'string') return prefix + content;
   const parts = (content ?? []).flatMap((inner, at) => blockToParts(inner, `${param}.content.${at}`));
@@ -69,13 +69,17 @@ function outputOf({ content, is_error: isError }: ToolResultBlock, param: string
   return prefix === '' ? parts : [{ type: 'input_text', text: prefix }, ...parts];
 }
 
-function assistantItems(content: readonly MessagesBlock[], param: string, traits: ModelTraits): ResponsesItem[] {
-  const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
+function translateAssistantTurn(
+  content: readonly MessagesBlock[],
+  param: string,
+  traits: ModelTraits,
+): ResponsesItem[] {
+  const answeredIds = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
   for (const [at, block] of content.entries()) {
     // A call that was cut off has no result, and upstreams refuse such a call.
-    if (block.type === 'server_tool_use' && isHostedName(block.name) && !answered.has(block.id)) continue;
+    if (block.type === 'server_tool_use' && isHostedName(block.name) && !answeredIds.has(block.id)) continue;
     if (block.type === 'text') {
       if (!parts) {
         parts = [];
@@ -85,12 +89,12 @@ function assistantItems(content: readonly MessagesBlock[], param: string, traits
       continue;
     }
     parts = undefined;
-    items.push(...assistantItem(block, `${param}.${at}`, traits));
+    items.push(...translateAssistantBlock(block, `${param}.${at}`, traits));
   }
   return items;
 }
 
-function assistantItem(block: MessagesBlock, param: string, { model, origin }: ModelTraits): ResponsesItem[] {
+function translateAssistantBlock(block: MessagesBlock, param: string, { model, origin }: ModelTraits): ResponsesItem[] {
   switch (block.type) {
     case 'web_search_tool_result':
     case 'web_fetch_tool_result':

@@ -5,15 +5,15 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
 import { editReportFields } from '../context/edit-context.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { responseFinishReason } from '../upstreams/responses/ending.ts';
-import { piecesOfItems, readThinkingText, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
+import { readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
+import { toPieces, readThinkingText, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
-import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.ts';
+import { finishReasonOfRefusal, toStopReason } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
-import { shownThinking } from '../vocabulary/shown-thinking.ts';
-import { signatureFor } from '../vocabulary/reasoning-signature.ts';
+import { readRecalledThinking } from '../vocabulary/shown-thinking.ts';
+import { toReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 
 /**
  * Translates a response for a `messages` client, item by item.
@@ -27,21 +27,21 @@ export function messagesToResponsesReply(
   if (failure) throw failure;
   const { output } = body;
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
-  const pieces = piecesOfItems(output);
-  const refused = pieces.some((piece) => piece.kind === 'refusal' && piece.text !== '');
-  const called = pieces.some(({ kind }) => kind === 'call');
-  const finishReason = finishReasonOfRefusal(responseFinishReason(body, called), refused);
+  const pieces = toPieces(output);
+  const hasRefusal = pieces.some((piece) => piece.kind === 'refusal' && piece.text !== '');
+  const hasCalls = pieces.some(({ kind }) => kind === 'call');
+  const finishReason = finishReasonOfRefusal(readResponseFinishReason(body, hasCalls), hasRefusal);
   const usage = fillUsage(readResponsesUsage(body), {
     prompt: answerContext.promptTokens,
-    completion: () => estimateTokens(pieces.map(writtenIn).join('')),
+    completion: () => estimateTokens(pieces.map(readWrittenText).join('')),
   });
   return {
     body: {
       ...messageObject({
         id: answerContext.id,
         model: answerContext.model,
-        content: pieces.flatMap((piece) => blocksOf(piece, answerContext)),
-        ending: { stop_reason: stopReasonFor(finishReason, null), stop_sequence: null },
+        content: pieces.flatMap((piece) => toBlocks(piece, answerContext)),
+        ending: { stop_reason: toStopReason(finishReason, null), stop_sequence: null },
         usage,
       }),
       ...editReportFields(answerContext.recalled),
@@ -50,7 +50,7 @@ export function messagesToResponsesReply(
   };
 }
 
-function blocksOf(piece: ResponsesPiece, answerContext: AnswerContext): JsonObject[] {
+function toBlocks(piece: ResponsesPiece, answerContext: AnswerContext): JsonObject[] {
   switch (piece.kind) {
     case 'text':
     case 'refusal':
@@ -59,9 +59,9 @@ function blocksOf(piece: ResponsesPiece, answerContext: AnswerContext): JsonObje
     case 'thinking':
       return [];
     case 'thought': {
-      if (shownThinking(answerContext.recalled) === 'none') return [];
+      if (readRecalledThinking(answerContext.recalled) === 'none') return [];
       const thinking = readThinkingText(piece.item);
-      const signature = signatureFor(piece.item, answerContext);
+      const signature = toReasoningSignature(piece.item, answerContext);
       if (signature === undefined && thinking === '') return [];
       return [{ type: 'thinking', thinking, signature: signature ?? syntheticSignature }];
     }
@@ -73,9 +73,9 @@ function blocksOf(piece: ResponsesPiece, answerContext: AnswerContext): JsonObje
 }
 
 /**
- * Returns the text of a piece from which the completion tokens are estimated. Reasoning counts as `thinking`, so `thought` adds nothing.
+ * Returns the text of a piece from which the completion tokens are estimated. `thought` adds nothing, because `thinking` has the same text.
  */
-function writtenIn(piece: ResponsesPiece): string {
+function readWrittenText(piece: ResponsesPiece): string {
   switch (piece.kind) {
     case 'thought':
       return '';

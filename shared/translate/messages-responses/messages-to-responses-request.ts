@@ -1,11 +1,11 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { expandSummary } from '../context/after-summary.ts';
+import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { ModelTraits } from '../translation.ts';
 import { ruledFields, withoutRuledFields } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { accountField } from '../upstreams/responses/account-fields.ts';
+import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
@@ -21,11 +21,11 @@ const fields = ruledFields(requestRules);
  */
 export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandSummary(body as MessagesRequest);
-  refuse(request);
+  refuseFields(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens } = request;
   const instructions = writeInstructions(system);
-  const reasoning = reasoningOf(request);
+  const reasoning = toReasoning(request);
   const user = request.metadata?.user_id;
   return {
     ...furtherFields(request),
@@ -39,16 +39,16 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
     ...optionalField(request, 'top_p'),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
     ...(reasoning['effort'] !== 'none' && traits.encrypts === true && { include: [encryptedThinking] }),
-    ...textFormat(request),
+    ...toTextFormat(request),
     ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
     ...(request.stream === true && { stream: true }),
     store: false,
   };
 }
 
-function refuse(request: MessagesRequest): void {
+function refuseFields(request: MessagesRequest): void {
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
-  const stored = accountField(request);
+  const stored = findAccountField(request);
   if (stored !== undefined) throw unsupportedInMessages(stored, 'conversations and prompts stored on the server');
   for (const [field, what] of fields.refused) {
     const value = request[field];
@@ -68,17 +68,17 @@ function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p')
 }
 
 /**
- * Returns the thinking fields. If the client asks for thinking with its text, the request asks for a summary, because the upstream shows no
- * more.
+ * Returns the thinking fields. If the client wants the text of the thinking, they ask for a summary, because the upstream shows no more
+ * than that.
  */
-function reasoningOf({ thinking, output_config: config }: MessagesRequest): JsonObject {
+function toReasoning({ thinking, output_config: config }: MessagesRequest): JsonObject {
   const effort = effortForThinking(thinking, config?.effort) ?? config?.effort ?? undefined;
   if (effort === undefined) return {};
   const shown = thinking && effort !== 'none' && thinking['display'] !== 'omitted';
   return { effort, ...(shown && { summary: 'auto' }) };
 }
 
-function textFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
+function toTextFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
   const format = config?.format ?? older;
   if (format?.['type'] !== 'json_schema') return {};
   const schema = format['schema'] ?? { type: 'object' };

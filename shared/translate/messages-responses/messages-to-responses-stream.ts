@@ -8,12 +8,12 @@ import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter, type TextKind } from '../messages-chat/messages-block-writer.ts';
 import { editReportFields } from '../context/edit-context.ts';
-import { shownThinking } from '../vocabulary/shown-thinking.ts';
+import { readRecalledThinking } from '../vocabulary/shown-thinking.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
-import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.ts';
-import { signatureFor } from '../vocabulary/reasoning-signature.ts';
+import { finishReasonOfRefusal, toStopReason } from '../vocabulary/stop-reason.ts';
+import { toReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 
 /**
  * Translates a Responses upstream's stream for `messages` clients. Each reasoning item becomes a thinking block whose signature carries the
@@ -21,11 +21,11 @@ import { signatureFor } from '../vocabulary/reasoning-signature.ts';
  */
 export class MessagesToResponsesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
-  readonly #shows: boolean;
+  readonly #showsThinking: boolean;
   readonly #reader = new ResponsesReader();
   readonly #writer: MessagesBlockWriter;
   readonly #blocks: BlockQueue<TextKind>;
-  #started = false;
+  #hasStarted = false;
   #hasContent = false;
   #outputBytes = 0;
 
@@ -33,7 +33,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
     this.#answerContext = answerContext;
     this.#writer = new MessagesBlockWriter(answerContext, false);
     this.#blocks = new BlockQueue(this.#writer);
-    this.#shows = shownThinking(answerContext.recalled) !== 'none';
+    this.#showsThinking = readRecalledThinking(answerContext.recalled) !== 'none';
   }
 
   get hasContent(): boolean {
@@ -43,35 +43,38 @@ export class MessagesToResponsesStream implements StreamTranslation {
   event(data: string): string {
     const pieces = this.#reader.read(data);
     this.#hasContent ||= pieces.length > 0;
-    return this.#start() + pieces.map((piece) => this.#piece(piece)).join('');
+    return this.#begin() + pieces.map((piece) => this.#writePiece(piece)).join('');
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#reader.complete) {
+    if (!this.#reader.isComplete) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const finishReason = finishReasonOfRefusal(this.#reader.finishReason, this.#reader.refused);
+    const finishReason = finishReasonOfRefusal(this.#reader.finishReason, this.#reader.hasRefused);
     const usage = fillUsage(this.#reader.usage, {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const delta = endingFields({ stop_reason: stopReasonFor(finishReason, null), stop_sequence: null });
+    const delta = endingFields({ stop_reason: toStopReason(finishReason, null), stop_sequence: null });
     const text =
-      this.#blocks.finish() +
-      event({
+      this.#blocks.closeAll() +
+      writeEvent({
         type: 'message_delta',
         delta,
         usage: writeMessagesUsage(usage),
         ...editReportFields(this.#answerContext.recalled),
       }) +
-      event({ type: 'message_stop' });
+      writeEvent({ type: 'message_stop' });
     return { text, ending: { usage, finishReason } };
   }
 
-  /** Begins the message unless it has begun. Its input tokens are an estimate. Clients replace them by the counts at the end. */
-  #start(): string {
-    if (this.#started) return '';
-    this.#started = true;
+  /**
+   * Begins the message unless it has begun. The input tokens in its first event are an estimate. Clients replace them by the counts at the
+   * end of the stream.
+   */
+  #begin(): string {
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
     const usage = fillUsage(undefined, { prompt: this.#answerContext.promptTokens, completion: () => 0 });
     const { id, model } = this.#answerContext;
     const message = messageObject({
@@ -81,43 +84,43 @@ export class MessagesToResponsesStream implements StreamTranslation {
       ending: { stop_reason: null, stop_sequence: null },
       usage,
     });
-    return event({ type: 'message_start', message }) + event({ type: 'ping' });
+    return writeEvent({ type: 'message_start', message }) + writeEvent({ type: 'ping' });
   }
 
-  #piece(piece: ResponsesPiece): string {
-    if (!this.#shows && (piece.kind === 'thinking' || piece.kind === 'thought')) return '';
+  #writePiece(piece: ResponsesPiece): string {
+    if (!this.#showsThinking && (piece.kind === 'thinking' || piece.kind === 'thought')) return '';
     switch (piece.kind) {
       case 'text':
       case 'refusal':
-        return this.#text('text', piece.text);
+        return this.#writeText('text', piece.text);
       case 'thinking':
-        if (piece.text !== '') this.#thinking();
-        return this.#text('thinking', piece.text);
+        if (piece.text !== '') this.#findUnsignedThinking();
+        return this.#writeText('thinking', piece.text);
       case 'thought': {
-        const signature = signatureFor(piece.item, this.#answerContext);
+        const signature = toReasoningSignature(piece.item, this.#answerContext);
         if (signature === undefined) return '';
-        this.#writer.sign(this.#thinking(), signature);
-        return this.#blocks.advance();
+        this.#writer.sign(this.#findUnsignedThinking(), signature);
+        return this.#blocks.writeReady();
       }
       case 'call':
         this.#outputBytes += Buffer.byteLength((piece.call.name ?? '') + piece.call.arguments);
-        return this.#blocks.tool(piece.call);
+        return this.#blocks.addCallPiece(piece.call);
     }
   }
 
-  /** Returns the open thinking block without a signature, or a new block. */
-  #thinking(): Block<TextKind> {
+  /** Returns the last block if it is thinking without a signature, or a new thinking block. */
+  #findUnsignedThinking(): Block<TextKind> {
     const { last } = this.#blocks;
-    return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.append('thinking');
+    return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.appendBlock('thinking');
   }
 
-  #text(kind: TextKind, text: string): string {
+  #writeText(kind: TextKind, text: string): string {
     if (text === '') return '';
     this.#outputBytes += Buffer.byteLength(text);
-    return this.#blocks.text(kind, text);
+    return this.#blocks.addText(kind, text);
   }
 }
 
-function event(data: JsonObject & { type: string }): string {
+function writeEvent(data: JsonObject & { type: string }): string {
   return namedEvent(data.type, JSON.stringify(data));
 }

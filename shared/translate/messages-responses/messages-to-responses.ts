@@ -1,10 +1,10 @@
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
-import { recallEdits } from '../context/edit-context.ts';
+import { computeAppliedEdits } from '../context/edit-context.ts';
 import type { Translation } from '../translation.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { messagesToResponsesReply } from './messages-to-responses-reply.ts';
-import { recallThinking } from '../vocabulary/shown-thinking.ts';
+import { readRequestedThinking } from '../vocabulary/shown-thinking.ts';
 import { messagesToResponsesRequest } from './messages-to-responses-request.ts';
 import { MessagesToResponsesStream } from './messages-to-responses-stream.ts';
 
@@ -14,7 +14,7 @@ export const messagesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...recallEdits(body), ...recallThinking(body) }),
+  recall: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
   request: messagesToResponsesRequest,
   reply: messagesToResponsesReply,
   stream: (answerContext) => new MessagesToResponsesStream(answerContext),

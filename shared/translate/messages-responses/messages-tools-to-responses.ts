@@ -14,13 +14,13 @@ export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
   const tools = resolveOfferedTools(request);
   if (tools.length === 0) return {};
   return {
-    tools: tools.map((tool) => functionTool(tool, request.tools?.indexOf(tool) ?? 0)),
-    ...(choice && { tool_choice: choiceOf(choice) }),
+    tools: tools.map((tool) => toFunctionTool(tool, request.tools?.indexOf(tool) ?? 0)),
+    ...(choice && { tool_choice: translateChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };
 }
 
-function functionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
+function toFunctionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
   const { type, name, description, input_schema: schema, strict } = describedTool(tool);
   if (type !== undefined && type !== null && type !== 'custom') {
     throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which run on the upstream`);
@@ -36,7 +36,7 @@ function functionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
   };
 }
 
-function choiceOf(choice: MessagesToolChoice): string | JsonObject {
+function translateChoice(choice: MessagesToolChoice): string | JsonObject {
   switch (choice.type) {
     case 'auto':
     case 'none':

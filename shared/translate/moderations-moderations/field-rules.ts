@@ -10,6 +10,6 @@ export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),
   rule('model', translated('model', "the router's name for the model")),
   rule('results[]', passed),
-  rule('usage', ignored('the format has none; where an upstream counts, the count is in the usage ledger')),
+  rule('usage', ignored('the moderations format has no usage; the usage ledger has the count')),
   rule('*', passed),
 ];

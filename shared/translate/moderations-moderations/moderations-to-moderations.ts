@@ -4,7 +4,7 @@ import { moderationsFormat } from '#shared/formats/moderations/moderations-forma
 import { neverStreamed } from '../never-streamed.ts';
 import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
-import { inputUsage } from '../upstreams/input-usage.ts';
+import { readInputUsage } from '../upstreams/read-input-usage.ts';
 import { moderationsUpstream } from '../upstreams/moderations/moderations-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
@@ -33,7 +33,7 @@ function moderationsToModerationsReply(
   const { results, usage: reported, ...rest } = body;
   if (!Array.isArray(results) || !results.every(isJsonObject))
     throw new RouterError('upstream_failed', 'The upstream has not judged the input.');
-  const usage = inputUsage(reported, answerContext);
+  const usage = readInputUsage(reported, answerContext);
   const own = { id: answerContext.id, model: answerContext.model, results };
   return { body: { ...rest, ...own }, ending: { usage, finishReason: 'stop' } };
 }

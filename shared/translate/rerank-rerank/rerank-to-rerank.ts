@@ -5,12 +5,12 @@ import type { RerankRequest } from '#shared/formats/rerank/request.ts';
 import { neverStreamed } from '../never-streamed.ts';
 import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
-import { inputUsage } from '../upstreams/input-usage.ts';
+import { readInputUsage } from '../upstreams/read-input-usage.ts';
 import { rerankUpstream } from '../upstreams/rerank/rerank-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** What the translation of the answer needs of the request. */
-interface Recalled {
+/** The fields of the request that the translation of the answer needs. */
+interface RecalledFields {
   count: number;
   topN: number | null;
   documents: string[] | null;
@@ -22,13 +22,13 @@ export const rerankToRerank: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...recalledOf(body as RerankRequest) }),
+  recall: (body) => ({ ...toRecalledFields(body as RerankRequest) }),
   request: rerankToRerankRequest,
   reply: rerankToRerankReply,
   stream: neverStreamed,
 };
 
-function recalledOf({ documents, top_n, return_documents }: RerankRequest): Recalled {
+function toRecalledFields({ documents, top_n, return_documents }: RerankRequest): RecalledFields {
   return { count: documents.length, topN: top_n ?? null, documents: return_documents === true ? documents : null };
 }
 
@@ -46,14 +46,14 @@ function rerankToRerankRequest(body: JsonObject, { model }: ModelTraits): JsonOb
 function rerankToRerankReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
-  const { count, topN, documents } = answerContext.recalled as unknown as Recalled;
-  const ranked = resultsOf(body['results'], count).sort((a, b) => b.score - a.score || a.index - b.index);
+  const { count, topN, documents } = answerContext.recalled as unknown as RecalledFields;
+  const ranked = readResults(body['results'], count).sort((a, b) => b.score - a.score || a.index - b.index);
   const results = ranked.slice(0, topN ?? undefined).map(({ index, score }) => ({
     index,
     relevance_score: score,
     ...(documents && { document: { text: documents[index] ?? '' } }),
   }));
-  const usage = inputUsage(body['usage'], answerContext);
+  const usage = readInputUsage(body['usage'], answerContext);
   const counts = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens };
   return {
     body: { id: answerContext.id, object: 'list', model: answerContext.model, results, usage: counts },
@@ -61,15 +61,16 @@ function rerankToRerankReply(body: JsonObject, answerContext: AnswerContext): { 
   };
 }
 
-function resultsOf(results: Json | undefined, count: number): { index: number; score: number }[] {
-  if (!Array.isArray(results)) throw unreadable();
+function readResults(results: Json | undefined, count: number): { index: number; score: number }[] {
+  if (!Array.isArray(results)) throw unreadableError();
   return results.map((result) => {
     const { index, relevance_score: score } = isJsonObject(result) ? result : {};
-    if (typeof index !== 'number' || !(index >= 0 && index < count) || typeof score !== 'number') throw unreadable();
+    if (typeof index !== 'number' || !(index >= 0 && index < count) || typeof score !== 'number')
+      throw unreadableError();
     return { index, score };
   });
 }
 
-function unreadable(): RouterError {
+function unreadableError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a ranking that cannot be read.');
 }

@@ -1,4 +1,4 @@
-import { withReturned, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
+import { addReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 
 interface AssistantTurn {
@@ -11,8 +11,8 @@ interface AssistantTurn {
 
 /**
  * Builds a chat history from single items. Instructions are joined in a first system message, because many chat templates refuse a later
- * one. Consecutive texts, thinking and calls of the model become one message. Images in tool results follow the results in a user message,
- * because a tool message has one text.
+ * system message. Consecutive texts, thinking and calls of the model become one message. Images in tool results follow the results in a
+ * user message, because a tool message has one text.
  */
 export class ChatHistory {
   readonly #instructions: string[] = [];
@@ -28,7 +28,7 @@ export class ChatHistory {
   addUser(parts: readonly ChatPart[]): void {
     this.#closeTurn();
     const images = this.#takeImages();
-    this.#messages.push({ role: 'user', content: simplest([...images, ...parts]) });
+    this.#messages.push({ role: 'user', content: simplifyParts([...images, ...parts]) });
   }
 
   addThought(text: string): void {
@@ -79,16 +79,16 @@ export class ChatHistory {
     const { thoughts, parts, calls, returned } = turn;
     const message: ChatMessage = {
       role: 'assistant',
-      content: parts.length === 0 && calls.length > 0 ? null : simplest(parts),
+      content: parts.length === 0 && calls.length > 0 ? null : simplifyParts(parts),
       ...(thoughts.length > 0 && { reasoning_content: thoughts.join('\n\n') }),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
-    this.#messages.push(withReturned(message, returned));
+    this.#messages.push(addReturnedReasoning(message, returned));
   }
 
   #addImages(): void {
     const images = this.#takeImages();
-    if (images.length > 0) this.#messages.push({ role: 'user', content: simplest(images) });
+    if (images.length > 0) this.#messages.push({ role: 'user', content: simplifyParts(images) });
   }
 
   #takeImages(): ChatPart[] {
@@ -98,7 +98,7 @@ export class ChatHistory {
   }
 }
 
-function simplest(parts: ChatPart[]): ChatContent {
+function simplifyParts(parts: ChatPart[]): ChatContent {
   const [first] = parts;
   if (first === undefined) return '';
   return parts.length === 1 && first.type === 'text' ? first.text : parts;

@@ -1,27 +1,27 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { sealableThinking } from '../responses-messages/carried-thinking.ts';
-import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import { findSealableFields } from '../responses-messages/sealed-thinking.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { readReasoningText, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
 import { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
-import { ToolCallAssembler, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
-import { textLogprobs } from './text-logprobs.ts';
+import { ToolCallAssembler, computeCallIdPrefix } from '../upstreams/chat/tool-call-assembler.ts';
+import { readTextLogprobs } from './read-text-logprobs.ts';
 
 /** Writes the messages or deltas of a chat upstream's answer as items of a response. Results are text ready to be sent. */
 export class ChatOutput {
   readonly #answerContext: AnswerContext;
   readonly #answer: ResponsesAnswerWriter;
-  readonly #order: ToolCallAssembler;
-  readonly #returned = new ReasoningCollector();
-  #bytes = 0;
+  readonly #callAssembler: ToolCallAssembler;
+  readonly #reasoningCollector = new ReasoningCollector();
+  #outputBytes = 0;
 
   constructor(answerContext: AnswerContext) {
     this.#answerContext = answerContext;
     this.#answer = new ResponsesAnswerWriter(answerContext);
-    this.#order = new ToolCallAssembler(toolCallPrefix(answerContext.id));
+    this.#callAssembler = new ToolCallAssembler(computeCallIdPrefix(answerContext.id));
   }
 
   get hasContent(): boolean {
@@ -39,31 +39,31 @@ export class ChatOutput {
   /**
    * Adds a delta or a whole message with its thinking, text, refusal and tool calls. Changes `delta`.
    * @param logprobs log probabilities of the choice that contains the delta
-   * @param isWhole whether every tool call is complete, so that its index has no meaning
+   * @param isWhole whether `delta` is a whole message, so that each tool call is complete and its index has no meaning
    */
-  add(delta: JsonObject, logprobs: Json | undefined, isWhole = false): string {
+  addMessage(delta: JsonObject, logprobs: Json | undefined, isWhole = false): string {
     unifyReasoning(delta);
-    this.#returned.add(delta);
+    this.#reasoningCollector.add(delta);
     const { content, refusal, tool_calls: calls } = delta;
     let events = '';
-    const thought = this.#count(readReasoningText(delta));
-    if (thought !== '') events += this.#answer.reasoning(thought);
-    const signed = sealableThinking(
+    const thought = this.#countText(readReasoningText(delta));
+    if (thought !== '') events += this.#answer.addReasoning(thought);
+    const sealable = findSealableFields(
       { type: 'thinking', signature: delta[reasoningSignatureField] },
       this.#answerContext,
     );
-    if (signed) this.#answer.sealReasoning(signed);
-    const text = this.#count(content);
-    const refused = this.#count(refusal);
-    if (text !== '' || refused !== '') this.#sealReturned();
-    if (text !== '') events += this.#answer.text(text, textLogprobs(logprobs, text));
-    if (refused !== '') events += this.#answer.refusal(refused);
+    if (sealable) this.#answer.sealReasoning(sealable);
+    const text = this.#countText(content);
+    const refusalPiece = this.#countText(refusal);
+    if (text !== '' || refusalPiece !== '') this.#sealReturned();
+    if (text !== '') events += this.#answer.addText(text, readTextLogprobs(logprobs, text));
+    if (refusalPiece !== '') events += this.#answer.addRefusal(refusalPiece);
     for (const [index, call] of (Array.isArray(calls) ? calls : []).entries()) {
-      const piece = this.#order.place(isWhole && isJsonObject(call) ? { ...call, index } : call);
-      this.#count((piece.name ?? '') + piece.arguments);
-      this.#returned.addCall(piece.id, call);
-      if (piece.first) this.#sealReturned();
-      events += this.#answer.call(piece);
+      const piece = this.#callAssembler.assign(isWhole && isJsonObject(call) ? { ...call, index } : call);
+      this.#countText((piece.name ?? '') + piece.arguments);
+      this.#reasoningCollector.addCall(piece.id, call);
+      if (piece.isFirst) this.#sealReturned();
+      events += this.#answer.addCall(piece);
     }
     return events;
   }
@@ -73,28 +73,28 @@ export class ChatOutput {
    * @throws RouterError `upstream_failed` if the upstream reports that it aborted
    */
   finish(finish: Json | undefined, reported: Json | undefined): { text: string; ending: Ending } {
-    const finishReason = readFinishReason(finish, this.#order.size > 0);
+    const finishReason = readFinishReason(finish, this.#callAssembler.size > 0);
     this.#sealReturned();
     const usage = fillUsage(readChatUsage(reported), {
       prompt: this.#answerContext.promptTokens,
-      completion: () => estimateTokensOfBytes(this.#bytes),
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const ending = { finishReason, usage };
     return { text: this.#answer.finish(ending), ending };
   }
 
-  /** Seals the reasoning that the upstream wants back in the reasoning item before it, or in an item without text. */
+  /** Seals the reasoning that the upstream wants back: in the reasoning item before it, or in a new item without text. */
   #sealReturned(): void {
-    if (this.#returned.isEmpty) return;
+    if (this.#reasoningCollector.isEmpty) return;
     const { origin, model } = this.#answerContext;
-    const returned = this.#returned.take();
+    const returned = this.#reasoningCollector.take();
     if (returned && origin !== undefined && this.#answer.sealsReasoning)
       this.#answer.sealReasoning({ model, origin, returned });
   }
 
-  #count(text: Json | undefined): string {
+  #countText(text: Json | undefined): string {
     if (typeof text !== 'string') return '';
-    this.#bytes += Buffer.byteLength(text);
+    this.#outputBytes += Buffer.byteLength(text);
     return text;
   }
 }

@@ -7,7 +7,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] message, system, developer, leading', translated('messages[].content', 'the first message')),
   rule(
     'input[] message, system, developer, later',
-    translated('messages[].content', 'part of the first message, because many chat templates refuse a later one'),
+    translated(
+      'messages[].content',
+      'part of the first message, because many chat templates refuse a later system message',
+    ),
   ),
   rule('input[] message, user', translated('messages[].content')),
   rule(
@@ -19,7 +22,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[].phase', ignored('the chat format does not tell comments from answers')),
   rule('input[].caller', ignored('programs that call tools run on the upstream')),
   rule('input[].async', ignored('the chat format waits for every result')),
-  rule('input[].execution', ignored('the tools of a search are offered, whoever has searched')),
+  rule('input[].execution', ignored('the tools that a search has found are offered, whoever has searched')),
   rule('input[].content[].annotations', ignored('the chat format has no annotations of earlier answers')),
   rule('input[].content[].logprobs', ignored('the chat format has no log probabilities of earlier answers')),
   rule('input[].content[] input_text, output_text', translated('messages[].content')),
@@ -39,7 +42,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] reasoning',
     translated(
       'messages[].reasoning_content',
-      'the text that `encrypted_content` seals for the owner, else `content`, else the summary',
+      'the text that is sealed for the owner in `encrypted_content`, else `content`, else the summary',
     ),
   ),
   rule('input[] reasoning, without signature', translated('messages[].reasoning_content')),
@@ -53,7 +56,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] tool_search_call',
     translated(
       'messages[].tool_calls[].function.arguments',
-      "as JSON text; without a `call_id`, it was not the client's and is ignored",
+      "as JSON text; a search without a `call_id` was not the client's and is ignored",
     ),
   ),
   rule(
@@ -65,7 +68,7 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule(
     'input[] tool_search_output',
-    translated('tools[].function.name', 'its tools are offered; the message names them'),
+    translated('tools[].function.name', 'the tools found are offered; the message names them'),
   ),
   rule('input[] additional_tools', translated('tools[].function.name', 'its tools are offered')),
   rule(
@@ -74,13 +77,13 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule(
     'input[] web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools, mcp_approval_request, mcp_approval_response',
-    ignored('a server has run them; the answer after them has what came of it'),
+    ignored('a server has run the calls; the text of the answer after them contains the outcome'),
   ),
   rule(
     'input[] compaction',
     translated(
       'messages[].content',
-      'its summary, as a message of the user; refused if it was sealed for another owner',
+      'the summary, as a message of the user; refused if it was sealed for another owner',
     ),
   ),
   rule(
@@ -99,7 +102,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[].async', ignored('the model waits for every result')),
   rule('tools[].defer_loading', ignored('the tool is offered at once')),
   rule('tools[].output_schema', ignored('models are told what a tool takes')),
-  rule('tools[].description, of a namespace', ignored('its tools have their own')),
+  rule('tools[].description, of a namespace', ignored('the tools of the namespace have their own descriptions')),
   rule(
     'tools[] custom',
     translated(
@@ -112,14 +115,14 @@ export const requestRules: readonly FieldRule[] = [
     translated('tools[].function.name', 'its tools, with names of namespace and tool, `__` between'),
   ),
   rule('tools[] tool_search, by the client', translated('tools[].function.parameters')),
-  rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
+  rule('tools[] web_search, without access to the web', ignored('the search only uses a cache of its vendor')),
   rule(
     'tools[].user_location',
     ignored(
       "the router's search gives it to its tool, if the [tool's input](tools.md#hosted-tools) has a field for it",
     ),
   ),
-  rule('tools[] web_search beside tools of the client', ignored('the request can do without, where nothing searches')),
+  rule('tools[] web_search beside tools of the client', ignored('the model can do without the search')),
   rule(
     'tools[] web_search alone',
     refused('tools of that type, except [those that the router runs](tools.md#hosted-tools)'),
@@ -140,7 +143,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('max_tool_calls', ignored('the router counts the calls of the hosted tools that it runs')),
   rule('reasoning.effort', translated('reasoning_effort')),
   rule('reasoning.summary', ignored('the thinking is then also the summary of its item')),
-  rule('reasoning.context', ignored('earlier thinking counts as far as the client sends it')),
+  rule('reasoning.context', ignored('the model gets the earlier thinking that the client sends')),
   rule('reasoning.mode', ignored("specific to OpenAI's models")),
   rule(
     'reasoning.generate_summary',
@@ -158,9 +161,9 @@ export const requestRules: readonly FieldRule[] = [
   rule('prompt_cache_retention', passed),
   rule('prompt_cache_options.prewarm', ignored('engines cache prefixes automatically')),
   rule('prompt_cache_options.comparison_response_id', ignored('engines cache prefixes automatically')),
-  rule('include reasoning.encrypted_content', ignored('it concerns the answer')),
+  rule('include reasoning.encrypted_content', ignored('it only concerns the answer')),
   rule('include message.output_text.logprobs', translated('logprobs')),
-  rule('include of other parts', ignored('they are parts of calls that run on the upstream')),
+  rule('include of other parts', ignored('the other parts belong to calls that run on the upstream')),
   rule('top_logprobs', translated('top_logprobs', 'with `logprobs`')),
   rule('metadata', ignored('the answer repeats it')),
   rule('truncation', ignored('a request that does not fit is refused')),
@@ -180,7 +183,7 @@ export const requestRules: readonly FieldRule[] = [
 ];
 
 const sealed =
-  'sealed in the reasoning before it, else in an item of its own; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
+  'sealed in the reasoning item before it, else in a separate item; [the next request returns it](#reasoning-that-a-chat-upstream-wants-back)';
 
 export const answerRules: readonly FieldRule[] = [
   rule('id', translated('id', "the router's id")),

@@ -24,15 +24,15 @@ export function partToChat(part: ResponsesPart, param: string, traits: ModelTrai
     case 'refusal':
       return { type: 'text', text: part.refusal };
     case 'input_image':
-      return imagePart(part, param);
+      return toImagePart(part, param);
     case 'input_file':
-      return filePart(part, param, traits);
+      return toFilePart(part, param, traits);
     default:
       throw unsupportedInChat(`${param}.type`, `content of type '${(part as JsonObject & { type: string }).type}'`);
   }
 }
 
-function imagePart({ image_url: url, detail }: ResponsesPart & { type: 'input_image' }, param: string): ChatPart {
+function toImagePart({ image_url: url, detail }: ResponsesPart & { type: 'input_image' }, param: string): ChatPart {
   if (typeof url !== 'string') throw unsupportedInChat(param, 'an image by its id');
   if (!/^(?:https?|data):/i.test(url)) {
     const path = `${param}.image_url`;
@@ -44,7 +44,11 @@ function imagePart({ image_url: url, detail }: ResponsesPart & { type: 'input_im
 }
 
 /** Translates a file. A text file becomes text, after its name; a PDF stays a file if the upstream accepts files. */
-function filePart(part: ResponsesPart & { type: 'input_file' }, param: string, { takesFiles }: ModelTraits): ChatPart {
+function toFilePart(
+  part: ResponsesPart & { type: 'input_file' },
+  param: string,
+  { takesFiles }: ModelTraits,
+): ChatPart {
   const { file_data: data, file_url: url, filename } = part;
   if (typeof data !== 'string')
     throw unsupportedInChat(param, `a file by its ${typeof url === 'string' ? 'URL' : 'id'}`);

@@ -14,12 +14,12 @@ import type {
   ResponsesToolSearchOutput,
 } from '#shared/formats/responses/request.ts';
 import type { FlatTools } from '../responses/flatten-tools.ts';
-import { foundTools } from '../responses/found-tools.ts';
+import { describeFoundTools } from '../responses/describe-found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { ModelTraits } from '../translation.ts';
-import { readReturned } from '../upstreams/chat/returned-reasoning.ts';
+import { readReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { ChatHistory } from './chat-history.ts';
 import { partToChat } from './part-to-chat.ts';
@@ -69,7 +69,7 @@ export function responsesHistoryToChat(
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;
         if (typeof id !== 'string') return undefined;
-        return addResult(id, partsOf(foundTools(tools ?? []), param), param);
+        return addResult(id, partsOf(describeFoundTools(tools ?? []), param), param);
       }
       case 'additional_tools':
         return undefined;
@@ -83,7 +83,7 @@ export function responsesHistoryToChat(
     const { text, sealed } = readReasoning(item, traits.unseal);
     history.addThought(text);
     const isOfTarget = sealed?.['model'] === traits.model && sealed['origin'] === traits.origin;
-    const returned = isOfTarget ? readReturned(sealed['returned']) : undefined;
+    const returned = isOfTarget ? readReturnedReasoning(sealed['returned']) : undefined;
     if (returned) history.addReturned(returned);
   }
 

@@ -19,7 +19,7 @@ export function responsesToChatReply(
     throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
   }
   const output = new ChatOutput(answerContext);
-  output.add(choice['message'], choice['logprobs'], true);
+  output.addMessage(choice['message'], choice['logprobs'], true);
   const { ending } = output.finish(choice['finish_reason'], body['usage']);
   return { body: output.response, ending };
 }

@@ -27,7 +27,7 @@ const sameNameFields = [
  */
 export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
-  refuse(request);
+  refuseFields(request);
   const flat = flattenTools(request);
   const { max_output_tokens: limit, reasoning, text } = request;
   return {
@@ -42,13 +42,13 @@ export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): J
     ),
     ...(typeof reasoning?.effort === 'string' && { reasoning_effort: reasoning.effort }),
     ...(typeof text?.verbosity === 'string' && { verbosity: text.verbosity }),
-    ...responseFormat(request),
-    ...logprobs(request),
+    ...toResponseFormat(request),
+    ...toLogprobFields(request),
     ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
   };
 }
 
-function refuse(request: ResponsesRequest): void {
+function refuseFields(request: ResponsesRequest): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
     if (!isGiven(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
@@ -56,15 +56,16 @@ function refuse(request: ResponsesRequest): void {
   }
 }
 
-/** Returns the fields that request log probabilities. An upstream without them ignores these fields, or refuses them by name. */
-function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
+/** Returns the fields that request log probabilities. An upstream without log probabilities ignores the fields, or refuses them by name. */
+function toLogprobFields({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
   const count = typeof top === 'number' && top > 0 ? top : undefined;
   if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
   return { logprobs: true, ...(count !== undefined && { top_logprobs: count }) };
 }
 
 /**
- * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown ones.
+ * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown
+ * fields.
  */
 function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuledFields(request, fields);
@@ -74,7 +75,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function responseFormat({ text }: ResponsesRequest): JsonObject {
+function toResponseFormat({ text }: ResponsesRequest): JsonObject {
   const format = text?.format;
   switch (format?.type) {
     case undefined:

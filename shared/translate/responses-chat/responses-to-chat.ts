@@ -1,9 +1,9 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import { recallResponses } from '../responses/recall-request.ts';
+import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { imageAddressPath } from './image-address-path.ts';
 import { responsesToChatReply } from './responses-to-chat-reply.ts';
 import { responsesToChatRequest } from './responses-to-chat-request.ts';
 import { ResponsesToChatStream } from './responses-to-chat-stream.ts';
@@ -14,9 +14,29 @@ export const responsesToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: recallResponses,
+  recall: toRecalledRequest,
   request: responsesToChatRequest,
   reply: responsesToChatReply,
   stream: (answerContext) => new ResponsesToChatStream(answerContext),
-  pathOfAddress: imageAddressPath,
+  pathOfAddress: findImagePath,
 };
+
+/**
+ * Returns the JSON path of the first image with this URL in a Responses request, such as `input[0].content[1].image_url`; undefined if
+ * there is no such image.
+ */
+function findImagePath({ input }: JsonObject, address: string): string | undefined {
+  return findPathIn(input, 'input', address);
+}
+
+function findPathIn(items: Json | undefined, path: string, address: string): string | undefined {
+  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+    if (!isJsonObject(item)) continue;
+    const here = `${path}[${at}]`;
+    if (item['image_url'] === address) return `${here}.image_url`;
+    const inside =
+      findPathIn(item['content'], `${here}.content`, address) ?? findPathIn(item['output'], `${here}.output`, address);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}

@@ -2,21 +2,21 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { flatToolChoice } from '../responses/flat-tool-choice.ts';
+import { flattenToolChoice } from '../responses/flatten-tool-choice.ts';
 import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
 import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 
 /**
- * Translates the tools and the tool choice of a request to the chat format, where engines refuse a choice without tools. For a choice of
- * `allowed_tools`, offers only those tools, because few engines know that choice.
+ * Translates the tools and the tool choice of a request to the chat format. Omits the choice if there are no tools, because engines refuse
+ * it then. For the choice `allowed_tools`, offers only the allowed tools, because few engines know that choice.
  * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice of one; `invalid_request` for a choice of a
  * tool that is missing
  */
 export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools): JsonObject {
   const { tool_choice: toolChoice, parallel_tool_calls: parallel } = request;
   refuseServerTools(flat);
-  const choice = flatToolChoice(toolChoice, flat);
-  const named = namesIn(choice);
+  const choice = flattenToolChoice(toolChoice, flat);
+  const named = readChosenNames(choice);
   const unknown = named?.find((name) => !flat.called.has(name));
   if (unknown !== undefined || (flat.tools.length === 0 && choice === 'required')) {
     const reason = unknown === undefined ? 'it needs tools to choose from' : 'the request has no tool of this name';
@@ -27,7 +27,7 @@ export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools)
   const offered = isAllowed ? flat.tools.filter(({ name }) => named?.includes(name)) : flat.tools;
   return {
     tools: offered.map(translateTool),
-    ...(toolChoice !== undefined && toolChoice !== null && { tool_choice: isAllowed ? modeOf(choice) : choice }),
+    ...(toolChoice !== undefined && toolChoice !== null && { tool_choice: isAllowed ? readMode(choice) : choice }),
     ...(parallel === false && { parallel_tool_calls: false }),
   };
 }
@@ -44,7 +44,7 @@ function translateTool({ name, description, parameters, strict }: FlatTool): Cha
   };
 }
 
-function namesIn(choice: ChatToolChoice): string[] | undefined {
+function readChosenNames(choice: ChatToolChoice): string[] | undefined {
   if (typeof choice === 'string') return undefined;
   const { allowed_tools: allowed } = choice;
   const tools = isJsonObject(allowed) && Array.isArray(allowed['tools']) ? allowed['tools'] : [choice];
@@ -56,6 +56,6 @@ function nameOf(tool: Json): string {
   return fn?.name ?? '';
 }
 
-function modeOf({ allowed_tools: allowed }: JsonObject): Json {
+function readMode({ allowed_tools: allowed }: JsonObject): Json {
   return (isJsonObject(allowed) ? allowed['mode'] : undefined) ?? 'auto';
 }

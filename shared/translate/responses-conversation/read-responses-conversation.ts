@@ -34,10 +34,10 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
   const turns: Turn<TurnBlock>[] = [];
   const items: ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
   for (const [at, item] of items.entries()) {
-    const message = messageIn(item, `input[${at}]`);
+    const message = findMessage(item, `input[${at}]`);
     if (!message) continue;
     const { role, content } = message;
-    const blocks = blocksOf(content, `input[${at}].content`, takesImages && role === 'user');
+    const blocks = toTurnBlocks(content, `input[${at}].content`, takesImages && role === 'user');
     if (role === 'user' || role === 'assistant') turns.push({ role, blocks });
     else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
   }
@@ -55,7 +55,7 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
  * Returns an item that is a message; undefined for an item that a CLI does not need.
  * @throws RouterError `unsupported_parameter` for other items
  */
-function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
+function findMessage(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
     case undefined:
     case null:
@@ -70,7 +70,7 @@ function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undef
   }
 }
 
-function blocksOf(content: ResponsesMessage['content'], param: string, takesImages: boolean): TurnBlock[] {
+function toTurnBlocks(content: ResponsesMessage['content'], param: string, takesImages: boolean): TurnBlock[] {
   return responsesContentToBlocks(content, param).map((block): TurnBlock => {
     if (block.type === 'text') return { type: 'text', text: block.text };
     if (block.type === 'image' && takesImages) return { type: 'image', source: block.source };

@@ -3,7 +3,7 @@ import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { type Conversation, conversationUpstream } from '../conversation/conversation.ts';
 import { responsesToChat } from '../responses-chat/responses-to-chat.ts';
 import { expandCompaction } from '../responses/compaction.ts';
-import { recallResponses } from '../responses/recall-request.ts';
+import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation } from '../translation.ts';
 import { readResponsesConversation } from './read-responses-conversation.ts';
 
@@ -11,7 +11,7 @@ export const responsesToConversation: Translation<Conversation> = {
   client: responsesFormat,
   upstream: conversationUpstream,
   passesHeaders: false,
-  recall: recallResponses,
+  recall: toRecalledRequest,
   request: (body, traits) =>
     readResponsesConversation(expandCompaction(body, traits.unseal) as ResponsesRequest, traits),
   reply: responsesToChat.reply,

@@ -24,7 +24,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[].phase', ignored('the messages format does not tell comments from answers')),
   rule('input[].caller', ignored('programs that call tools run on the upstream')),
   rule('input[].async', ignored('the messages format waits for every result')),
-  rule('input[].execution', ignored('the tools of a search are offered, whoever has searched')),
+  rule('input[].execution', ignored('the tools that a search has found are offered, whoever has searched')),
   rule('input[].content[].annotations', ignored('the messages format has no annotations of earlier answers')),
   rule('input[].content[].logprobs', ignored('the messages format has no log probabilities of earlier answers')),
   rule('input[].content[] input_text, output_text', translated('messages[].content[].text')),
@@ -50,7 +50,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] reasoning',
     translated(
       'messages[].content[].signature',
-      'the thinking block as the upstream sent it, from `encrypted_content`; ignored if that was sealed for another owner or elsewhere, was changed, or comes from another model',
+      'the thinking block as the upstream sent it, from `encrypted_content`; ignored if the content was sealed for another owner or by another server, was changed, or comes from another model',
     ),
   ),
   rule('input[] reasoning, without signature', ignored('the messages format requires the signature of its upstream')),
@@ -67,7 +67,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] tool_search_call',
     translated(
       'messages[].content[].input',
-      "a `tool_use` block; without a `call_id`, it was not the client's and is ignored",
+      "a `tool_use` block; a search without a `call_id` was not the client's and is ignored",
     ),
   ),
   rule(
@@ -77,7 +77,10 @@ export const requestRules: readonly FieldRule[] = [
       'consecutive results and the user message after them become one user turn, with `tool_result` blocks first; texts, images and files are its content',
     ),
   ),
-  rule('input[] tool_search_output', translated('tools[].name', 'its tools are offered; the `tool_result` names them')),
+  rule(
+    'input[] tool_search_output',
+    translated('tools[].name', 'the tools found are offered; the `tool_result` names them'),
+  ),
   rule('input[] additional_tools', translated('tools[].name', 'its tools are offered')),
   rule(
     'input[] web_search_call, mcp_call and others that the router has run',
@@ -85,13 +88,13 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule(
     'input[] web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools, mcp_approval_request, mcp_approval_response',
-    ignored('a server has run them; the answer after them has what came of it'),
+    ignored('a server has run the calls; the text of the answer after them contains the outcome'),
   ),
   rule(
     'input[] compaction',
     translated(
       'messages[].content',
-      'its summary, as a message of the user; refused if it was sealed for another owner',
+      'the summary, as a message of the user; refused if it was sealed for another owner',
     ),
   ),
   rule(
@@ -101,7 +104,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] of other types', refused('items of that type')),
   rule(
     'max_output_tokens',
-    translated('max_tokens', "if there is no limit, 32,000 or the model's maximum if lower; 8192 if that is unknown"),
+    translated(
+      'max_tokens',
+      "if there is no limit, the lower of 32,000 and the model's maximum; 8192 if the maximum is unknown",
+    ),
   ),
   rule('temperature', translated('temperature', 'at most 1; omitted if thinking is on')),
   rule('top_p', translated('top_p', 'omitted if thinking is on')),
@@ -113,27 +119,27 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[].async', ignored('the model waits for every result')),
   rule('tools[].defer_loading', ignored('the tool is offered at once')),
   rule('tools[].output_schema', ignored('models are told what a tool takes')),
-  rule('tools[].description, of a namespace', ignored('its tools have their own')),
+  rule('tools[].description, of a namespace', ignored('the tools of the namespace have their own descriptions')),
   rule(
     'tools[] custom',
     translated('tools[].input_schema', 'a tool with one string, `input`; the description contains the grammar'),
   ),
   rule('tools[] namespace', translated('tools[].name', 'its tools, with names of namespace and tool, `__` between')),
   rule('tools[] tool_search, by the client', translated('tools[].input_schema')),
-  rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
+  rule('tools[] web_search, without access to the web', ignored('the search only uses a cache of its vendor')),
   rule('tools[].user_location', translated('tools[].user_location', 'without fields that are null')),
   rule(
     'tools[] web_search beside tools of the client',
     translated(
       'tools[].type',
-      '`web_search_20250305`, with its domains and place; ignored where the upstream does not search',
+      '`web_search_20250305`, with the domains and the location; ignored if the upstream does not search',
     ),
   ),
   rule(
     'tools[] web_search alone',
     translated(
       'tools[].type',
-      '`web_search_20250305`, with its domains and place; refused where the upstream does not search',
+      '`web_search_20250305`, with the domains and the location; refused if the upstream does not search',
     ),
   ),
   rule(
@@ -164,7 +170,7 @@ export const requestRules: readonly FieldRule[] = [
       '`summarized`, if an effort is set; the thinking is then also the summary of its item',
     ),
   ),
-  rule('reasoning.context', ignored('earlier thinking counts as far as the client sends it')),
+  rule('reasoning.context', ignored('the model gets the earlier thinking that the client sends')),
   rule('reasoning.mode', ignored("specific to OpenAI's models")),
   rule(
     'reasoning.generate_summary',
@@ -181,7 +187,7 @@ export const requestRules: readonly FieldRule[] = [
     'prompt_cache_key',
     translated(
       'messages[].content[].cache_control',
-      "marks at the ends of the system prompt and of the user's last two turns; so do tools or an earlier answer",
+      "marks at the ends of the system prompt and of the user's last two turns; a request with tools or an earlier answer gets them, too",
     ),
   ),
   rule(
@@ -191,12 +197,12 @@ export const requestRules: readonly FieldRule[] = [
       'mode `explicit`: only what the client marks; a `ttl` becomes one hour',
     ),
   ),
-  rule('prompt_cache_retention', ignored('the marks say how long the upstream keeps its cache')),
-  rule('prompt_cache_options.prewarm', ignored('the upstream keeps only what it is marked to')),
-  rule('prompt_cache_options.comparison_response_id', ignored('the upstream keeps only what it is marked to')),
-  rule('include reasoning.encrypted_content', ignored('it concerns the answer')),
+  rule('prompt_cache_retention', ignored('the marks determine how long the upstream keeps the content')),
+  rule('prompt_cache_options.prewarm', ignored('the upstream keeps only marked content')),
+  rule('prompt_cache_options.comparison_response_id', ignored('the upstream keeps only marked content')),
+  rule('include reasoning.encrypted_content', ignored('it only concerns the answer')),
   rule('include message.output_text.logprobs', refused('log probabilities')),
-  rule('include of other parts', ignored('they are parts of calls that run on the upstream')),
+  rule('include of other parts', ignored('the other parts belong to calls that run on the upstream')),
   rule('top_logprobs', refused('log probabilities')),
   rule('metadata', ignored('the answer repeats it')),
   rule('truncation', ignored('a request that does not fit is refused')),
@@ -220,14 +226,17 @@ export const answerRules: readonly FieldRule[] = [
   rule('model', translated('model', "the router's name for the model")),
   rule('content[].text', translated('output[].content[].text')),
   rule('content[].text beside tool calls', translated('output[].content[].text', 'items in the order of the blocks')),
-  rule('content[].citations', ignored('their places in the text differ from those of the Responses format')),
+  rule('content[].citations', ignored('citations have other places in the text than in the Responses format')),
   rule(
     'content[].thinking',
     translated('output[].content[].text', 'a `reasoning` item; also its summary, if asked for'),
   ),
   rule(
     'content[].signature',
-    translated('output[].encrypted_content', 'sealed for the owner, unless neither asked for nor to be stored'),
+    translated(
+      'output[].encrypted_content',
+      'sealed for the owner, if the request asks for it or the answer is stored',
+    ),
   ),
   rule(
     'content[] redacted_thinking',
@@ -236,7 +245,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('content[] tool_use', translated('output[].arguments', 'the input as JSON text; `input` of a custom tool')),
   rule(
     'content[] server_tool_use, of a search',
-    translated('output[].action', 'a `web_search_call`; what it found is in the text'),
+    translated('output[].action', 'a `web_search_call`; the text of the answer contains what the search found'),
   ),
   rule('content[] of other types', ignored('results of tools that ran on the upstream')),
   rule(
@@ -256,8 +265,8 @@ export const answerRules: readonly FieldRule[] = [
   rule('container', ignored('the Responses format has no such field')),
   rule('diagnostics', ignored('the Responses format has no such field')),
   rule('stop_details.category', ignored('the Responses format has no kinds of refusals')),
-  rule('usage.cache_creation', ignored('the ledger has it')),
-  rule('usage.server_tool_use', ignored('the ledger has it')),
+  rule('usage.cache_creation', ignored('the usage ledger has the counts')),
+  rule('usage.server_tool_use', ignored('the usage ledger has the counts')),
   rule('usage of other kinds', ignored('the Responses format has no such fields')),
   rule('*', ignored('the Responses format has no such field')),
 ];

@@ -12,21 +12,21 @@ interface Message {
 
 /**
  * Arranges the items of a Responses client, which come one after the other, as turns of the `messages` format. Thinking, texts and calls of
- * the assistant become one turn. The results of its calls and the user's message after them become the next turn. The format requires the
- * results directly after their calls, so messages between them wait until all calls have a result.
+ * the assistant become one turn. The results of these calls and the user's message after them become the next turn. The format requires the
+ * results directly after the calls, so messages between calls and results wait until all calls have a result.
  */
 export class MessageTurns {
   /** System texts before the first turn. */
   readonly #system: TextBlock[] = [];
   readonly #messages: MessagesMessage[] = [];
-  readonly #unanswered = new Set<string>();
-  #waiting: Message[] = [];
+  readonly #unansweredCalls = new Set<string>();
+  #waitingMessages: Message[] = [];
   /** The turn to which new blocks are added. */
-  #open: Message | undefined;
+  #openMessage: Message | undefined;
 
   addSystem(blocks: TextBlock[]): void {
     if (blocks.length === 0) return;
-    if (this.#open === undefined && this.#messages.length === 0) this.#system.push(...blocks);
+    if (this.#openMessage === undefined && this.#messages.length === 0) this.#system.push(...blocks);
     else this.#add({ role: 'system', content: blocks });
   }
 
@@ -35,42 +35,42 @@ export class MessageTurns {
   }
 
   addAssistant(blocks: MessagesBlock[]): void {
-    if (blocks.length > 0) this.#turn('assistant').content.push(...blocks);
+    if (blocks.length > 0) this.#openTurn('assistant').content.push(...blocks);
   }
 
   addCall(call: ToolUseBlock): void {
-    this.#turn('assistant').content.push(call);
-    this.#unanswered.add(call.id);
+    this.#openTurn('assistant').content.push(call);
+    this.#unansweredCalls.add(call.id);
   }
 
   addResult(callId: string, content: string | MessagesBlock[]): void {
-    this.#turn('user').content.push({ type: 'tool_result', tool_use_id: callId, content });
-    this.#unanswered.delete(callId);
-    if (this.#unanswered.size === 0) this.#addWaiting();
+    this.#openTurn('user').content.push({ type: 'tool_result', tool_use_id: callId, content });
+    this.#unansweredCalls.delete(callId);
+    if (this.#unansweredCalls.size === 0) this.#addWaiting();
   }
 
   /** Returns the whole history. Called once, after the last item. */
   finish(): TranslatedHistory {
-    this.#unanswered.clear();
+    this.#unansweredCalls.clear();
     this.#addWaiting();
     this.#close();
     return { system: this.#system, messages: this.#messages };
   }
 
   #addWaiting(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = this.#waitingMessages;
+    this.#waitingMessages = [];
     for (const message of waiting) this.#add(message);
   }
 
   #add(message: Message): void {
     const { role, content } = message;
-    if (this.#unanswered.size > 0) {
-      this.#waiting.push(message);
+    if (this.#unansweredCalls.size > 0) {
+      this.#waitingMessages.push(message);
       return;
     }
-    if (role === 'user' && this.#open?.content.at(-1)?.type === 'tool_result') {
-      this.#open.content.push(...content);
+    if (role === 'user' && this.#openMessage?.content.at(-1)?.type === 'tool_result') {
+      this.#openMessage.content.push(...content);
       this.#close();
       return;
     }
@@ -79,24 +79,24 @@ export class MessageTurns {
   }
 
   /** Returns the open turn if it has this role, otherwise a new turn. */
-  #turn(role: 'user' | 'assistant'): Message {
-    if (this.#open?.role === role) return this.#open;
+  #openTurn(role: 'user' | 'assistant'): Message {
+    if (this.#openMessage?.role === role) return this.#openMessage;
     this.#close();
     const turn: Message = { role, content: [] };
-    this.#open = turn;
+    this.#openMessage = turn;
     return turn;
   }
 
   /**
-   * Closes the open turn. Removes thinking from its end, because the format refuses a turn that ends with thinking, as the last turn of an
-   * answer that was cut off may.
+   * Closes the open turn. Removes thinking from its end, because the format refuses a turn that ends with thinking. The turn of an answer
+   * that was cut off may do so.
    */
   #close(): void {
-    const content = this.#open?.content ?? [];
+    const content = this.#openMessage?.content ?? [];
     while (isThinking(content.at(-1))) content.pop();
-    if (this.#open && content.length > 0)
-      this.#messages.push({ role: this.#open.role, content: simplifyContent(content) });
-    this.#open = undefined;
+    if (this.#openMessage && content.length > 0)
+      this.#messages.push({ role: this.#openMessage.role, content: simplifyContent(content) });
+    this.#openMessage = undefined;
   }
 }
 
@@ -104,6 +104,7 @@ function isThinking(block: MessagesBlock | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
+/** Returns the text of content that is one text block without further fields; any other content unchanged. */
 export function simplifyContent(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';

@@ -2,18 +2,18 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
-import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { toolArguments, toolInput } from '../vocabulary/tool-call.ts';
-import { finishReasonFor, refusalText } from '../vocabulary/stop-reason.ts';
-import { sealableThinking } from './carried-thinking.ts';
-import { webSearchItem } from './web-search-tool.ts';
+import { toFinishReason, readRefusalText } from '../vocabulary/stop-reason.ts';
+import { findSealableFields } from './sealed-thinking.ts';
+import { toWebSearchItem } from './web-search-tool.ts';
 
-/** A thinking block or a call that is being received. `json` is the input of a call so far. */
+/** A thinking block or a call that is being received. `json`: the input so far of a call that the upstream runs. */
 type OpenBlock =
   | { type: 'thinking'; signature: string }
-  /** `input`: the input in the block's start, which is used if no pieces follow. */
-  | { type: 'tool_use'; index: number; id: string; input: JsonObject; sent: boolean }
+  /** `input`: the input in the block's start, which counts if no pieces follow. */
+  | { type: 'tool_use'; index: number; id: string; input: JsonObject; hasSentInput: boolean }
   | { type: 'server_tool_use'; block: JsonObject; json: string };
 
 /**
@@ -23,10 +23,10 @@ type OpenBlock =
 export class MessagesOutput {
   readonly #answerContext: AnswerContext;
   readonly #answer: ResponsesAnswerWriter;
-  readonly #open = new Map<Json | undefined, OpenBlock>();
-  #calls = 0;
-  #searches = 0;
-  #bytes = 0;
+  readonly #openBlocks = new Map<Json | undefined, OpenBlock>();
+  #callCount = 0;
+  #searchCount = 0;
+  #outputBytes = 0;
 
   constructor(answerContext: AnswerContext) {
     this.#answerContext = answerContext;
@@ -46,54 +46,54 @@ export class MessagesOutput {
   }
 
   /** Begins a block, which may have content already. */
-  open(index: Json | undefined, block: JsonObject): string {
+  openBlock(index: Json | undefined, block: JsonObject): string {
     switch (block['type']) {
       case 'text':
-        return this.#text(textIn(block['text']));
+        return this.#addText(textIn(block['text']));
       case 'thinking':
-        this.#open.set(index, { type: 'thinking', signature: textIn(block['signature']) });
-        // Thinking that the model does not show gets an item too.
-        return this.#reasoning(textIn(block['thinking']));
+        this.#openBlocks.set(index, { type: 'thinking', signature: textIn(block['signature']) });
+        // Thinking whose text the upstream does not show gets an item, too.
+        return this.#addReasoning(textIn(block['thinking']));
       case 'redacted_thinking':
-        return this.#seal(block);
+        return this.#sealThinking(block);
       case 'tool_use':
-        return this.#call(index, block);
+        return this.#beginCall(index, block);
       case 'server_tool_use':
-        this.#open.set(index, { type: 'server_tool_use', block, json: '' });
+        this.#openBlocks.set(index, { type: 'server_tool_use', block, json: '' });
         return '';
       default:
         return '';
     }
   }
 
-  add(index: Json | undefined, delta: JsonObject): string {
-    const open = this.#open.get(index);
+  addDelta(index: Json | undefined, delta: JsonObject): string {
+    const open = this.#openBlocks.get(index);
     switch (delta['type']) {
       case 'text_delta':
-        return this.#text(textIn(delta['text']));
+        return this.#addText(textIn(delta['text']));
       case 'thinking_delta':
-        return this.#reasoning(textIn(delta['thinking']));
+        return this.#addReasoning(textIn(delta['thinking']));
       case 'signature_delta':
         if (open?.type === 'thinking') open.signature += textIn(delta['signature']);
         return '';
       case 'input_json_delta':
         if (open?.type === 'server_tool_use') open.json += textIn(delta['partial_json']);
-        return open?.type === 'tool_use' ? this.#arguments(open, textIn(delta['partial_json'])) : '';
+        return open?.type === 'tool_use' ? this.#addArguments(open, textIn(delta['partial_json'])) : '';
       default:
         return '';
     }
   }
 
-  close(index: Json | undefined): string {
-    const open = this.#open.get(index);
-    this.#open.delete(index);
+  closeBlock(index: Json | undefined): string {
+    const open = this.#openBlocks.get(index);
+    this.#openBlocks.delete(index);
     switch (open?.type) {
       case 'thinking':
-        return this.#seal(open);
+        return this.#sealThinking(open);
       case 'tool_use':
-        return open.sent ? '' : this.#arguments(open, toolArguments(open.input));
+        return open.hasSentInput ? '' : this.#addArguments(open, toolArguments(open.input));
       case 'server_tool_use':
-        return this.#searched(open);
+        return this.#writeSearch(open);
       default:
         return '';
     }
@@ -101,57 +101,62 @@ export class MessagesOutput {
 
   /**
    * Ends the answer.
-   * @param ended contains `stop_reason` and `stop_details`
+   * @param ended the upstream's fields `stop_reason` and `stop_details`
    */
   finish(ended: JsonObject, usage: Json | undefined): { text: string; ending: Ending } {
-    const refusal = refusalText(ended) ?? '';
-    this.#bytes += Buffer.byteLength(refusal);
-    const refused = refusal === '' ? '' : this.#answer.refusal(refusal);
+    const refusal = readRefusalText(ended) ?? '';
+    this.#outputBytes += Buffer.byteLength(refusal);
+    const refused = refusal === '' ? '' : this.#answer.addRefusal(refusal);
     const ending = {
-      finishReason: finishReasonFor(ended['stop_reason'], this.#calls > 0),
+      finishReason: toFinishReason(ended['stop_reason'], this.#callCount > 0),
       usage: fillUsage(readMessagesUsage(usage), {
         prompt: this.#answerContext.promptTokens,
-        completion: () => estimateTokensOfBytes(this.#bytes),
+        completion: () => estimateTokensOfBytes(this.#outputBytes),
       }),
     };
     return { text: refused + this.#answer.finish(ending), ending };
   }
 
-  #text(text: string): string {
-    this.#bytes += Buffer.byteLength(text);
-    return text === '' ? '' : this.#answer.text(text);
+  #addText(text: string): string {
+    this.#outputBytes += Buffer.byteLength(text);
+    return text === '' ? '' : this.#answer.addText(text);
   }
 
-  #reasoning(text: string): string {
-    this.#bytes += Buffer.byteLength(text);
-    return this.#answer.reasoning(text);
+  #addReasoning(text: string): string {
+    this.#outputBytes += Buffer.byteLength(text);
+    return this.#answer.addReasoning(text);
   }
 
-  #seal(block: JsonObject): string {
-    const carried = sealableThinking(block, this.#answerContext);
+  #sealThinking(block: JsonObject): string {
+    const carried = findSealableFields(block, this.#answerContext);
     if (carried) this.#answer.sealReasoning(carried);
     return '';
   }
 
-  #searched({ block, json }: OpenBlock & { type: 'server_tool_use' }): string {
-    const id = this.#answerContext.id.replace(/^resp_|^/, `ws_${this.#searches++}_`);
-    const item = webSearchItem(id, json === '' ? block : { ...block, input: toolInput(json) });
-    return item ? this.#answer.item(item) : '';
+  #writeSearch({ block, json }: OpenBlock & { type: 'server_tool_use' }): string {
+    const id = this.#answerContext.id.replace(/^resp_|^/, `ws_${this.#searchCount++}_`);
+    const item = toWebSearchItem(id, json === '' ? block : { ...block, input: toolInput(json) });
+    return item ? this.#answer.addItem(item) : '';
   }
 
-  #call(index: Json | undefined, { id, name, input }: JsonObject): string {
-    const place = { index: this.#calls++, id: textIn(id) };
-    this.#open.set(index, { type: 'tool_use', ...place, input: isJsonObject(input) ? input : {}, sent: false });
-    this.#bytes += Buffer.byteLength(textIn(name));
-    return this.#answer.call({ ...place, first: true, name: textIn(name), arguments: '' });
+  #beginCall(index: Json | undefined, { id, name, input }: JsonObject): string {
+    const place = { index: this.#callCount++, id: textIn(id) };
+    this.#openBlocks.set(index, {
+      type: 'tool_use',
+      ...place,
+      input: isJsonObject(input) ? input : {},
+      hasSentInput: false,
+    });
+    this.#outputBytes += Buffer.byteLength(textIn(name));
+    return this.#answer.addCall({ ...place, isFirst: true, name: textIn(name), arguments: '' });
   }
 
-  #arguments(call: OpenBlock & { type: 'tool_use' }, text: string): string {
+  #addArguments(call: OpenBlock & { type: 'tool_use' }, text: string): string {
     if (text === '') return '';
-    call.sent = true;
-    this.#bytes += Buffer.byteLength(text);
+    call.hasSentInput = true;
+    this.#outputBytes += Buffer.byteLength(text);
     const { index, id } = call;
-    return this.#answer.call({ index, id, first: false, name: undefined, arguments: text });
+    return this.#answer.addCall({ index, id, isFirst: false, name: undefined, arguments: text });
   }
 }
 

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { documentBlock, imageSource, isWebAddress } from '../upstreams/messages/media-blocks.ts';
-import { cacheMark } from '../vocabulary/cache-mark.ts';
+import { toDocumentBlock, toImageSource, isWebAddress } from '../upstreams/messages/media-blocks.ts';
+import { createCacheMark } from '../vocabulary/cache-mark.ts';
 
 /**
  * Translates the content of a message, or the output of a tool, to blocks. Omits empty texts, because the `messages` format refuses them.
@@ -20,7 +20,7 @@ export function responsesContentToBlocks(
     const block = partToBlock(part, `${param}[${at}]`);
     if (block.type === 'text' && block.text === '') return [];
     const { prompt_cache_breakpoint: mark } = part;
-    return [isJsonObject(mark) ? { ...block, cache_control: cacheMark(mark['ttl']) } : block];
+    return [isJsonObject(mark) ? { ...block, cache_control: createCacheMark(mark['ttl']) } : block];
   });
 }
 
@@ -36,19 +36,19 @@ function partToBlock(part: ResponsesPart, param: string): MessagesBlock {
       return { type: 'text', text: part.refusal };
     case 'input_image':
       if (typeof part.image_url !== 'string') throw unsupportedInChat(param, 'an image by its id');
-      return { type: 'image', source: imageSource(part.image_url, `${param}.image_url`) };
+      return { type: 'image', source: toImageSource(part.image_url, `${param}.image_url`) };
     case 'input_file':
-      return fileBlock(part, param);
+      return toFileBlock(part, param);
     default:
       throw unsupportedInChat(`${param}.type`, `content of type '${(part as JsonObject & { type: string }).type}'`);
   }
 }
 
-function fileBlock(part: JsonObject, param: string): MessagesBlock {
+function toFileBlock(part: JsonObject, param: string): MessagesBlock {
   const { file_url: url, file_data: data, filename } = part;
-  if (typeof data === 'string') return documentBlock(part, `${param}.file_data`);
+  if (typeof data === 'string') return toDocumentBlock(part, `${param}.file_data`);
   if (typeof url !== 'string') throw unsupportedInChat(param, 'a file by its id');
-  if (!isWebAddress(url)) return documentBlock({ file_data: url, filename }, `${param}.file_url`);
+  if (!isWebAddress(url)) return toDocumentBlock({ file_data: url, filename }, `${param}.file_url`);
   const title = typeof filename === 'string' ? { title: filename } : {};
   return { type: 'document', source: { type: 'url', url }, ...title };
 }

@@ -13,19 +13,19 @@ import type {
   ResponsesToolSearchOutput,
 } from '#shared/formats/responses/request.ts';
 import type { FlatTools } from '../responses/flatten-tools.ts';
-import { foundTools } from '../responses/found-tools.ts';
+import { describeFoundTools } from '../responses/describe-found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
-import { thinkingBlock } from './carried-thinking.ts';
+import { restoreThinkingBlock } from './sealed-thinking.ts';
 import { MessageTurns, simplifyContent, type TranslatedHistory } from './message-turns.ts';
 import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 
 /**
- * Translates instructions and input. System and developer messages at the beginning become the system prompt. Later ones stay where they
- * are.
+ * Translates instructions and input. System and developer messages at the beginning become the system prompt, and later ones stay in their
+ * place.
  * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function responsesHistoryToMessages(
@@ -46,7 +46,7 @@ export function responsesHistoryToMessages(
       case 'message':
         return addMessage(item as ResponsesMessage, `${param}.content`);
       case 'reasoning': {
-        const block = thinkingBlock(item as ResponsesReasoning, traits);
+        const block = restoreThinkingBlock(item as ResponsesReasoning, traits);
         return turns.addAssistant(block ? [block] : []);
       }
       case 'function_call': {
@@ -73,7 +73,7 @@ export function responsesHistoryToMessages(
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;
         if (typeof id !== 'string') return undefined;
-        return turns.addResult(messagesToolId(id), foundTools(tools ?? []));
+        return turns.addResult(messagesToolId(id), describeFoundTools(tools ?? []));
       }
       case 'additional_tools':
         return undefined;
@@ -88,7 +88,7 @@ export function responsesHistoryToMessages(
     switch (role) {
       case 'system':
       case 'developer':
-        return turns.addSystem(blocks.map((block) => textOnly(block, param)));
+        return turns.addSystem(blocks.map((block) => assertTextBlock(block, param)));
       case 'user':
         return turns.addUser(blocks);
       case 'assistant':
@@ -101,7 +101,7 @@ export function responsesHistoryToMessages(
   }
 }
 
-function textOnly(block: MessagesBlock, param: string): TextBlock {
+function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
   throw unsupportedInChat(param, 'anything but text in a system message');
 }

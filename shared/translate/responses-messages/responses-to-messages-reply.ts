@@ -19,8 +19,8 @@ export function responsesToMessagesReply(
   }
   const output = new MessagesOutput(answerContext);
   for (const block of body['content'].filter(isJsonObject)) {
-    output.open(undefined, block);
-    output.close(undefined);
+    output.openBlock(undefined, block);
+    output.closeBlock(undefined);
   }
   const { ending } = output.finish(body, body['usage']);
   return { body: output.response, ending };

@@ -8,17 +8,17 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { generationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
 import { type ThinkingRequest, thinkingForChat } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
-import { markCached } from './mark-cached.ts';
+import { addCacheMarks } from './add-cache-marks.ts';
 import { responsesHistoryToMessages } from './responses-history-to-messages.ts';
 import { responsesToolsToMessages } from './responses-tools-to-messages.ts';
 
 const fields = ruledFields(requestRules);
 
 /**
- * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can generate. The `messages`
- * format requires a limit, and thinking counts towards it. Upstreams that add input and limit would refuse a higher limit for a long input.
+ * Limit of output tokens if the client sets none, by which the Responses format means as many as the model can generate. The `messages`
+ * format requires a limit, and thinking counts towards it. A higher limit would be refused for a long input by upstreams that add both.
  */
-const usualMaxTokens = 32_000;
+const defaultMaxTokens = 32_000;
 
 /**
  * Translates a Responses client's request for a `messages` upstream. `field-rules.ts` lists the effect on each field.
@@ -26,18 +26,18 @@ const usualMaxTokens = 32_000;
  */
 export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
-  refuse(request);
+  refuseFields(request);
   const flat = flattenTools(request);
   const history = responsesHistoryToMessages(request, flat, traits);
   if (request.text?.format?.type === 'json_object') history.system.push({ ...jsonInstruction });
   const tools = responsesToolsToMessages(request, flat, traits);
-  markCached(history, request, flat.tools.length > 0);
+  addCacheMarks(history, request, flat.tools.length > 0);
   const generation = {
-    maxTokens: request.max_output_tokens ?? (traits.maxOutput && Math.min(traits.maxOutput, usualMaxTokens)),
-    thinking: thinkingOf(request),
+    maxTokens: request.max_output_tokens ?? (traits.maxOutput && Math.min(traits.maxOutput, defaultMaxTokens)),
+    thinking: readThinking(request),
     temperature: request.temperature,
     topP: request.top_p,
-    schema: schemaOf(request),
+    schema: readSchema(request),
     user: request['safety_identifier'] ?? request['user'],
   };
   return {
@@ -51,7 +51,7 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
   };
 }
 
-function refuse(request: ResponsesRequest): void {
+function refuseFields(request: ResponsesRequest): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;
@@ -67,15 +67,17 @@ function furtherFields(request: ResponsesRequest): JsonObject {
   return withoutRuledFields(request, fields);
 }
 
-/** Returns the thinking settings. Some models show their thinking only if a request asks for it. */
-function thinkingOf(request: ResponsesRequest): ThinkingRequest | undefined {
+/**
+ * Returns the thinking settings. They ask for the text of the thinking, which some models show only then, if the client wants a summary.
+ */
+function readThinking(request: ResponsesRequest): ThinkingRequest | undefined {
   const thinking = thinkingForChat({ reasoning: request.reasoning ?? undefined });
   const shows = typeof request.reasoning?.summary === 'string';
   if (thinking?.thinking.type !== 'adaptive' || !shows) return thinking;
   return { ...thinking, thinking: { ...thinking.thinking, display: 'summarized' } };
 }
 
-function schemaOf({ text }: ResponsesRequest): JsonObject | undefined {
+function readSchema({ text }: ResponsesRequest): JsonObject | undefined {
   if (text?.format?.type !== 'json_schema') return undefined;
   const { schema } = text.format as { schema?: JsonObject | null };
   return schema ?? { type: 'object' };

@@ -9,10 +9,10 @@ import { MessagesOutput } from './messages-output.ts';
 /** Translates a `messages` upstream's stream for Responses clients. Omits pings and citations. */
 export class ResponsesToMessagesStream implements StreamTranslation {
   readonly #output: MessagesOutput;
-  #started = false;
-  #complete = false;
+  #hasStarted = false;
+  #isComplete = false;
   /** `stop_reason` and `stop_details`, once the upstream has sent them. */
-  #ended: JsonObject = {};
+  #stopFields: JsonObject = {};
   #usage: JsonObject = {};
 
   constructor(answerContext: AnswerContext) {
@@ -31,17 +31,17 @@ export class ResponsesToMessagesStream implements StreamTranslation {
         if (isJsonObject(message)) this.#usage = overlayUsage(this.#usage, message['usage']);
         return this.#begin();
       case 'content_block_start':
-        return this.#begin() + (isJsonObject(block) ? this.#output.open(index, block) : '');
+        return this.#begin() + (isJsonObject(block) ? this.#output.openBlock(index, block) : '');
       case 'content_block_delta':
-        return isJsonObject(delta) ? this.#output.add(index, delta) : '';
+        return isJsonObject(delta) ? this.#output.addDelta(index, delta) : '';
       case 'content_block_stop':
-        return this.#output.close(index);
+        return this.#output.closeBlock(index);
       case 'message_delta':
         this.#usage = overlayUsage(this.#usage, event['usage']);
-        if (isJsonObject(delta) && typeof delta['stop_reason'] === 'string') this.#ended = delta;
+        if (isJsonObject(delta) && typeof delta['stop_reason'] === 'string') this.#stopFields = delta;
         return '';
       case 'message_stop':
-        this.#complete = true;
+        this.#isComplete = true;
         return '';
       case 'error':
         throw upstreamErrorFromMessagesEvent(event);
@@ -51,15 +51,15 @@ export class ResponsesToMessagesStream implements StreamTranslation {
   }
 
   end(): { text: string; ending: Ending } {
-    if (!this.#started || (!this.#complete && this.#ended['stop_reason'] === undefined)) {
+    if (!this.#hasStarted || (!this.#isComplete && this.#stopFields['stop_reason'] === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    return this.#output.finish(this.#ended, this.#usage);
+    return this.#output.finish(this.#stopFields, this.#usage);
   }
 
   #begin(): string {
-    if (this.#started) return '';
-    this.#started = true;
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
     return this.#output.begin();
   }
 }

@@ -1,5 +1,5 @@
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import { recallResponses } from '../responses/recall-request.ts';
+import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation } from '../translation.ts';
 import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -13,7 +13,7 @@ export const responsesToMessages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: recallResponses,
+  recall: toRecalledRequest,
   request: responsesToMessagesRequest,
   reply: responsesToMessagesReply,
   stream: (answerContext) => new ResponsesToMessagesStream(answerContext),

@@ -1,15 +1,16 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { flatToolChoice } from '../responses/flat-tool-choice.ts';
+import { flattenToolChoice } from '../responses/flatten-tool-choice.ts';
 import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
 import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 import type { ModelTraits } from '../translation.ts';
-import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
-import { isWebSearch, webSearchTool } from './web-search-tool.ts';
+import { toMessagesToolChoice } from '../vocabulary/tool-choice.ts';
+import { isWebSearch, toWebSearchTool } from './web-search-tool.ts';
 
 /**
- * Translates the tools and the tool choice of a request to the `messages` format, which refuses a choice without tools.
+ * Translates the tools and the tool choice of a request to the `messages` format. Omits the choice if there are no tools, because the
+ * format refuses it then.
  * @throws RouterError `unsupported_parameter` for tools that the upstream does not run, or a choice of a tool that runs on the server
  */
 export function responsesToolsToMessages(
@@ -22,9 +23,9 @@ export function responsesToolsToMessages(
   refuseServerTools({ tools, hosted: hosted.filter((tool) => tool !== search) });
   const { tool_choice: choice, parallel_tool_calls: parallel } = request;
   if (tools.length === 0 && !search) return {};
-  const { choice: translated, allowed } = messagesToolChoice(flatToolChoice(choice, flat));
+  const { choice: translated, allowed } = toMessagesToolChoice(flattenToolChoice(choice, flat));
   const functions = tools.filter(({ name }) => allowed?.has(name) ?? true).map(translateTool);
-  const offered = search ? [...functions, webSearchTool(search)] : functions;
+  const offered = search ? [...functions, toWebSearchTool(search)] : functions;
   const onlyOne = parallel === false && translated.type !== 'none';
   if ((choice === undefined || choice === null) && !onlyOne) return { tools: offered };
   return { tools: offered, tool_choice: onlyOne ? { ...translated, disable_parallel_tool_use: true } : translated };

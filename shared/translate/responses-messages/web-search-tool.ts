@@ -5,15 +5,16 @@ import type { ServerTool } from '../responses/flatten-tools.ts';
 /** The name that `messages` upstreams require for their search. */
 const searchName = 'web_search';
 
-/** Whether a tool of a Responses request searches the web, and not only its vendor's cache. */
+/** Whether a tool of a Responses request searches the web itself, not only a cache of the tool's vendor. */
 export function isWebSearch({ tool }: ServerTool): boolean {
   return tool.type.startsWith('web_search') && tool['external_web_access'] !== false;
 }
 
 /**
- * Returns the search tool that a `messages` upstream runs (Anthropic API guide, "Web search tool") for the search of a Responses request.
+ * Translates the web search tool of a Responses request to the one that a `messages` upstream runs (Anthropic API guide, "Web search
+ * tool").
  */
-export function webSearchTool({ tool }: ServerTool): MessagesTool {
+export function toWebSearchTool({ tool }: ServerTool): MessagesTool {
   const { filters, user_location: location } = tool;
   const domains = isJsonObject(filters) ? filters['allowed_domains'] : undefined;
   return {
@@ -29,7 +30,7 @@ export function webSearchTool({ tool }: ServerTool): MessagesTool {
  * @param id id of the item
  * @param block `server_tool_use`, with its whole input
  */
-export function webSearchItem(id: string, { name, input }: JsonObject): JsonObject | undefined {
+export function toWebSearchItem(id: string, { name, input }: JsonObject): JsonObject | undefined {
   if (name !== searchName) return undefined;
   const query = isJsonObject(input) && typeof input['query'] === 'string' ? input['query'] : '';
   return { id, type: 'web_search_call', status: 'completed', action: { type: 'search', query, queries: [query] } };

@@ -1,22 +1,22 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
-import { piecesOfItems } from '../upstreams/responses/item-pieces.ts';
+import { toPieces } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 
-const compacted = /"type"\s*:\s*"compaction"/;
+const compactionItem = /"type"\s*:\s*"compaction"/;
 
 /**
- * Relays the answer to a request that compacts its conversation. Holds the answer back until its end. If the upstream has written a
- * `compaction` item by then, its events are sent. Otherwise its summary becomes such an item.
+ * Relays the answer to a request that compacts its conversation. Holds the answer back until its end. If the answer then contains a
+ * `compaction` item, the upstream's events are sent. Otherwise the text of the answer, which is a summary, becomes a `compaction` item.
  */
 export class CompactionStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
   readonly #relay: StreamTranslation;
   readonly #reader = new ResponsesReader();
-  #held = '';
+  #heldEvents = '';
   #summary = '';
-  #isCompacted = false;
+  #hasCompactionItem = false;
 
   /** @param relay the translation that answers to other requests get */
   constructor(answerContext: AnswerContext, relay: StreamTranslation) {
@@ -29,8 +29,8 @@ export class CompactionStream implements StreamTranslation {
   }
 
   event(data: string): string {
-    this.#held += this.#relay.event(data);
-    this.#isCompacted ||= compacted.test(data);
+    this.#heldEvents += this.#relay.event(data);
+    this.#hasCompactionItem ||= compactionItem.test(data);
     for (const piece of this.#reader.read(data)) if (piece.kind === 'text') this.#summary += piece.text;
     return '';
   }
@@ -38,16 +38,16 @@ export class CompactionStream implements StreamTranslation {
   /** @throws RouterError `upstream_failed` if there is no summary */
   end(): { text: string; ending: Ending } {
     const { text, ending } = this.#relay.end();
-    if (this.#isCompacted) return { text: this.#held + text, ending };
+    if (this.#hasCompactionItem) return { text: this.#heldEvents + text, ending };
     const answer = new ResponsesAnswerWriter(this.#answerContext);
-    return { text: answer.begin() + answer.text(this.#summary) + answer.finish(ending), ending };
+    return { text: answer.begin() + answer.addText(this.#summary) + answer.finish(ending), ending };
   }
 }
 
-/** Returns the summary of an upstream that does not compact; undefined for an output with a `compaction` item. */
+/** Returns the text of an output, which is the summary by an upstream that does not compact; undefined if it has a `compaction` item. */
 export function readSummary(output: readonly Json[]): string | undefined {
   if (output.some((item) => isJsonObject(item) && item['type'] === 'compaction')) return undefined;
-  return piecesOfItems(output)
+  return toPieces(output)
     .map((piece) => (piece.kind === 'text' ? piece.text : ''))
     .join('');
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { AnswerContext } from '../translation.ts';
 import { readArguments, readThinkingText } from '../upstreams/responses/item-pieces.ts';
-import { withRequiredFields } from './complete-response.ts';
+import { withRequiredFields } from './required-fields.ts';
 
 export type TypedEvent = JsonObject & { type: string };
 
@@ -14,17 +14,17 @@ interface OpenItem {
 }
 
 /** Matches the events about a content part of an item. Other events with an `item_id` are about the item itself. */
-const ofContent = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
-const ofSummary = /^response\.reasoning_summary/;
+const contentEvents = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
+const summaryEvents = /^response\.reasoning_summary/;
 
 /**
- * Completes the events of a server, such as llama-server, that leaves out fields and events by which clients assemble answers. These are
- * the numbers of events, items and parts, the beginning and end of reasoning text, the end of arguments, and most of the response object.
+ * Completes the events of a server, such as llama-server, that leaves out fields and events by which clients assemble answers. Adds the
+ * numbers of events, items and parts, the beginning and end of reasoning text, the end of arguments, and most of the response object.
  */
 export class EventCompletion {
   readonly #answerContext: AnswerContext;
   readonly #items = new Map<Json | undefined, OpenItem>();
-  #next = 0;
+  #nextNumber = 0;
 
   constructor(answerContext: AnswerContext) {
     this.#answerContext = answerContext;
@@ -34,18 +34,18 @@ export class EventCompletion {
   complete(event: JsonObject): TypedEvent[] {
     const { type, item, response } = event;
     if (isJsonObject(response))
-      return [this.#numbered({ ...event, response: withRequiredFields(response, this.#answerContext) })];
+      return [this.#addNumber({ ...event, response: withRequiredFields(response, this.#answerContext) })];
     if (type === 'response.output_item.added' && isJsonObject(item)) {
       const index = this.#items.size;
       this.#items.set(item['id'], { index, hasPart: false, isDone: false });
-      return [this.#numbered({ ...event, output_index: index })];
+      return [this.#addNumber({ ...event, output_index: index })];
     }
     if (type === 'response.output_item.done' && isJsonObject(item)) return this.#endItem(event, item);
     const open = this.#items.get(event['item_id']);
-    if (!open || typeof type !== 'string') return [this.#numbered(event)];
+    if (!open || typeof type !== 'string') return [this.#addNumber(event)];
     const begin = type === 'response.reasoning_text.delta' ? this.#beginReasoning(event, open) : [];
     open.isDone = type.endsWith('.done');
-    return [...begin, this.#numbered(this.#placed(event, type, open))];
+    return [...begin, this.#addNumber(this.#addPlace(event, type, open))];
   }
 
   #beginReasoning({ item_id: id }: JsonObject, open: OpenItem): TypedEvent[] {
@@ -53,7 +53,12 @@ export class EventCompletion {
     open.hasPart = true;
     const part = { type: 'reasoning_text', text: '' };
     return [
-      this.#added('response.content_part.added', { item_id: id, output_index: open.index, content_index: 0, part }),
+      this.#createEvent('response.content_part.added', {
+        item_id: id,
+        output_index: open.index,
+        content_index: 0,
+        part,
+      }),
     ];
   }
 
@@ -61,12 +66,14 @@ export class EventCompletion {
     const id = item['id'];
     const open = this.#items.get(id);
     const place = { item_id: id, output_index: open?.index ?? 0 };
-    const done = this.#ending(open, item).map(([type, fields]) => this.#added(type, { ...place, ...fields }));
-    return [...done, this.#numbered({ ...event, output_index: open?.index ?? 0 })];
+    const done = this.#findMissingEnds(open, item).map(([type, fields]) =>
+      this.#createEvent(type, { ...place, ...fields }),
+    );
+    return [...done, this.#addNumber({ ...event, output_index: open?.index ?? 0 })];
   }
 
   /** Returns the events that end an item's text or arguments if the server sent none. */
-  #ending(open: OpenItem | undefined, item: JsonObject): [string, JsonObject][] {
+  #findMissingEnds(open: OpenItem | undefined, item: JsonObject): [string, JsonObject][] {
     if (!open || open.isDone) return [];
     if (item['type'] === 'function_call') {
       return [['response.function_call_arguments.done', { name: item['name'], arguments: readArguments(item) }]];
@@ -79,17 +86,17 @@ export class EventCompletion {
     ];
   }
 
-  #placed(event: JsonObject, type: string, { index }: OpenItem): JsonObject {
+  #addPlace(event: JsonObject, type: string, { index }: OpenItem): JsonObject {
     const place = { output_index: index };
-    if (ofContent.test(type)) return { content_index: 0, ...event, ...place };
-    return ofSummary.test(type) ? { summary_index: 0, ...event, ...place } : { ...event, ...place };
+    if (contentEvents.test(type)) return { content_index: 0, ...event, ...place };
+    return summaryEvents.test(type) ? { summary_index: 0, ...event, ...place } : { ...event, ...place };
   }
 
-  #added(type: string, fields: JsonObject): TypedEvent {
-    return this.#numbered({ type, ...fields });
+  #createEvent(type: string, fields: JsonObject): TypedEvent {
+    return this.#addNumber({ type, ...fields });
   }
 
-  #numbered({ type, ...fields }: JsonObject): TypedEvent {
-    return { type: typeof type === 'string' ? type : '', sequence_number: this.#next++, ...fields };
+  #addNumber({ type, ...fields }: JsonObject): TypedEvent {
+    return { type: typeof type === 'string' ? type : '', sequence_number: this.#nextNumber++, ...fields };
   }
 }

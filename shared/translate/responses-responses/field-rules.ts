@@ -30,11 +30,11 @@ export const requestRules: readonly FieldRule[] = [
     'input[] reasoning',
     translated(
       'input[].content[].text',
-      'what this router has sealed for another upstream, without its id; what the upstream has encrypted passes, what another one has is omitted',
+      'thinking that this router has sealed for another upstream becomes its text, without an id; thinking that the upstream has encrypted passes, and thinking that another upstream has encrypted is omitted',
     ),
   ),
   rule('input[] reasoning, without signature', passed),
-  rule('input[] reasoning, summary alone', ignored('an upstream that has stored nothing does not know it')),
+  rule('input[] reasoning, summary alone', ignored('an upstream that has stored nothing does not know the item')),
   rule('input[] function_call', passed),
   rule('input[] custom_tool_call', passed),
   rule('input[] tool_search_call', passed),
@@ -53,7 +53,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] compaction',
     translated(
       'input[].content[].text',
-      'a summary that this router has sealed, as a message of the user; what the upstream has encrypted passes, what another one has is refused',
+      'a summary that this router has sealed becomes a message of the user; a summary that the upstream has encrypted passes, and one that another upstream has encrypted is refused',
     ),
   ),
   rule('input[] compaction_trigger', passed),
@@ -116,7 +116,7 @@ export const requestRules: readonly FieldRule[] = [
     'store',
     translated(
       'include',
-      'the router stores answers, the upstream none; one that is known to encrypt its thinking is asked for that, which a stored answer needs',
+      'the router stores answers, the upstream none; an upstream that is known to encrypt its thinking is asked for encrypted thinking, because a stored answer needs it',
     ),
   ),
   rule('previous_response_id', ignored('the stored items precede the input already')),
@@ -139,7 +139,10 @@ export const answerRules: readonly FieldRule[] = [
   rule('output[] reasoning, content', passed),
   rule(
     'output[].encrypted_content',
-    translated('output[].encrypted_content', 'with a mark of the upstream, which the router takes off again for it'),
+    translated(
+      'output[].encrypted_content',
+      'with a mark of the upstream, which the router removes in requests to that upstream',
+    ),
   ),
   rule('output[] function_call', passed),
   rule('output[] of other types', passed),

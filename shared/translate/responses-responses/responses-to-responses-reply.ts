@@ -2,20 +2,20 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { ResponsesAnswerWriter } from '../responses/responses-answer.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
+import { isToolCall, readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { withMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { readSummary } from './compaction-stream.ts';
-import { withRequiredFields } from './complete-response.ts';
+import { withRequiredFields } from './required-fields.ts';
 import { routerFields } from './router-fields.ts';
 
 /**
  * Returns the answer of a Responses upstream for a Responses client. Changes only the fields that identify the answer, and the fields about
- * stored responses. Encrypted content gets the upstream's mark. A summary that was requested in place of a compaction becomes a
- * `compaction` item.
+ * stored responses. Encrypted content gets the upstream's mark. If the upstream was asked for a summary because it does not compact, the
+ * summary becomes a `compaction` item.
  * @throws RouterError with the error of a failed response; `upstream_failed` if the body is not a response
  */
 export function responsesToResponsesReply(
@@ -31,12 +31,12 @@ export function responsesToResponsesReply(
     prompt: answerContext.promptTokens,
     completion: () => estimateTokens(JSON.stringify(output)),
   });
-  const ending = { usage, finishReason: responseFinishReason(body, output.some(isToolCall)) };
+  const ending = { usage, finishReason: readResponseFinishReason(body, output.some(isToolCall)) };
   const summary = answerContext.recalled?.['compacts'] === true ? readSummary(output) : undefined;
   if (summary === undefined)
     return { body: withMarks({ ...response, ...routerFields(response, answerContext) }, answerContext.origin), ending };
   const answer = new ResponsesAnswerWriter(answerContext);
-  answer.text(summary);
+  answer.addText(summary);
   answer.finish(ending);
   return { body: answer.response, ending };
 }

@@ -14,15 +14,15 @@ import { requestRules } from './field-rules.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * Matches the ids of items that this router has written, including those of later turns of one answer. The upstream does not know them.
+ * Matches the ids of items that this router has written, including items of later turns of one answer. The upstream does not know such ids.
  */
 const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 
 /**
  * Returns the upstream's request for a Responses client's request. Changes only the model's name, the fields about stored responses, and
  * content that only this router or another upstream can read. The router stores responses itself, so the upstream stores none. An upstream
- * that is known to encrypt thinking is asked to do so, so that a later request can continue the thinking of a stored response. Hosted calls
- * that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
+ * that can encrypt its thinking is asked for encrypted thinking, so that a later request can continue the thinking of a stored response.
+ * Hosted calls that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
  * @throws RouterError `unsupported_parameter` for fields that would share the operator's account among clients, `invalid_request` for a
  * conversation that another upstream has compacted
  */
@@ -34,7 +34,7 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
     background_options: ___,
     ...request
   } = expand(body, traits.unseal) as ResponsesRequest;
-  refuse(request, traits);
+  refuseFields(request, traits);
   const { input, include, store } = request;
   const asksToEncrypt = store !== false && traits.encrypts === true;
   return {
@@ -42,7 +42,7 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
     model: traits.model,
     ...(Array.isArray(input) && {
       input: withFunctionCallsAt(input, undefined, isOwnHostedItem).flatMap(([at, item]) =>
-        itemFor(item, traits, `input[${at}]`),
+        toUpstreamItem(item, traits, `input[${at}]`),
       ),
     }),
     store: false,
@@ -51,7 +51,7 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
 }
 
 /** Refuses conversations and prompts that the upstream stores, because they belong to everybody who uses the router's account there. */
-function refuse(request: JsonObject, { takesPrompts }: ModelTraits): void {
+function refuseFields(request: JsonObject, { takesPrompts }: ModelTraits): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
     if (field === 'prompt' && takesPrompts === true) continue;
@@ -59,23 +59,23 @@ function refuse(request: JsonObject, { takesPrompts }: ModelTraits): void {
   }
 }
 
-function itemFor(item: ResponsesItem, traits: ModelTraits, param: string): ResponsesItem[] {
+function toUpstreamItem(item: ResponsesItem, traits: ModelTraits, param: string): ResponsesItem[] {
   switch (item.type) {
     case 'item_reference':
       // The input already contains the item that the reference names.
       return [];
     case 'reasoning':
-      return reasoningFor(item as ResponsesReasoning, traits);
+      return toUpstreamReasoning(item as ResponsesReasoning, traits);
     default:
-      return otherItem(item, traits, param);
+      return toUpstreamOther(item, traits, param);
   }
 }
 
 /**
- * Returns an item other than thinking for the upstream. Another upstream's encrypted content is unreadable for this one. A summary with
- * such content is refused, and any other item is left out.
+ * Returns an item other than thinking as the upstream can read it. The upstream cannot read content that another upstream has encrypted:
+ * a summary with such content is refused, and any other item with such content is left out.
  */
-function otherItem(item: ResponsesItem, { origin }: ModelTraits, param: string): ResponsesItem[] {
+function toUpstreamOther(item: ResponsesItem, { origin }: ModelTraits, param: string): ResponsesItem[] {
   const own = withoutMarks(item, origin);
   if (own) return [withoutOwnId(own)];
   if (item.type !== 'compaction') return [];
@@ -84,11 +84,11 @@ function otherItem(item: ResponsesItem, { origin }: ModelTraits, param: string):
 }
 
 /**
- * Returns thinking for the upstream. Thinking that the upstream has encrypted is sent unchanged. Content that this router has sealed, or
- * that has another upstream's mark, comes from another upstream. Only its text is sent, which open models read. Thinking without encrypted
- * content and without text is dropped.
+ * Returns thinking as the upstream can read it. Thinking that the upstream has encrypted is sent unchanged. Thinking that this router has
+ * sealed, or that has another upstream's mark, comes from another upstream: only its text is sent, which open models read. Thinking without
+ * encrypted content and without text is dropped.
  */
-function reasoningFor(reasoning: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
+function toUpstreamReasoning(reasoning: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
   const item = withoutMarks(reasoning, origin) ?? withoutEncrypted(reasoning);
   const { encrypted_content: encrypted, content } = item;
   const isSealed = typeof encrypted === 'string' && encrypted !== '' && unseal?.(encrypted) !== undefined;
@@ -101,7 +101,7 @@ function reasoningFor(reasoning: ResponsesReasoning, { unseal, origin }: ModelTr
   return [{ type: 'reasoning', summary: item.summary ?? [], content: [{ type: 'reasoning_text', text }] }];
 }
 
-/** Removes the encrypted content and the id, which this upstream does not know. */
+/** Removes the encrypted content and the id of thinking from another upstream. */
 function withoutEncrypted(item: ResponsesReasoning): ResponsesReasoning {
   const { encrypted_content: _, id: __, ...rest } = item;
   return rest;

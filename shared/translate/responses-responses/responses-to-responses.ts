@@ -1,7 +1,7 @@
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import { isCompaction } from '../responses/compaction.ts';
-import { recallResponses } from '../responses/recall-request.ts';
+import { requestsCompaction } from '../responses/compaction.ts';
+import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation } from '../translation.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -17,7 +17,7 @@ export const responsesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: true,
-  recall: (body) => (isCompaction(body) ? recallResponses(body) : { repeated: repeatedFields(body) }),
+  recall: (body) => (requestsCompaction(body) ? toRecalledRequest(body) : { repeated: repeatedFields(body) }),
   request: responsesToResponsesRequest,
   reply: responsesToResponsesReply,
   stream: (answerContext) => {

@@ -14,7 +14,7 @@ export function flatToolName(name: string, namespace: string | undefined): strin
   return distinctToolName(plain, name, namespace);
 }
 
-/** Returns a name with a hash of the tool, for a tool whose flat name belongs to another tool. */
+/** Returns a name with a hash of the tool's whole name, for a tool whose flat name is taken or loses characters. */
 export function distinctToolName(plain: string, name: string, namespace: string | undefined): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([namespace ?? '', name]))

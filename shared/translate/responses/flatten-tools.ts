@@ -9,7 +9,7 @@ import type {
 import { distinctToolName, flatToolName } from './flat-tool-name.ts';
 import { inputArgument } from './input-unwrapper.ts';
 
-/** A client's tool as its calls name it. */
+/** The type and names by which calls refer to a client's tool. */
 export interface CalledTool extends JsonObject {
   type: 'function' | 'custom' | 'tool_search';
   name: string;
@@ -33,10 +33,10 @@ export interface ServerTool {
 
 export interface FlatTools {
   tools: FlatTool[];
-  /** The client's tool for each flat name. */
+  /** The client's tool for each name in `tools`. */
   called: ReadonlyMap<string, CalledTool>;
   hosted: ServerTool[];
-  /** Returns the flat name of a tool, even if the request does not offer the tool. */
+  /** Returns the name of the function that replaces a tool, even if the request does not offer the tool. */
   nameOf: (name: string, namespace?: string | null) => string;
 }
 
@@ -46,8 +46,8 @@ const noParameters: JsonObject = { type: 'object', properties: {} };
 const toolSearchName = 'tool_search';
 
 /**
- * Collects all tools that a request offers in one list of functions: those in `tools`, those in groups (namespaces), and those that items
- * of the input add. A custom tool becomes a function with one string. If a tool is offered twice, the last one counts.
+ * Collects all tools that a request offers in one list of functions: the tools in `tools`, in groups (namespaces), and in items of the
+ * input. A custom tool becomes a function with one string. If a tool is offered twice, its last definition counts.
  */
 export function flattenTools(request: ResponsesRequest): FlatTools {
   const tools = new Map<string, FlatTool>();
@@ -68,12 +68,12 @@ export function flattenTools(request: ResponsesRequest): FlatTools {
   function add(tool: ResponsesTool, param: string, namespace?: string): void {
     switch (tool.type) {
       case 'function':
-        return put({ type: 'function', name: (tool as ResponsesFunctionTool).name }, namespace, (name) =>
-          flatFunction(tool as ResponsesFunctionTool, name),
+        return putTool({ type: 'function', name: (tool as ResponsesFunctionTool).name }, namespace, (name) =>
+          flattenFunction(tool as ResponsesFunctionTool, name),
         );
       case 'custom':
-        return put({ type: 'custom', name: (tool as ResponsesCustomTool).name }, namespace, (name) =>
-          flatCustom(tool as ResponsesCustomTool, name),
+        return putTool({ type: 'custom', name: (tool as ResponsesCustomTool).name }, namespace, (name) =>
+          flattenCustomTool(tool as ResponsesCustomTool, name),
         );
       case 'namespace': {
         const { name, tools: members } = tool as ResponsesNamespace;
@@ -83,23 +83,23 @@ export function flattenTools(request: ResponsesRequest): FlatTools {
       case 'tool_search':
         // The client runs this search. A search that runs on the server needs a server that supports it.
         if (tool['execution'] !== 'client') break;
-        return put({ type: 'tool_search', name: toolSearchName }, undefined, (name) =>
-          flatFunction({ ...(tool as JsonObject), type: 'function', name: toolSearchName }, name),
+        return putTool({ type: 'tool_search', name: toolSearchName }, undefined, (name) =>
+          flattenFunction({ ...(tool as JsonObject), type: 'function', name: toolSearchName }, name),
         );
     }
     hosted.push({ tool, param });
     return undefined;
   }
 
-  function put(tool: CalledTool, namespace: string | undefined, flat: (name: string) => FlatTool): void {
+  function putTool(tool: CalledTool, namespace: string | undefined, flat: (name: string) => FlatTool): void {
     const key = keyOf(tool.name, namespace);
-    const name = names.get(key) ?? freeName(tool.name, namespace);
+    const name = names.get(key) ?? findFreeName(tool.name, namespace);
     names.set(key, name);
     called.set(name, namespace === undefined ? tool : { ...tool, namespace });
     tools.set(name, flat(name));
   }
 
-  function freeName(name: string, namespace: string | undefined): string {
+  function findFreeName(name: string, namespace: string | undefined): string {
     const flat = flatToolName(name, namespace);
     return tools.has(flat) ? distinctToolName(flat, name, namespace) : flat;
   }
@@ -113,13 +113,13 @@ function keyOf(name: string, namespace: string | null | undefined): string {
   return JSON.stringify([namespace ?? '', name]);
 }
 
-function flatFunction({ description, parameters, strict }: ResponsesFunctionTool, name: string): FlatTool {
+function flattenFunction({ description, parameters, strict }: ResponsesFunctionTool, name: string): FlatTool {
   const { $schema: _, ...schema }: JsonObject = parameters ?? noParameters;
   return { name, description: description ?? undefined, parameters: schema, strict: strict ?? undefined };
 }
 
 /** Returns the function for a custom tool. A schema cannot enforce a grammar, so the description contains the grammar. */
-export function flatCustom({ description, format }: ResponsesCustomTool, name: string): FlatTool {
+export function flattenCustomTool({ description, format }: ResponsesCustomTool, name: string): FlatTool {
   const { syntax, definition } = format ?? {};
   const grammar =
     typeof definition === 'string'

@@ -2,9 +2,9 @@ import { unsupportedInChat } from '../unsupported.ts';
 import type { FlatTools, ServerTool } from './flatten-tools.ts';
 
 /**
- * Refuses the tools of a request that would run on the server, with two exceptions. One is a web search without access to the web, which
- * searches its vendor's cache. The other is a web search beside tools of the client. Codex offers a web search in every request. If Codex
- * may use the network, the search has access to the web.
+ * Refuses the tools of a request that would run on the server, with two exceptions: a web search without access to the web, which searches
+ * its vendor's cache, and a web search beside tools of the client. Codex offers one or the other in every request, depending on whether it
+ * may use the network.
  * @throws RouterError `unsupported_parameter` that names the first refused tool
  */
 export function refuseServerTools({ hosted, tools }: Pick<FlatTools, 'hosted' | 'tools'>): void {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
-import type { RecalledRequest } from './recall-request.ts';
+import type { RecalledRequest } from './recalled-request.ts';
 import { CallItem } from './items/call-item.ts';
 import type { OpenItem, ItemEvents } from './items/open-item.ts';
 import { MessageItem } from './items/message-item.ts';
@@ -23,7 +23,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   readonly #parts: ResponsesWriterOptions;
   readonly #hex: string;
   readonly output: JsonObject[] = [];
-  /** Content of blocks besides their text: the item of a whole block, the sealed content of a reasoning block. */
+  /** Content of blocks besides their text: for a block of kind `item` the item, for a reasoning block what is sealed in it. */
   readonly carried = new Map<ResponsesBlock, JsonObject>();
   /** Log probabilities of text that is not written yet. */
   readonly #logprobs = new Map<ResponsesBlock, JsonObject[]>();
@@ -36,14 +36,14 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   }
 
   begin(block: ResponsesBlock): string {
-    this.#open = this.#itemOf(block);
+    this.#open = this.#createItem(block);
     return this.#open.begin();
   }
 
-  piece(block: ResponsesBlock, text: string): string {
+  addText(block: ResponsesBlock, text: string): string {
     const logprobs = this.#logprobs.get(block);
     this.#logprobs.delete(block);
-    return this.#open?.piece(text, logprobs) ?? '';
+    return this.#open?.addText(text, logprobs) ?? '';
   }
 
   addLogprobs(block: ResponsesBlock, logprobs: readonly JsonObject[]): void {
@@ -58,39 +58,39 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     return events;
   }
 
-  #itemOf(block: ResponsesBlock): OpenItem {
+  #createItem(block: ResponsesBlock): OpenItem {
     const { recalled, seal } = this.#parts;
     switch (block.kind) {
       case 'text':
       case 'refusal':
-        return new MessageItem(this.#events('msg'), block.kind);
+        return new MessageItem(this.#createEvents('msg'), block.kind);
       case 'reasoning':
-        return new ReasoningItem(this.#events('rs'), {
+        return new ReasoningItem(this.#createEvents('rs'), {
           summarizes: recalled.summarizes,
           seal: recalled.sealsReasoning ? seal : undefined,
         });
       case 'item':
-        return new WholeItem(this.#events('item'), this.carried.get(block) ?? {});
+        return new WholeItem(this.#createEvents('item'), this.carried.get(block) ?? {});
       case 'call': {
         const { id, name } = block.call ?? { id: '', name: '' };
-        return new CallItem((prefix) => this.#events(prefix), id, toolNamed(recalled, name ?? ''));
+        return new CallItem((prefix) => this.#createEvents(prefix), id, findTool(recalled, name ?? ''));
       }
     }
   }
 
-  #events(prefix: string): ItemEvents {
+  #createEvents(prefix: string): ItemEvents {
     const position = this.output.length;
     const id = `${prefix}_${this.#hex}_${position}`;
     return {
       id,
-      item: (type, item) => this.#parts.events.write(type, { output_index: position, item }),
+      writeItem: (type, item) => this.#parts.events.write(type, { output_index: position, item }),
       write: (type, fields) => this.#parts.events.write(type, { item_id: id, output_index: position, ...fields }),
     };
   }
 }
 
-/** Returns the client's tool of a call. A model may call a tool that the client did not offer; that tool counts as a function. */
-function toolNamed({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
+/** Returns the client's tool with this flat name. A model may call a tool that the client did not offer, which counts as a function. */
+function findTool({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   return tool ?? { type: 'function', name };
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
+/** The content of a reasoning item. */
 export interface Reasoning {
   text: string;
   /** The state that the upstream needs to continue its thinking, such as a signature; undefined if it needs none. */
@@ -14,8 +15,8 @@ export function writeReasoning({ text, sealed }: Reasoning): string {
 }
 
 /**
- * Reads a reasoning item that a client returns: the sealed text, or else its `content`, or else its summary. Content that was sealed for
- * another owner, or by another server, cannot be read.
+ * Reads a reasoning item that a client sends back. The text is the sealed text, or else the item's `content`, or else its summary. Content
+ * that was sealed for another owner, or by another server, cannot be read.
  */
 export function readReasoning(
   item: ResponsesReasoning,
@@ -24,13 +25,13 @@ export function readReasoning(
   const opened = typeof item.encrypted_content === 'string' ? unseal?.(item.encrypted_content) : undefined;
   const content = opened === undefined ? undefined : parseUpstreamJson(opened);
   const { text, sealed } = isJsonObject(content) ? content : {};
-  const shown = joined(item.content) || joined(item.summary);
+  const shown = joinTexts(item.content) || joinTexts(item.summary);
   return {
     text: typeof text === 'string' ? text : shown,
     sealed: isJsonObject(sealed) ? sealed : undefined,
   };
 }
 
-function joined(parts: readonly { text: string }[] | null | undefined): string {
+function joinTexts(parts: readonly { text: string }[] | null | undefined): string {
   return (parts ?? []).map(({ text }) => text).join('\n\n');
 }

@@ -16,15 +16,15 @@ export const speechToSpeech: Translation = {
   passesHeaders: false,
   recall: (body) => ({ characters: countCharacters(body as SpeechRequest) }),
   request: (body, { model }) => ({ ...body, model }),
-  bytes: { ending: endingOf },
+  bytes: { ending: computeEnding },
   reply: () => {
     throw new RouterError('internal', 'Sound is not translated.');
   },
   stream: neverStreamed,
 };
 
-/** Returns the usage of an answer. Its characters are counted from the request, because no upstream reports them. */
-function endingOf({ promptTokens, recalled }: AnswerContext): Ending {
+/** Returns how an answer has ended. The characters in its usage are those of the request, because no upstream reports them. */
+function computeEnding({ promptTokens, recalled }: AnswerContext): Ending {
   const characters = recalled?.['characters'];
   const units = { characters: typeof characters === 'number' ? characters : 0 };
   return { usage: { ...noUsage, promptTokens: promptTokens?.() ?? 0, units }, finishReason: 'stop' };

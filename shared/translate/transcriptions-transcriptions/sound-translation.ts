@@ -10,8 +10,8 @@ import type { HttpUpstreamFormat } from '../upstream-format.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Returns the translation of a format that writes down speech, for upstreams of the same format. */
-export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFormat): Translation {
+/** Creates the translation for a format whose requests turn speech into text, for upstreams of the same format. */
+export function createSoundTranslation(client: ClientFormat, upstream: HttpUpstreamFormat): Translation {
   return {
     client,
     upstream,
@@ -21,7 +21,7 @@ export function soundTranslation(client: ClientFormat, upstream: HttpUpstreamFor
     recall: (body) => ({ seconds: soundSeconds((body as TranscriptionRequest).file) }),
     request: (body, { model }) => ({ ...body, model }),
     // The transcription of silence is empty.
-    bytes: { ending: (answerContext) => endingOf(answerContext, {}), mayBeEmpty: true },
+    bytes: { ending: (answerContext) => computeEnding(answerContext, {}), mayBeEmpty: true },
     reply: soundReply,
     stream: neverStreamed,
   };
@@ -36,26 +36,26 @@ function soundReply(body: JsonObject, answerContext: AnswerContext): { body: Jso
   if (failure) throw failure;
   if (typeof body['text'] !== 'string')
     throw new RouterError('upstream_failed', 'The upstream has not sent what was said.');
-  return { body, ending: endingOf(answerContext, body) };
+  return { body, ending: computeEnding(answerContext, body) };
 }
 
 /**
- * Returns the usage of an answer. Some upstreams count tokens, others seconds. Some report the duration of the sound, as a number or a
- * text.
+ * Returns how an answer has ended. Some upstreams report tokens in the usage, others seconds; some report the duration of the sound, as a
+ * number or a text.
  */
-function endingOf({ recalled }: AnswerContext, { usage: reported, duration }: JsonObject): Ending {
+function computeEnding({ recalled }: AnswerContext, { usage: reported, duration }: JsonObject): Ending {
   const { input_tokens: input, output_tokens: output, seconds } = isJsonObject(reported) ? reported : {};
-  const heard = count(seconds) || count(duration) || count(recalled?.['seconds']);
+  const heard = toCount(seconds) || toCount(duration) || toCount(recalled?.['seconds']);
   const usage: Usage = {
     ...noUsage,
-    promptTokens: count(input),
-    completionTokens: count(output),
+    promptTokens: toCount(input),
+    completionTokens: toCount(output),
     units: { seconds: heard },
   };
   return { usage, finishReason: 'stop' };
 }
 
-function count(value: Json | undefined): number {
+function toCount(value: Json | undefined): number {
   const number = Number(value);
   return Number.isFinite(number) && number > 0 ? Math.ceil(number) : 0;
 }

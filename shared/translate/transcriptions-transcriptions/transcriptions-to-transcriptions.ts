@@ -1,5 +1,5 @@
 import { transcriptionsFormat } from '#shared/formats/transcriptions/transcriptions-format.ts';
 import { transcriptionsUpstream } from '../upstreams/transcriptions/transcriptions-upstream.ts';
-import { soundTranslation } from './sound-translation.ts';
+import { createSoundTranslation } from './sound-translation.ts';
 
-export const transcriptionsToTranscriptions = soundTranslation(transcriptionsFormat, transcriptionsUpstream);
+export const transcriptionsToTranscriptions = createSoundTranslation(transcriptionsFormat, transcriptionsUpstream);

@@ -1,7 +1,7 @@
 import type { Overflow } from '#shared/formats/context-overflow.ts';
 
-/** Messages of upstreams about requests that do not fit, and the meaning of their numbers. */
-const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => Overflow }[] = [
+/** Messages of upstreams about requests that exceed the context window, and the meaning of the numbers in them. */
+const overflowTexts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => Overflow }[] = [
   // Anthropic.
   {
     pattern: /prompt is too long: (\d+) tokens > (\d+) maximum/,
@@ -95,16 +95,16 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
 ];
 
 /**
- * Returns the counts of a message that says only a minimum of the input tokens. Leaves the output out if the input alone exceeds the
+ * Returns the counts of a message that gives only a minimum of the input tokens. Omits the output tokens if the input alone exceeds the
  * maximum.
  */
 function readPartialCount([maximum = 0, output = 0, minInput = 0]: readonly (number | undefined)[]): Overflow {
   return output === 0 || minInput > maximum ? { maximum } : { output, maximum };
 }
 
-/** Reads the counts from an upstream's message about a request that does not fit; undefined for other messages. */
+/** Reads the token counts from an upstream's message about a request that exceeds the context window; undefined for any other message. */
 export function readOverflowText(message: string): Overflow | undefined {
-  for (const { pattern, read } of texts) {
+  for (const { pattern, read } of overflowTexts) {
     const match = pattern.exec(message);
     // A part that the message does not name counts as 0 tokens.
     if (match) return read(match.slice(1).map((digits?: string) => Number(digits ?? 0)));

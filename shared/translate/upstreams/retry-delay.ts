@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Returns the seconds to wait that an upstream reports in the fields of its error. Gemini sends `{retryDelay: "34.07s"}` among the details
- * (Google's `RetryInfo`); OpenAI sends `resets_in_seconds` or `resets_at` (seconds since 1970) of an account's limit.
+ * Returns the seconds to wait that an upstream reports in the fields of its error; undefined if it reports none. Gemini sends `{retryDelay:
+ * "34.07s"}` among the details (Google's `RetryInfo`). For an account's limit, OpenAI sends `resets_in_seconds` or `resets_at` (seconds
+ * since 1970).
  */
 export function readRetryDelay({
   details,

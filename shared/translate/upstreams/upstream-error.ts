@@ -5,20 +5,20 @@ import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejec
 import type { RawHeaders } from '#shared/core/pick-headers.ts';
 import { readSpentAllowance, readWait } from './limit-texts.ts';
 import { readOverflowText } from './overflow-texts.ts';
-import { readRequestFault } from './request-fault-text.ts';
+import { readRequestFault } from './request-fault-texts.ts';
 
-/** An upstream's error, read from the error shape of its format. */
-export interface UpstreamFailure {
+/** The fields of an upstream's error, whatever the error shape of its format. */
+export interface UpstreamErrorFields {
   status: number;
   /** The upstream's error message; empty if it has none. */
   message: string;
   /** The field that the error names, as a path of the chat format. */
   param?: string | undefined;
-  /** The error's code. Only a text in the style of OpenAI's codes is used. */
+  /** The error's code as the upstream sent it. Passed to the client only if it looks like an OpenAI code, such as `invalid_value`. */
   code?: Json | undefined;
   /** Seconds to wait; undefined if the upstream names none. */
   retryAfter: number | undefined;
-  /** Set if the error's type or fields, not only its message, report that the request does not fit. */
+  /** The overflow of the context window, if the error's type or fields report it. If only the message does, it is read from there. */
   overflow?: Overflow | undefined;
 }
 
@@ -26,43 +26,43 @@ export interface UpstreamFailure {
 const maxMessageLength = 1000;
 
 /**
- * Returns the router's error for an upstream's failure. If the upstream refuses the router's credentials (401, 403) or model name (404),
- * the router's configuration is wrong, not the client's request, so the error is `upstream_failed`. Some clients would take the original
- * status for a failed sign-in. Messages of the upstream's internal errors are only logged.
+ * Returns the router's error for an upstream's error. If the upstream refuses the router's credentials (401, 403) or model name (404), the
+ * router's configuration is wrong, not the client's request. The error is then `upstream_failed`, because some clients would take the
+ * original status for a failed sign-in. Messages of the upstream's internal errors are only logged.
  */
-export function upstreamError(failure: UpstreamFailure): RouterError {
-  const { status, message, param, code, retryAfter, overflow } = failure;
-  const sentence = message.slice(0, maxMessageLength);
+export function upstreamError(fields: UpstreamErrorFields): RouterError {
+  const { status, message, param, code, retryAfter, overflow } = fields;
+  const text = message.slice(0, maxMessageLength);
   switch (status) {
     case 400:
     case 413:
     case 422: {
-      const spent = readSpentAllowance(sentence, retryAfter);
-      if (spent) return limited(spent);
-      if (outOfMoney.test(sentence)) return failed(outOfMoneyStatus, sentence);
-      const counts = overflow ?? readOverflowText(sentence);
-      if (counts !== undefined) return contextOverflow(counts);
+      const spent = readSpentAllowance(text, retryAfter);
+      if (spent) return rateLimitError(spent);
+      if (outOfMoney.test(text)) return failureError(outOfMoneyStatus, text);
+      const overflowFound = overflow ?? readOverflowText(text);
+      if (overflowFound !== undefined) return contextOverflow(overflowFound);
       // llama.cpp in router mode: the worker has requested a model that was unloaded shortly before.
-      if (sentence.startsWith('model is not loaded')) return failed(status, sentence);
-      const tooLarge = readOutputLimit(sentence);
+      if (text.startsWith('model is not loaded')) return failureError(status, text);
+      const tooLarge = readOutputLimit(text);
       if (tooLarge) return tooLarge;
-      const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readRequestFault(sentence)?.missing;
-      return refused(sentence || `The upstream refused the request (status ${status}).`, { param, code }, missing);
+      const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readRequestFault(text)?.missing;
+      return refusalError(text || `The upstream refused the request (status ${status}).`, { param, code }, missing);
     }
     case 429: {
-      const spent = readSpentAllowance(sentence, retryAfter);
-      if (spent) return limited(spent);
-      return limited({
+      const spent = readSpentAllowance(text, retryAfter);
+      if (spent) return rateLimitError(spent);
+      return rateLimitError({
         message: 'The upstream limits the rate of requests.',
-        retryAfter: retryAfter ?? readWait(sentence),
+        retryAfter: retryAfter ?? readWait(text),
       });
     }
     case 503:
     case 529:
-      return new RouterError('overloaded', 'Overloaded', { retryAfter, cause: sentence });
+      return new RouterError('overloaded', 'Overloaded', { retryAfter, cause: text });
     case 408:
     case 504:
-      return new RouterError('upstream_timeout', 'The upstream took too long.', { byUpstream: true, cause: sentence });
+      return new RouterError('upstream_timeout', 'The upstream took too long.', { byUpstream: true, cause: text });
     case 401:
     case 403:
       return new RouterError('upstream_failed', `The upstream refused the router's credentials (status ${status}).`, {
@@ -71,22 +71,22 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
         byUpstream: true,
       });
     default: {
-      const counts = status >= 500 ? (overflow ?? readOverflowText(sentence)) : undefined;
-      if (counts !== undefined) return contextOverflow(counts);
-      const fault = readRequestFault(sentence);
-      if (fault) return refused(sentence, { param, code }, fault.missing);
-      return failed(status, sentence);
+      const overflowFound = status >= 500 ? (overflow ?? readOverflowText(text)) : undefined;
+      if (overflowFound !== undefined) return contextOverflow(overflowFound);
+      const fault = readRequestFault(text);
+      if (fault) return refusalError(text, { param, code }, fault.missing);
+      return failureError(status, text);
     }
   }
 }
 
-function limited({ message, retryAfter }: { message: string; retryAfter: number | undefined }): RouterError {
+function rateLimitError({ message, retryAfter }: { message: string; retryAfter: number | undefined }): RouterError {
   return new RouterError('rate_limit_exceeded', message, { retryAfter });
 }
 
-function failed(status: number, sentence: string): RouterError {
+function failureError(status: number, text: string): RouterError {
   const message = `The upstream failed with status ${status}.`;
-  return new RouterError('upstream_failed', message, { byUpstream: true, cause: sentence });
+  return new RouterError('upstream_failed', message, { byUpstream: true, cause: text });
 }
 
 /** Matches Anthropic's message about an account without credit, which comes with status 400. */
@@ -94,25 +94,25 @@ const outOfMoney = /^(?:Your )?credit balance is too low/i;
 /** The status with which other providers report an account without credit. */
 const outOfMoneyStatus = 402;
 
-function refused(
-  sentence: string,
-  { param, code }: Pick<UpstreamFailure, 'param' | 'code'>,
+function refusalError(
+  text: string,
+  { param, code }: Pick<UpstreamErrorFields, 'param' | 'code'>,
   missing: RejectedCapability | undefined,
 ): RouterError {
   const details = missing && rejectionDetails(missing);
-  return new RouterError('invalid_request', sentence, { param, details, upstreamCode: refusalCode(code) });
+  return new RouterError('invalid_request', text, { param, details, upstreamCode: refusalCode(code) });
 }
 
-/** Kinds of errors that some engines send in place of codes. Such a kind says no more than the status. */
+/** Kinds of errors that some engines send in place of codes, although a kind says no more than the status. */
 const unspecificCodes: ReadonlySet<string> = new Set(['invalid_request_error', 'bad_request']);
 
-/** Returns the code of a refusal: `invalid_value` if the engine sends no code, or only its status as a number. */
+/** Returns the engine's code; `invalid_value` if it sends none, only a number, or one that says no more than the status. */
 function refusalCode(code: Json | undefined): string {
   const isCode = typeof code === 'string' && /^[a-z][a-z0-9_]{2,59}$/.test(code) && !unspecificCodes.has(code);
   return isCode ? code : 'invalid_value';
 }
 
-/** Messages of DeepSeek, Alibaba and Groq about a limit of output tokens above the model's maximum. */
+/** Messages of DeepSeek, Alibaba and Groq about a request for more output tokens (`max_tokens`) than the model allows. */
 const outputLimitTexts = [
   /valid range of max_tokens is \[\d+, (\d+)\]/,
   /Range of max_(?:completion_)?tokens should be \[\d+, (\d+)\]/,
@@ -120,18 +120,18 @@ const outputLimitTexts = [
 ] as const;
 
 /**
- * Returns the error for a limit of output tokens above the model's maximum. For OpenAI's message, the error has the wording from which
- * Claude Code reads the maximum.
+ * Returns the error for a message about a request for more output tokens (`max_tokens`) than the model allows; undefined for any other
+ * message. OpenAI's message is replaced by the wording from which Claude Code reads the model's maximum.
  */
-function readOutputLimit(sentence: string): RouterError | undefined {
+function readOutputLimit(message: string): RouterError | undefined {
   const [, requested, max] =
-    /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
+    /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(message) ?? [];
   if (requested !== undefined && max !== undefined) {
     const text = `max_tokens: ${requested} > ${max}, which is the maximum allowed number of output tokens for this model`;
     return outputTooLarge(text, Number(max));
   }
-  const maximum = outputLimitTexts.map((text) => text.exec(sentence)?.[1]).find((digits) => digits !== undefined);
-  return maximum === undefined ? undefined : outputTooLarge(sentence, Number(maximum));
+  const maximum = outputLimitTexts.map((text) => text.exec(message)?.[1]).find((digits) => digits !== undefined);
+  return maximum === undefined ? undefined : outputTooLarge(message, Number(maximum));
 }
 
 /**
@@ -139,26 +139,26 @@ function readOutputLimit(sentence: string): RouterError | undefined {
  * date is compared with the date of the answer, so that the clocks of both machines need not agree.
  */
 export function readRetryAfter(headers: RawHeaders): number | undefined {
-  const ms = numberIn(headers['retry-after-ms']);
+  const ms = readNumber(headers['retry-after-ms']);
   if (ms !== undefined) return ms / 1000;
-  const seconds = numberIn(headers['retry-after']);
+  const seconds = readNumber(headers['retry-after']);
   if (seconds !== undefined) return seconds;
-  const until = dateIn(headers['retry-after']);
-  return until === undefined ? undefined : Math.max(0, (until - (dateIn(headers['date']) ?? Date.now())) / 1000);
+  const until = readDate(headers['retry-after']);
+  return until === undefined ? undefined : Math.max(0, (until - (readDate(headers['date']) ?? Date.now())) / 1000);
 }
 
-function numberIn(header: string | string[] | undefined): number | undefined {
-  const text = firstOf(header);
+function readNumber(header: string | string[] | undefined): number | undefined {
+  const text = findFirst(header);
   return text !== undefined && /^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
 /** Parses an HTTP date, which is always in GMT, to milliseconds since 1970. */
-function dateIn(header: string | string[] | undefined): number | undefined {
-  const text = firstOf(header);
+function readDate(header: string | string[] | undefined): number | undefined {
+  const text = findFirst(header);
   const at = text !== undefined && /^[A-Z][a-z]{2,8},? .+(?:GMT|\d{4})$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;
 }
 
-function firstOf(header: string | string[] | undefined): string | undefined {
+function findFirst(header: string | string[] | undefined): string | undefined {
   return (Array.isArray(header) ? header[0] : header)?.trim();
 }

@@ -8,27 +8,31 @@ import type {
   ChatToolCall,
   ChatToolChoice,
 } from '#shared/formats/chat/request.ts';
-import { flatCustom } from '../responses/flatten-tools.ts';
+import { flattenCustomTool } from '../responses/flatten-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 
 /**
  * Replaces custom tools and their calls in a chat request by functions with one string, `{"input": "…"}`, for an upstream that has only
- * functions. Returns the same object if the request has none. The lists of the request may contain one text in place of their elements.
+ * functions. Returns the same object if the request has none. A list that was left unparsed, because nothing had to be changed in it, holds
+ * one string instead of its elements, and stays as it is.
  */
 export function customAsFunctions(request: ChatRequest): ChatRequest {
   const { messages, tools, tool_choice: choice } = request;
-  const offers = tools?.some(isCustom) === true;
-  if (!offers && !messages.some(hasCustomCall)) return request;
+  const hasCustomTools = tools?.some(isCustom) === true;
+  if (!hasCustomTools && !messages.some(hasCustomCall)) return request;
   return {
     ...request,
     messages: messages.map((message) => (hasCustomCall(message) ? withFunctionCalls(message) : message)),
-    ...(offers && { tools: tools.map((tool) => (tool.type === 'custom' ? functionOf(tool) : tool)) }),
-    ...(isJsonObject(choice) && { tool_choice: functionChoice(choice) }),
+    ...(hasCustomTools && { tools: tools.map((tool) => (tool.type === 'custom' ? toFunction(tool) : tool)) }),
+    ...(isJsonObject(choice) && { tool_choice: toFunctionChoice(choice) }),
   };
 }
 
-/** Returns the names of a request's custom tools, for `Translation.recall`. Their calls in the answer become custom calls. */
-export function recallCustom({ tools }: JsonObject): { custom?: string[] } {
+/**
+ * Returns the names of a request's custom tools, for `Translation.recall`. With these names, the translation of the answer turns function
+ * calls back into custom calls.
+ */
+export function customToolNames({ tools }: JsonObject): { custom?: string[] } {
   if (!Array.isArray(tools) || !(tools as ChatCustomTool[]).some(isCustom)) return {};
   return { custom: (tools as ChatCustomTool[]).filter(isCustom).map(({ custom: { name } }) => name) };
 }
@@ -57,10 +61,13 @@ function functionCall({ custom: { name, input }, ...call }: ChatCustomCall): Cha
   return { ...call, type: 'function', function: { name, arguments: JSON.stringify({ [inputArgument]: input }) } };
 }
 
-function functionOf({ custom, ...tool }: ChatCustomTool): ChatTool {
+function toFunction({ custom, ...tool }: ChatCustomTool): ChatTool {
   const { name, description } = custom;
   const format = flatCustomFormat({ type: 'custom', custom });
-  const flat = flatCustom({ type: 'custom', name, description: description ?? null, format: format ?? null }, name);
+  const flat = flattenCustomTool(
+    { type: 'custom', name, description: description ?? null, format: format ?? null },
+    name,
+  );
   const { description: text, parameters } = flat;
   return {
     ...tool,
@@ -69,17 +76,17 @@ function functionOf({ custom, ...tool }: ChatCustomTool): ChatTool {
   };
 }
 
-function functionChoice(choice: JsonObject & { type: string }): ChatToolChoice {
+function toFunctionChoice(choice: JsonObject & { type: string }): ChatToolChoice {
   const { custom, ...rest } = choice;
   if (choice.type === 'custom') return { ...rest, type: 'function', function: custom ?? null };
   if (choice.type !== 'allowed_tools') return choice;
   const { allowed_tools: nested, tools } = choice;
   return isJsonObject(nested)
-    ? { ...choice, allowed_tools: { ...nested, tools: functionsAllowed(nested['tools']) } }
-    : { ...choice, tools: functionsAllowed(tools) };
+    ? { ...choice, allowed_tools: { ...nested, tools: allowedAsFunctions(nested['tools']) } }
+    : { ...choice, tools: allowedAsFunctions(tools) };
 }
 
-function functionsAllowed(tools: Json | undefined): Json {
+function allowedAsFunctions(tools: Json | undefined): Json {
   if (!Array.isArray(tools)) return tools ?? null;
-  return tools.map((tool) => (isJsonObject(tool) && isCustom(tool) ? functionChoice(tool as ChatCustomTool) : tool));
+  return tools.map((tool) => (isJsonObject(tool) && isCustom(tool) ? toFunctionChoice(tool as ChatCustomTool) : tool));
 }

@@ -9,10 +9,11 @@ export function addOriginMark(encrypted: string, origin: string): string {
 }
 
 /**
- * Removes the upstream's own mark; undefined for content with the mark of another upstream. Content without a mark is returned unchanged.
+ * Removes the upstream's own mark from content. Returns undefined for content with the mark of another upstream, and content without a mark
+ * unchanged.
  */
 export function removeOriginMark(encrypted: string, origin: string | undefined): string | undefined {
   if (!encrypted.startsWith(markStart)) return encrypted;
-  const own = addOriginMark('', origin ?? '');
-  return origin !== undefined && encrypted.startsWith(own) ? encrypted.slice(own.length) : undefined;
+  const ownMark = addOriginMark('', origin ?? '');
+  return origin !== undefined && encrypted.startsWith(ownMark) ? encrypted.slice(ownMark.length) : undefined;
 }

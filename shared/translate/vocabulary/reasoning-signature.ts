@@ -4,7 +4,7 @@ import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { ownSignature } from './thinking.ts';
 
 /** Start of a signature that carries the thinking of a Responses upstream. */
-const reasoningSignature = `${ownSignature}reasoning.`;
+const signatureStart = `${ownSignature}reasoning.`;
 
 /** Thinking that only the upstream which encrypted it can read. */
 export interface EncryptedThinking {
@@ -15,16 +15,16 @@ export interface EncryptedThinking {
   origin: string | undefined;
 }
 
-/** Returns a signature with which a `messages` client returns the encrypted thinking of a Responses upstream. */
+/** Writes encrypted thinking as a signature, with which a `messages` client sends the thinking back. */
 export function writeReasoningSignature({ model, id, encrypted, origin }: EncryptedThinking): string {
   const fields = [model, id ?? null, encrypted, origin ?? null];
-  return `${reasoningSignature}${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;
+  return `${signatureStart}${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;
 }
 
 /** Reads the encrypted thinking in a signature; undefined for any other signature. */
 export function readReasoningSignature(signature: unknown): EncryptedThinking | undefined {
-  if (typeof signature !== 'string' || !signature.startsWith(reasoningSignature)) return undefined;
-  const value = parseUpstreamJson(Buffer.from(signature.slice(reasoningSignature.length), 'base64url').toString());
+  if (typeof signature !== 'string' || !signature.startsWith(signatureStart)) return undefined;
+  const value = parseUpstreamJson(Buffer.from(signature.slice(signatureStart.length), 'base64url').toString());
   if (!Array.isArray(value)) return undefined;
   const [model, id, encrypted, origin] = value;
   if (typeof model !== 'string' || typeof encrypted !== 'string') return undefined;
@@ -32,10 +32,10 @@ export function readReasoningSignature(signature: unknown): EncryptedThinking | 
 }
 
 /**
- * Returns the signature of the thinking block for a reasoning item. It carries the encrypted thinking, so that the client's next request
- * returns it. Undefined if the upstream has encrypted nothing.
+ * Returns the signature of the thinking block for a reasoning item. The signature contains the encrypted thinking, so that the client's
+ * next request sends it back. Undefined if the item has no encrypted thinking.
  */
-export function signatureFor(
+export function toReasoningSignature(
   item: JsonObject,
   { model, origin }: Pick<AnswerContext, 'model' | 'origin'>,
 ): string | undefined {

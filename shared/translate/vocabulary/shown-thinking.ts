@@ -2,32 +2,32 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { ownSignature } from './thinking.ts';
 
 /**
- * How a `messages` client gets a model's thinking. It gets the text, or a block without text if it asks for that, or nothing if it asks for
- * no thinking. A client that does not expect thinking reads the first block as the answer.
+ * How a `messages` client gets a model's thinking: as `text`; in a block without text (`omitted`); or, if the client does not ask for
+ * thinking, not at all (`none`), because such a client reads the first block as the answer.
  */
 export type ShownThinking = 'text' | 'omitted' | 'none';
 
-/** Returns how the request wants its thinking, for `Translation.recall`. */
-export function recallThinking({ thinking }: JsonObject): { thinking: ShownThinking } {
+/** Returns how the client wants to get the thinking, for `Translation.recall`. */
+export function readRequestedThinking({ thinking }: JsonObject): { thinking: ShownThinking } {
   if (!isJsonObject(thinking) || thinking['type'] === 'disabled') return { thinking: 'none' };
   return { thinking: thinking['display'] === 'omitted' ? 'omitted' : 'text' };
 }
 
-export function shownThinking(recalled: JsonObject | undefined): ShownThinking {
+export function readRecalledThinking(recalled: JsonObject | undefined): ShownThinking {
   const shown = recalled?.['thinking'];
   return shown === 'none' || shown === 'omitted' ? shown : 'text';
 }
 
-/** Start of a signature that carries the thinking text which its block omits. */
-const carrying = `${ownSignature}text.`;
+/** Start of a signature that contains the thinking text which its block omits. */
+const signatureStart = `${ownSignature}text.`;
 
-/** Returns the signature of a thinking block without text. With it, the client returns the text. */
+/** Writes the text of thinking as the signature of a block without text, so that the client sends the text back. */
 export function writeTextSignature(text: string): string {
-  return `${carrying}${Buffer.from(text).toString('base64url')}`;
+  return `${signatureStart}${Buffer.from(text).toString('base64url')}`;
 }
 
 /** Reads the text in a signature; undefined for any other signature. */
 export function readTextSignature(signature: unknown): string | undefined {
-  if (typeof signature !== 'string' || !signature.startsWith(carrying)) return undefined;
-  return Buffer.from(signature.slice(carrying.length), 'base64url').toString();
+  if (typeof signature !== 'string' || !signature.startsWith(signatureStart)) return undefined;
+  return Buffer.from(signature.slice(signatureStart.length), 'base64url').toString();
 }

@@ -8,7 +8,7 @@ export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use
  * Returns the `messages` format's stop reason for the chat format's finish reason.
  * @param stopSequence the stop sequence that the engine reports, if any
  */
-export function stopReasonFor(finishReason: FinishReason, stopSequence: string | null): StopReason {
+export function toStopReason(finishReason: FinishReason, stopSequence: string | null): StopReason {
   switch (finishReason) {
     case 'stop':
       return stopSequence === null ? 'end_turn' : 'stop_sequence';
@@ -23,8 +23,8 @@ export function stopReasonFor(finishReason: FinishReason, stopSequence: string |
 }
 
 /**
- * Returns the finish reason of an answer to `messages` clients, whose format has a stop reason for refusals. A Responses upstream writes a
- * refusal as text and reports an ordinary end.
+ * Returns `content_filter` as the finish reason of a refusal, because the `messages` format has a stop reason for refusals. A Responses
+ * upstream writes a refusal as text and reports an ordinary end.
  */
 export function finishReasonOfRefusal(finishReason: FinishReason, refused: boolean): FinishReason {
   return refused && finishReason === 'stop' ? 'content_filter' : finishReason;
@@ -38,7 +38,7 @@ export function readStopSequence(choice: { stop_reason?: Json; matched_stop?: Js
 }
 
 /** Returns the chat format's finish reason for the `messages` format's stop reason. An unknown reason is an ordinary end. */
-export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: boolean): FinishReason {
+export function toFinishReason(stopReason: Json | undefined, hasToolCalls: boolean): FinishReason {
   switch (stopReason) {
     case 'max_tokens':
     case 'model_context_window_exceeded':
@@ -50,8 +50,8 @@ export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: bool
   }
 }
 
-/** Returns the text of the chat format's `refusal`, if a `messages` upstream explains why it refused. */
-export function refusalText(message: JsonObject): string | undefined {
+/** Returns a `messages` upstream's explanation of its refusal, as text for the chat format's `refusal`; undefined if there is none. */
+export function readRefusalText(message: JsonObject): string | undefined {
   const { stop_reason: reason, stop_details: details } = message;
   if (reason !== 'refusal' || !isJsonObject(details)) return undefined;
   return typeof details['explanation'] === 'string' ? details['explanation'] : undefined;

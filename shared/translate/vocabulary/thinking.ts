@@ -6,8 +6,9 @@ export interface ThinkingRequest {
 }
 
 /**
- * Returns the `messages` format's thinking settings for a chat request; undefined if it has none. `thinking`, in the `messages` format,
- * takes precedence, then the effort, then a budget (`reasoning.max_tokens`), then the switches of `reasoning` and chat templates.
+ * Returns the `messages` format's thinking settings for a chat request; undefined if the request has none. The field `thinking`, which is
+ * of the `messages` format, takes precedence, then the effort, then a budget (`reasoning.max_tokens`), then the switches of `reasoning` and
+ * chat templates.
  */
 export function thinkingForChat(request: JsonObject): ThinkingRequest | undefined {
   const { thinking, reasoning_effort: effort, reasoning, chat_template_kwargs: template } = request;
@@ -16,12 +17,13 @@ export function thinkingForChat(request: JsonObject): ThinkingRequest | undefine
   }
   const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
   if (typeof level === 'string' || typeof level === 'number') return thinkingForEffort(level);
-  const budget = budgetOf(reasoning);
+  const budget = readBudget(reasoning);
   if (budget !== undefined) {
     return { thinking: budget > 0 ? { type: 'enabled', budget_tokens: budget } : { type: 'disabled' } };
   }
   const enabled =
-    switchOf(reasoning) ?? (isJsonObject(template) ? (template['enable_thinking'] ?? template['thinking']) : undefined);
+    readSwitch(reasoning) ??
+    (isJsonObject(template) ? (template['enable_thinking'] ?? template['thinking']) : undefined);
   if (typeof enabled !== 'boolean') return undefined;
   return { thinking: { type: enabled ? 'adaptive' : 'disabled' } };
 }
@@ -45,22 +47,22 @@ function effortOfShare(share: number): string {
 }
 
 /**
- * Returns the effort of a chat request as a word; undefined if it has none. The chat format's own fields take precedence over `thinking`,
- * in the `messages` format.
+ * Returns the effort of a chat request as a word; undefined if the request has none. The chat format's own fields take precedence over
+ * `thinking`, a field of the `messages` format.
  */
 export function effortForChat({ reasoning_effort: effort, reasoning, thinking }: JsonObject): string | undefined {
   const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
   if (typeof level === 'number') return level === 0 ? 'none' : effortOfShare(level);
   if (typeof level === 'string') return level;
-  const budget = budgetOf(reasoning);
+  const budget = readBudget(reasoning);
   if (budget !== undefined) return budget > 0 ? effortForBudget(budget) : 'none';
-  if (switchOf(reasoning) === false) return 'none';
+  if (readSwitch(reasoning) === false) return 'none';
   if (!isJsonObject(thinking) || typeof thinking['type'] !== 'string') return undefined;
   return effortForThinking({ ...thinking, type: thinking['type'] }, undefined);
 }
 
 /**
- * Returns the chat format's `reasoning_effort` for a `messages` request's `thinking`; undefined if the request has none.
+ * Returns the chat format's `reasoning_effort` for a `messages` request's `thinking`; undefined if the request has no `thinking`.
  * @param effort `output_config.effort`; the default for adaptive thinking is high, as in Anthropic's API
  */
 export function effortForThinking(
@@ -81,12 +83,12 @@ export function effortForThinking(
 }
 
 /** Returns the maximum tokens of thinking, as OpenRouter's clients send them. */
-function budgetOf(reasoning: Json | undefined): number | undefined {
+function readBudget(reasoning: Json | undefined): number | undefined {
   const budget = isJsonObject(reasoning) ? reasoning['max_tokens'] : undefined;
   return typeof budget === 'number' ? budget : undefined;
 }
 
-function switchOf(reasoning: Json | undefined): boolean | undefined {
+function readSwitch(reasoning: Json | undefined): boolean | undefined {
   const enabled = isJsonObject(reasoning) ? reasoning['enabled'] : undefined;
   return typeof enabled === 'boolean' ? enabled : undefined;
 }
@@ -116,8 +118,8 @@ export function budgetForEffort(effort = 'high'): number {
 export const ownSignature = 'model-router-';
 
 /**
- * The signature of thinking from engines that sign nothing. Messages clients return a thinking block only with a signature, which they do
- * not check. Messages upstreams do, so a block with this signature must not reach them.
+ * The signature of thinking from engines that sign nothing. Messages clients send a thinking block back only with a signature, which they
+ * do not check. Messages upstreams check signatures, so a block with this signature must not reach them.
  */
 export const syntheticSignature = `${ownSignature}unsigned`;
 

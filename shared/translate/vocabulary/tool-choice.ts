@@ -3,7 +3,7 @@ import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
-export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
+export function toChatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   switch (choice.type) {
     case 'auto':
       return 'auto';
@@ -18,7 +18,7 @@ export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
 
 export interface TranslatedToolChoice {
   choice: MessagesToolChoice;
-  /** Names of the only tools to offer; undefined if all are offered. */
+  /** Names of the tools to offer; undefined if all tools are offered. */
   allowed?: ReadonlySet<string>;
 }
 
@@ -26,7 +26,7 @@ export interface TranslatedToolChoice {
  * Translates a chat tool choice to the `messages` format. `allowed_tools` becomes its mode and a list of tools.
  * @throws RouterError `unsupported_parameter` for a choice of tools that only chat upstreams have
  */
-export function messagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {
+export function toMessagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {
   switch (choice) {
     case 'auto':
       return { choice: { type: 'auto' } };

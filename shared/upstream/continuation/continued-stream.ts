@@ -8,35 +8,37 @@ import type { UpstreamText } from './upstream-text.ts';
 export interface ContinuedStreamParts {
   /** The translation of a new stream of the same answer, with the answer's id and beginning. */
   translation: StreamTranslation;
-  text: UpstreamText;
+  upstreamText: UpstreamText;
   /** The part of the answer that the client already has. */
   relayed: Pick<RelayedAnswer, 'pieces' | 'events'>;
-  /** The end of that part, which the upstream generates again because it did not get that text. */
-  again: string;
-  /** Computes the usage of the whole answer from the upstream's. */
-  usage: (reported: JsonObject) => JsonObject;
+  /** The end of the client's part that the upstream did not get and therefore generates again. */
+  repeatedText: string;
+  /** Computes the usage of the whole answer from the usage that the upstream reports for the continuation. */
+  computeUsage: (reported: JsonObject) => JsonObject;
 }
 
 /**
- * Translates the stream of an upstream that continues an answer. First, the translation gets the client's text, and its output is dropped.
- * The translation is then in the state in which the client's stream stopped, so that indices, open blocks, event numbers and the final
- * events are those of the whole answer. Then the repeated text is removed from the upstream's stream. If other text comes instead, the
- * answer ends with an error, because it would be wrong.
+ * Translates the stream of an upstream that continues an answer. First, the part that the client already has is translated again, without
+ * being sent. The translation is then in the state in which the client's stream stopped, so that indices, open blocks, event numbers and
+ * the final events are those of the whole answer. Then the repeated text is removed from the upstream's stream. If other text comes in its
+ * place, the answer ends with an error, because it would be wrong.
  */
 export class ContinuedStream implements StreamTranslation {
   readonly #parts: ContinuedStreamParts;
-  /** The text that must still be repeated. */
-  #again: string;
+  /** The text that the upstream must still repeat. */
+  #textToRepeat: string;
+  /** Whether the upstream's stream has gone beyond the repeated text. */
   #hasJoined = false;
 
-  /** @throws CannotContinue if the client's part would now have another number of events */
+  /** @throws CannotContinue if the translation of the client's part now has another number of events than the client got */
   constructor(parts: ContinuedStreamParts) {
-    const { translation, text, relayed, again } = parts;
+    const { translation, upstreamText, relayed, repeatedText } = parts;
     this.#parts = parts;
-    this.#again = again;
-    const opening = text.opening === undefined ? '' : translation.event(text.opening);
-    const replayed = opening + relayed.pieces.map((piece) => translation.event(text.chunk(piece))).join('');
-    const events = replayed.split('\n\n').length - 1;
+    this.#textToRepeat = repeatedText;
+    const opening = upstreamText.openingEvent === undefined ? '' : translation.event(upstreamText.openingEvent);
+    const replayedEvents =
+      opening + relayed.pieces.map((piece) => translation.event(upstreamText.textEvent(piece))).join('');
+    const events = replayedEvents.split('\n\n').length - 1;
     if (relayed.events !== undefined && relayed.events !== events)
       throw new CannotContinue('refused', 'The answer cannot be continued: its events were numbered otherwise.');
   }
@@ -50,45 +52,48 @@ export class ContinuedStream implements StreamTranslation {
     if (data === '[DONE]') return translation.event(data);
     if (this.#hasJoined && !data.includes('"usage"')) return translation.event(data);
     const chunk = parseUpstreamEvent(data);
-    const counted = this.#counted(chunk);
+    const chunkWithUsage = this.#withWholeUsage(chunk);
     const [choice] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    if (this.#hasJoined || !isJsonObject(choice)) return translation.event(JSON.stringify(counted));
-    const joined = this.#join(choice);
-    return joined ? translation.event(JSON.stringify({ ...counted, choices: [joined] })) : '';
+    if (this.#hasJoined || !isJsonObject(choice)) return translation.event(JSON.stringify(chunkWithUsage));
+    const newChoice = this.#removeRepeatedText(choice);
+    return newChoice ? translation.event(JSON.stringify({ ...chunkWithUsage, choices: [newChoice] })) : '';
   }
 
   end(): { text: string; ending: Ending } {
-    if (this.#again !== '') throw mismatch('the upstream ended before the text that it was to repeat');
+    if (this.#textToRepeat !== '') throw mismatchError('the upstream ended before the text that it was to repeat');
     return this.#parts.translation.end();
   }
 
-  /** Removes the client's text from a choice; undefined if the choice adds nothing to it. */
-  #join(choice: JsonObject): JsonObject | undefined {
-    const { text } = this.#parts;
+  /** Removes the repeated text from a choice. Returns undefined if nothing remains of the choice. */
+  #removeRepeatedText(choice: JsonObject): JsonObject | undefined {
+    const { upstreamText } = this.#parts;
     const hasEnded = typeof choice['finish_reason'] === 'string';
-    const added = text.added(choice);
-    if (added.kind === 'thinking') throw mismatch('the upstream begins to think anew');
-    if (added.kind === 'other' && this.#again !== '') throw mismatch('the upstream goes on with something else');
+    const added = upstreamText.readAddedContent(choice);
+    if (added.kind === 'thinking') throw mismatchError('the upstream begins to think anew');
+    if (added.kind === 'other' && this.#textToRepeat !== '')
+      throw mismatchError('the upstream goes on with something else');
     if (added.kind === 'other') {
       this.#hasJoined = true;
       return choice;
     }
-    const length = Math.min(this.#again.length, added.text.length);
-    if (!this.#again.startsWith(added.text.slice(0, length))) throw mismatch('the upstream goes on with another text');
+    const length = Math.min(this.#textToRepeat.length, added.text.length);
+    if (!this.#textToRepeat.startsWith(added.text.slice(0, length)))
+      throw mismatchError('the upstream goes on with another text');
     const rest = added.text.slice(length);
-    this.#again = this.#again.slice(length);
-    if (hasEnded && this.#again !== '') throw mismatch('the upstream ends before the text that it was to repeat');
+    this.#textToRepeat = this.#textToRepeat.slice(length);
+    if (hasEnded && this.#textToRepeat !== '')
+      throw mismatchError('the upstream ends before the text that it was to repeat');
     if (rest === '' && !hasEnded) return undefined;
     this.#hasJoined = true;
-    return text.withText(choice, rest);
+    return upstreamText.replaceText(choice, rest);
   }
 
-  #counted(chunk: JsonObject): JsonObject {
+  #withWholeUsage(chunk: JsonObject): JsonObject {
     const { usage } = chunk;
-    return isJsonObject(usage) ? { ...chunk, usage: this.#parts.usage(usage) } : chunk;
+    return isJsonObject(usage) ? { ...chunk, usage: this.#parts.computeUsage(usage) } : chunk;
   }
 }
 
-function mismatch(message: string): CannotContinue {
+function mismatchError(message: string): CannotContinue {
   return new CannotContinue('mismatch', `The answer cannot be continued: ${message}.`);
 }

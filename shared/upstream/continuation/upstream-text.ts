@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { isEmptyField } from '#shared/formats/relayed-answer.ts';
 import { readReasoningText, unifyReasoning } from '#shared/translate/upstreams/chat/reasoning.ts';
 
+/** The content that a choice of a chunk adds to the answer. */
 export type AddedContent =
   /** Text; empty if the chunk adds nothing. */
   | { kind: 'text'; text: string }
@@ -9,22 +10,24 @@ export type AddedContent =
   /** Anything else, such as a tool call. */
   | { kind: 'other' };
 
+/** Reads and writes the text in a stream of one upstream format. */
 export interface UpstreamText {
   /** The data of the event that begins an answer; undefined for a format without such an event. */
-  opening: string | undefined;
+  openingEvent: string | undefined;
   /** The data of an event with a piece of text. */
-  chunk(text: string): string;
+  textEvent(text: string): string;
   /** The data of the event that ends an answer, with its usage. */
-  ending(finishReason: string, usage: JsonObject): string;
-  added(choice: JsonObject): AddedContent;
-  withText(choice: JsonObject, text: string): JsonObject;
+  endingEvent(finishReason: string, usage: JsonObject): string;
+  readAddedContent(choice: JsonObject): AddedContent;
+  /** Returns the choice with another text. */
+  replaceText(choice: JsonObject, text: string): JsonObject;
 }
 
 export const chatText: UpstreamText = {
-  opening: chatChunk({ role: 'assistant', content: '' }, null),
-  chunk: (text) => chatChunk({ content: text }, null),
-  ending: (reason, usage) => chatChunk({}, reason, usage),
-  added({ delta }) {
+  openingEvent: chatChunk({ role: 'assistant', content: '' }, null),
+  textEvent: (text) => chatChunk({ content: text }, null),
+  endingEvent: (reason, usage) => chatChunk({}, reason, usage),
+  readAddedContent({ delta }) {
     const added = isJsonObject(delta) ? { ...delta } : {};
     unifyReasoning(added);
     if (readReasoningText(added) !== '') return { kind: 'thinking' };
@@ -32,24 +35,24 @@ export const chatText: UpstreamText = {
     if (Object.values(further).some((value) => !isEmptyField(value))) return { kind: 'other' };
     return { kind: 'text', text: typeof content === 'string' ? content : '' };
   },
-  withText(choice, content) {
+  replaceText(choice, content) {
     const { role: _, ...delta } = isJsonObject(choice['delta']) ? choice['delta'] : {};
     return { ...choice, delta: { ...delta, content } };
   },
 };
 
 export const completionText: UpstreamText = {
-  opening: undefined,
-  chunk: (text) => textChunk(text, null),
-  ending: (reason, usage) => textChunk('', reason, usage),
-  added: ({ text }) => ({ kind: 'text', text: typeof text === 'string' ? text : '' }),
-  withText: (choice, text) => ({ ...choice, text }),
+  openingEvent: undefined,
+  textEvent: (text) => completionChunk(text, null),
+  endingEvent: (reason, usage) => completionChunk('', reason, usage),
+  readAddedContent: ({ text }) => ({ kind: 'text', text: typeof text === 'string' ? text : '' }),
+  replaceText: (choice, text) => ({ ...choice, text }),
 };
 
 function chatChunk(delta: JsonObject, finish: string | null, usage?: JsonObject): string {
   return JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], usage });
 }
 
-function textChunk(text: string, finish: string | null, usage?: JsonObject): string {
+function completionChunk(text: string, finish: string | null, usage?: JsonObject): string {
   return JSON.stringify({ choices: [{ index: 0, text, finish_reason: finish }], usage });
 }

@@ -8,29 +8,29 @@ export type SchemaProblem = Pick<ErrorObject, 'instancePath' | 'keyword' | 'mess
 
 export interface UntrustedSchema {
   schema: JsonObject;
-  /** Whether the schema must be valid by its meta-schema; otherwise it must only compile. */
-  isChecked: boolean;
+  /** Whether the schema must be valid by its meta-schema. If not, it must only compile. */
+  mustMatchMetaSchema: boolean;
 }
 
 /** Unknown keywords are allowed, and `format` is an annotation only (JSON Schema 2020-12 Validation, 7.2.1). */
-const settings = { strict: false, validateFormats: false, logger: false } as const;
-const unchecked = { ...settings, validateSchema: false, meta: false } as const;
+const ajvOptions = { strict: false, validateFormats: false, logger: false } as const;
+const uncheckedAjvOptions = { ...ajvOptions, validateSchema: false, meta: false } as const;
 
 /**
  * Compiles a schema, as JSON Schema 2020-12 unless `$schema` names an older draft (Model Context Protocol, "JSON Schema Usage").
- * @returns checks a value; an empty list means that the value is valid
+ * @returns a function that returns the problems of a value; an empty list for a valid value
  * @throws Error for an invalid schema, for example with a type that does not exist
  */
-export function compileSchema({ schema, isChecked }: UntrustedSchema): (value: Json) => SchemaProblem[] {
+export function compileSchema({ schema, mustMatchMetaSchema }: UntrustedSchema): (value: Json) => SchemaProblem[] {
   // Each schema has its own validator, so that ids of different schemas do not clash, and the validator's memory is freed with the schema.
   const { $schema: dialect } = schema;
-  const isOlder = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
-  const options = isChecked ? settings : unchecked;
-  const validate = (isOlder ? new Ajv(options) : new Ajv2020(options)).compile(schema);
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(problemOf));
+  const isOlderDraft = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
+  const options = mustMatchMetaSchema ? ajvOptions : uncheckedAjvOptions;
+  const validate = (isOlderDraft ? new Ajv(options) : new Ajv2020(options)).compile(schema);
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).map(toProblem));
 }
 
-function problemOf({ instancePath, keyword, params, message }: ErrorObject): SchemaProblem {
+function toProblem({ instancePath, keyword, params, message }: ErrorObject): SchemaProblem {
   return {
     instancePath,
     keyword,

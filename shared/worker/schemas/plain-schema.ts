@@ -1,7 +1,7 @@
 import type { Json } from '#shared/core/json.ts';
 
-/** Keywords whose check takes time that grows faster than value and schema, each with a test of the keyword's value. */
-const costly: Readonly<Record<string, (value: Json) => boolean>> = {
+/** Keywords that may make a schema costly to check, each with a test whether the keyword's value does. */
+const costlyKeywords: Readonly<Record<string, (value: Json) => boolean>> = {
   pattern: (value) => typeof value === 'string',
   patternProperties: isObject,
   uniqueItems: (value) => value === true,
@@ -11,17 +11,18 @@ const costly: Readonly<Record<string, (value: Json) => boolean>> = {
 };
 
 /**
- * Whether the check of a value against a JSON Schema takes time in proportion to the size of the value times the size of the schema, at
- * most. Regular expressions may take exponential time, unique items a quadratic one, and references may double the work with each level.
+ * Whether a JSON Schema is plain: the check of a value takes at most time in proportion to the size of the value times the size of the
+ * schema. Schemas with regular expressions (exponential time), unique items (quadratic time) or references (twice the work with each
+ * level) are not plain.
  */
 export function isPlainSchema(schema: Json): boolean {
-  const open: Json[] = [schema];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    if (Array.isArray(each)) open.push(...each);
-    else if (isObject(each))
-      for (const [name, value] of Object.entries(each)) {
-        if (Object.hasOwn(costly, name) && costly[name]?.(value)) return false;
-        open.push(value);
+  const unvisited: Json[] = [schema];
+  for (let part = unvisited.pop(); part !== undefined; part = unvisited.pop()) {
+    if (Array.isArray(part)) unvisited.push(...part);
+    else if (isObject(part))
+      for (const [name, value] of Object.entries(part)) {
+        if (Object.hasOwn(costlyKeywords, name) && costlyKeywords[name]?.(value)) return false;
+        unvisited.push(value);
       }
   }
   return true;

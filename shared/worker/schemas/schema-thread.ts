@@ -2,32 +2,32 @@ import { parentPort } from 'node:worker_threads';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { compileSchema, type SchemaProblem, type UntrustedSchema } from './compile-schema.ts';
 
-/** A schema as JSON text, and a value; without a value, the schema is only compiled. */
+/** A task for this thread: to check a value against a schema, which is JSON text. Without a value, the schema is only compiled. */
 export interface SchemaTask extends Omit<UntrustedSchema, 'schema'> {
   schema: string;
   value?: Json;
 }
 
-/** The mismatches of the value, or why the schema itself is invalid. */
+/** `problems`: the mismatches of the value, none if it is valid. `invalid`: why the schema itself is invalid. */
 export type SchemaOutcome = { problems: SchemaProblem[] } | { invalid: string };
 
-const maxKept = 20;
-const compiled = new Map<string, ReturnType<typeof compileSchema>>();
+const maxKeptChecks = 20;
+const compiledChecks = new Map<string, ReturnType<typeof compileSchema>>();
 
-parentPort?.on('message', ({ schema, isChecked, value }: SchemaTask) => {
-  parentPort?.postMessage(checkTask(schema, isChecked, value), []);
+parentPort?.on('message', ({ schema, mustMatchMetaSchema, value }: SchemaTask) => {
+  parentPort?.postMessage(checkValue(schema, mustMatchMetaSchema, value), []);
 });
 
-function checkTask(schema: string, isChecked: boolean, value: Json | undefined): SchemaOutcome {
-  let check = compiled.get(schema);
+function checkValue(schema: string, mustMatchMetaSchema: boolean, value: Json | undefined): SchemaOutcome {
+  let check = compiledChecks.get(schema);
   try {
-    check ??= compileSchema({ schema: JSON.parse(schema) as JsonObject, isChecked });
+    check ??= compileSchema({ schema: JSON.parse(schema) as JsonObject, mustMatchMetaSchema });
   } catch (error) {
     return { invalid: error instanceof Error ? error.message : String(error) };
   }
-  compiled.delete(schema);
-  compiled.set(schema, check);
-  const [oldest] = compiled.keys();
-  if (compiled.size > maxKept && oldest !== undefined) compiled.delete(oldest);
+  compiledChecks.delete(schema);
+  compiledChecks.set(schema, check);
+  const [oldest] = compiledChecks.keys();
+  if (compiledChecks.size > maxKeptChecks && oldest !== undefined) compiledChecks.delete(oldest);
   return { problems: value === undefined ? [] : check(value) };
 }

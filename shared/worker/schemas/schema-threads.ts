@@ -5,40 +5,41 @@ import type { SchemaOutcome, SchemaTask } from './schema-thread.ts';
 const maxThreads = 2;
 
 /** Milliseconds between two measurements of a check's CPU time. */
-const lookMs = 500;
-/** Number of measurements after which a check is stopped. */
-const maxLooks = 40;
-/** Microseconds of CPU time after the first measurement at which a check is stopped. */
-const maxCore = 1_500_000;
+const measureMs = 500;
+/** Maximum measurements of a check, after which it is stopped. */
+const maxMeasurements = 40;
+/** Maximum microseconds of CPU time of a check after its first measurement. Then the check is stopped. */
+const maxCpuMicroseconds = 1_500_000;
 
 const maxHeapMb = 96;
 
+/** Thrown for a check against a schema that takes too much CPU time or memory. */
 export class CostlySchemaError extends Error {
   override name = 'CostlySchemaError';
 }
 
 /** Threads that check values against untrusted schemas. They are started with the first check, and do not keep the process alive. */
 export class SchemaThreads {
-  readonly #idle: Worker[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #free = maxThreads;
+  readonly #idleThreads: Worker[] = [];
+  readonly #waitingTasks: (() => void)[] = [];
+  #freeThreads = maxThreads;
 
   /**
    * Waits for a free thread and runs a task in it.
-   * @throws CostlySchemaError
+   * @throws CostlySchemaError if the task takes too much CPU time or memory
    */
   async run(task: SchemaTask): Promise<SchemaOutcome> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    if (this.#freeThreads > 0) this.#freeThreads -= 1;
+    else await new Promise<void>((resolve) => void this.#waitingTasks.push(resolve));
     try {
-      const thread = this.#idle.pop() ?? (await startThread());
+      const thread = this.#idleThreads.pop() ?? (await startThread());
       const outcome = await runTask(thread, task);
-      this.#idle.push(thread);
+      this.#idleThreads.push(thread);
       return outcome;
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.#waitingTasks.shift();
       if (next) next();
-      else this.#free += 1;
+      else this.#freeThreads += 1;
     }
   }
 }
@@ -54,12 +55,12 @@ async function startThread(): Promise<Worker> {
 }
 
 async function runTask(thread: Worker, task: SchemaTask): Promise<SchemaOutcome> {
-  const late = new AbortController();
-  const watch = watchCore(thread, () => late.abort());
+  const overtime = new AbortController();
+  const cpuTimer = watchCpuTime(thread, () => overtime.abort());
   thread.ref();
   thread.postMessage(task, []);
   try {
-    const [outcome] = (await once(thread, 'message', { signal: late.signal })) as [SchemaOutcome];
+    const [outcome] = (await once(thread, 'message', { signal: overtime.signal })) as [SchemaOutcome];
     thread.unref();
     return outcome;
   } catch (error) {
@@ -68,19 +69,22 @@ async function runTask(thread: Worker, task: SchemaTask): Promise<SchemaOutcome>
       cause: error,
     });
   } finally {
-    clearInterval(watch);
+    clearInterval(cpuTimer);
   }
 }
 
-/** Calls `onLate` when a thread has used too much CPU time. CPU time counts because on a busy machine a cheap check waits for a core. */
-function watchCore(thread: Worker, onLate: () => void): NodeJS.Timeout {
-  let begun: number | undefined;
-  let looks = 0;
-  const look = async (): Promise<void> => {
-    looks += 1;
+/**
+ * Calls `onOvertime` when a thread has used too much CPU time. Elapsed time does not count, because on a busy machine a cheap check waits
+ * for a core.
+ */
+function watchCpuTime(thread: Worker, onOvertime: () => void): NodeJS.Timeout {
+  let firstUser: number | undefined;
+  let measurements = 0;
+  const measure = async (): Promise<void> => {
+    measurements += 1;
     const { user } = await thread.cpuUsage();
-    begun ??= user;
-    if (user - begun >= maxCore || looks >= maxLooks) onLate();
+    firstUser ??= user;
+    if (user - firstUser >= maxCpuMicroseconds || measurements >= maxMeasurements) onOvertime();
   };
-  return setInterval(() => void look().catch(onLate), lookMs);
+  return setInterval(() => void measure().catch(onOvertime), measureMs);
 }

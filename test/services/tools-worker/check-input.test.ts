@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { compileInputCheck } from '#services/tools-worker/check-input.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { errorWith } from '../../helpers/error-with.ts';
-import { InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
+import { InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 
 const schema: JsonObject = {
   type: 'object',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
-import { compactionItem } from '#shared/translate/responses/compaction.ts';
+import { createCompactionItem } from '#shared/translate/responses/compaction.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
@@ -116,7 +116,7 @@ const examples: Record<string, Example> = {
   'input[] web_search_call, file_search_call, code_interpreter_call, image_generation_call, mcp_call, mcp_list_tools, mcp_approval_request, mcp_approval_response':
     beforeAnswer({ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }),
   'input[] web_search_call, mcp_call and others that the router has run': { ...beforeAnswer(mcpCall), path: '' },
-  'input[] compaction': history([compactionItem({ id: 'resp_1', seal }, 'so far')]),
+  'input[] compaction': history([createCompactionItem({ id: 'resp_1', seal }, 'so far')]),
   'input[] compaction_trigger': history([{ type: 'compaction_trigger' }]),
   'input[] of other types': history([{ type: 'computer_call', call_id: 'c', action: {} }]),
   max_output_tokens: { with: base, without: { model: 'm', input: [user] } },

@@ -20,7 +20,7 @@ function refusal(message: string, status = 400): unknown {
 /** The limits of the requests to an upstream that refuses them with these errors, one after the other. */
 async function limits(fit: OutputFit | undefined, ...messages: string[]): Promise<(number | undefined)[]> {
   const limits: (number | undefined)[] = [];
-  for (const message of messages) limits.push((await fit?.after(refusal(message)))?.limit);
+  for (const message of messages) limits.push((await fit?.lowerLimit(refusal(message)))?.limit);
   return limits;
 }
 
@@ -64,9 +64,9 @@ it('a refused limit of output tokens is lowered once more if the input was count
 
 it('a refused limit of output tokens is replaced in every field with the limit, and in no other', async () => {
   const request = { messages: [], max_tokens: 40_000, max_completion_tokens: 2_000, seed: 1 };
-  const fitted = await fitOf(request)?.after(refusal(inWhole));
+  const fitted = await fitOf(request)?.lowerLimit(refusal(inWhole));
   expect(JSON.parse(String(fitted?.body))).toEqual({ ...request, max_tokens: 25_000 });
-  const limited = await fitOf({ max_output_tokens: 40_000 }, responsesUpstream)?.after(refusal(inWhole));
+  const limited = await fitOf({ max_output_tokens: 40_000 }, responsesUpstream)?.lowerLimit(refusal(inWhole));
   expect(JSON.parse(String(limited?.body))).toEqual({ max_output_tokens: 25_000 });
 });
 
@@ -80,7 +80,7 @@ it('a request is not sent again if the input leaves too little of the context, o
 
 it("a request is not sent again after any other error, with a limit that would be enough by the upstream's error, or once it was accepted", async () => {
   expect(await limits(fitOf(), 'no such tool')).toEqual([undefined]);
-  expect(await fitOf()?.after(new Error('broken'))).toBeUndefined();
+  expect(await fitOf()?.lowerLimit(new Error('broken'))).toBeUndefined();
   expect(await limits(fitOf({ max_tokens: 25_000 }), inWhole)).toEqual([undefined]);
   const fit = fitOf();
   fit?.release();

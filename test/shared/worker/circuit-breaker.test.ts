@@ -128,9 +128,9 @@ describe('failures', () => {
   it('to connect close it at once, and a health check opens it', async () => {
     await fail(1, 'worker_lost');
     expect(now()).toMatchObject({ accepting: false, reason: 'unreachable' });
-    breaker.healthy(false);
+    breaker.setHealthy(false);
     expect(now()).toMatchObject({ accepting: false, reason: 'unhealthy' });
-    breaker.healthy(true);
+    breaker.setHealthy(true);
     expect(now()).toEqual(full);
   });
 });
@@ -238,7 +238,7 @@ it('an upstream without output that is unhealthy for ten seconds gives up the st
   const [waiting, begun] = [begin(), begin()];
   begun.write('hi');
   vi.advanceTimersByTime(20_000);
-  breaker.healthy(false);
+  breaker.setHealthy(false);
   let begunIsOver = false;
   void begun.outcome.finally(() => (begunIsOver = true));
   vi.advanceTimersByTime(10_500);

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
-import { finishReasonFor } from '#shared/translate/vocabulary/stop-reason.ts';
+import { toFinishReason } from '#shared/translate/vocabulary/stop-reason.ts';
 import { readSpentAllowance } from '#shared/translate/upstreams/limit-texts.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { Outcome } from '../../answer/outcome.ts';
@@ -55,7 +55,7 @@ export class ClaudeAnswer {
     const stopReason = type === 'message_delta' && isJsonObject(delta) ? delta['stop_reason'] : undefined;
     if (typeof stopReason !== 'string') return undefined;
     this.#onEvent({ type: 'message_stop' });
-    return { finishReason: finishReasonFor(stopReason, this.#hasCalls), usage: readMessagesUsage(this.#usage) };
+    return { finishReason: toFinishReason(stopReason, this.#hasCalls), usage: readMessagesUsage(this.#usage) };
   }
 
   /** Returns the error that a `result` reports. If the upstream failed, the result's subtype is `success`, and `is_error` is set. */

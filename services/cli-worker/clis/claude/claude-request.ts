@@ -2,11 +2,11 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { describedTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
 import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
-import { expandSummary } from '#shared/translate/context/after-summary.ts';
+import { expandSummary } from '#shared/translate/context/expand-summary.ts';
 import { isToolChange, resolveOfferedTools, referenceText } from '#shared/translate/context/offered-tools.ts';
 import { arrangeTurns, type Turn } from '#shared/translate/conversation/arrange-turns.ts';
 import { requestsSomething } from '#shared/translate/conversation/requests-something.ts';
-import { systemTexts } from '#shared/translate/conversation/system-texts.ts';
+import { readSystemTexts } from '#shared/translate/conversation/read-system-texts.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 
@@ -54,10 +54,10 @@ export function readClaudeRequest(body: JsonObject, traits: ModelTraits, params:
   const request = moveOutputFormat(expandSummary(body as MessagesRequest));
   const tools = resolveOfferedTools(request);
   assertServable(request, tools, traits, params);
-  const system = systemTexts(request.system ?? '');
+  const system = readSystemTexts(request.system ?? '');
   const turns: Turn<MessagesBlock>[] = [];
   for (const [at, { role, content }] of request.messages.entries()) {
-    if (role === 'system') system.push(...systemTexts(content));
+    if (role === 'system') system.push(...readSystemTexts(content));
     else turns.push({ role, blocks: toBlocks(content, `messages.${at}.content`) });
   }
   const { thinking } = request;

@@ -56,7 +56,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
   async converse(request: CodexRequest, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {
     const { model, effort } = request;
     if (effort !== 'none' && effort !== 'minimal') return this.#holdConversation(request, onPart, signal);
-    const knownEffort = this.#refusals.instead(model, effort);
+    const knownEffort = this.#refusals.findReplacement(model, effort);
     if (knownEffort !== undefined) return this.#holdConversation({ ...request, effort: knownEffort }, onPart, signal);
     try {
       return await this.#holdConversation(request, onPart, signal);
@@ -64,7 +64,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
       const acceptedEffort = signal.aborted ? undefined : chooseAcceptedEffort(error, effort);
       if (acceptedEffort === undefined) throw error;
       const outcome = await this.#holdConversation({ ...request, effort: acceptedEffort }, onPart, signal);
-      this.#refusals.note(model, effort, acceptedEffort);
+      this.#refusals.record(model, effort, acceptedEffort);
       return outcome;
     }
   }

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
-import { assertSchema, createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
+import { assertSchema, createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 
 /**
  * Returns whether an answer matches the client's schema.
@@ -14,7 +14,7 @@ export type AnswerValidator = (answer: Json) => Promise<boolean>;
  * @throws RouterError `invalid_request` for an invalid schema, or one that takes too long to check
  */
 export async function createAnswerValidator(schema: JsonObject): Promise<AnswerValidator> {
-  const untrustedSchema = { schema, isChecked: true };
+  const untrustedSchema = { schema, mustMatchMetaSchema: true };
   return convertSchemaErrors(async () => {
     const check = createSchemaCheck(untrustedSchema);
     await assertSchema(untrustedSchema);

@@ -21,18 +21,18 @@ export class CallItem implements OpenItem {
   }
 
   begin(): string {
-    return this.#events.item('response.output_item.added', this.#item('in_progress', ''));
+    return this.#events.writeItem('response.output_item.added', this.#toItem('in_progress', ''));
   }
 
-  piece(text: string): string {
+  addText(text: string): string {
     switch (this.#tool.type) {
       case 'function':
         this.#text += text;
-        return text === '' ? '' : this.#delta('function_call_arguments', text);
+        return text === '' ? '' : this.#writeDelta('function_call_arguments', text);
       case 'custom': {
-        const input = this.#unwrapper.push(text);
+        const input = this.#unwrapper.addPiece(text);
         this.#text += input;
-        return input === '' ? '' : this.#delta('custom_tool_call_input', input);
+        return input === '' ? '' : this.#writeDelta('custom_tool_call_input', input);
       }
       case 'tool_search':
         this.#text += text;
@@ -41,12 +41,12 @@ export class CallItem implements OpenItem {
   }
 
   close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {
-    const events = this.#end();
-    const item = this.#item(status, this.#text);
-    return { events: events + this.#events.item('response.output_item.done', item), item };
+    const events = this.#writeEnd();
+    const item = this.#toItem(status, this.#text);
+    return { events: events + this.#events.writeItem('response.output_item.done', item), item };
   }
 
-  #end(): string {
+  #writeEnd(): string {
     switch (this.#tool.type) {
       case 'function':
         if (this.#text.trim() === '') this.#text = '{}';
@@ -58,7 +58,7 @@ export class CallItem implements OpenItem {
         const input = this.#unwrapper.finish();
         const rest = input.slice(this.#text.length);
         this.#text = input;
-        const delta = rest === '' ? '' : this.#delta('custom_tool_call_input', rest);
+        const delta = rest === '' ? '' : this.#writeDelta('custom_tool_call_input', rest);
         return delta + this.#events.write('response.custom_tool_call_input.done', { input });
       }
       case 'tool_search':
@@ -66,11 +66,11 @@ export class CallItem implements OpenItem {
     }
   }
 
-  #delta(event: string, delta: string): string {
+  #writeDelta(event: string, delta: string): string {
     return this.#events.write(`response.${event}.delta`, { delta });
   }
 
-  #item(status: string, text: string): JsonObject {
+  #toItem(status: string, text: string): JsonObject {
     const call = { id: this.#events.id, status, call_id: this.#callId };
     const { type, name, namespace } = this.#tool;
     const named = { name, ...(namespace !== undefined && { namespace }) };

@@ -15,12 +15,12 @@ export class MessageItem implements OpenItem {
 
   begin(): string {
     return (
-      this.#events.item('response.output_item.added', this.#item('in_progress', [])) +
-      this.#write('response.content_part.added', { part: this.#part() })
+      this.#events.writeItem('response.output_item.added', this.#toItem('in_progress', [])) +
+      this.#write('response.content_part.added', { part: this.#toPart() })
     );
   }
 
-  piece(text: string, logprobs: readonly JsonObject[] = []): string {
+  addText(text: string, logprobs: readonly JsonObject[] = []): string {
     this.#text += text;
     if (this.#kind === 'refusal') return this.#write('response.refusal.delta', { delta: text });
     this.#logprobs.push(...logprobs);
@@ -28,23 +28,23 @@ export class MessageItem implements OpenItem {
   }
 
   close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {
-    const item = this.#item(status, [this.#part()]);
+    const item = this.#toItem(status, [this.#toPart()]);
     const done =
       this.#kind === 'refusal'
         ? this.#write('response.refusal.done', { refusal: this.#text })
         : this.#write('response.output_text.done', { text: this.#text, logprobs: this.#logprobs });
     const events =
       done +
-      this.#write('response.content_part.done', { part: this.#part() }) +
-      this.#events.item('response.output_item.done', item);
+      this.#write('response.content_part.done', { part: this.#toPart() }) +
+      this.#events.writeItem('response.output_item.done', item);
     return { events, item };
   }
 
-  #item(status: string, content: JsonObject[]): JsonObject {
+  #toItem(status: string, content: JsonObject[]): JsonObject {
     return { id: this.#events.id, type: 'message', status, role: 'assistant', content };
   }
 
-  #part(): JsonObject {
+  #toPart(): JsonObject {
     if (this.#kind === 'refusal') return { type: 'refusal', refusal: this.#text };
     return { type: 'output_text', text: this.#text, annotations: [], logprobs: this.#logprobs };
   }

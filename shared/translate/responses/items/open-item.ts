@@ -1,23 +1,26 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
+/** Writes the events of one item. */
 export interface ItemEvents {
   id: string;
   /** Writes an event that carries the item itself. */
-  item(type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string;
+  writeItem(type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string;
   /** Writes an event about a part of the item. */
   write(type: string, fields: JsonObject): string;
 }
 
+/** An item of a response that is being written. Each method returns the events to send. */
 export interface OpenItem {
   begin(): string;
   /**
    * Adds text to a message, to thinking, or to a call's arguments.
    * @param logprobs log probabilities of a message's text, if known
    */
-  piece(text: string, logprobs?: readonly JsonObject[]): string;
+  addText(text: string, logprobs?: readonly JsonObject[]): string;
   /**
    * Ends the item.
-   * @param carried content of the item besides its text
+   * @param carried content of the item besides its text, such as an upstream's signature
+   * @returns also the whole item
    */
   close(status: 'completed' | 'incomplete', carried?: JsonObject): { events: string; item: JsonObject };
 }

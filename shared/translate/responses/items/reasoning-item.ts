@@ -22,27 +22,27 @@ export class ReasoningItem implements OpenItem {
   }
 
   begin(): string {
-    return this.#events.item('response.output_item.added', this.#item('in_progress', null));
+    return this.#events.writeItem('response.output_item.added', this.#toItem('in_progress', null));
   }
 
-  piece(text: string): string {
+  addText(text: string): string {
     const begin = this.#hasParts ? '' : this.#beginParts();
     this.#hasParts = true;
     this.#text += text;
     const delta = { delta: text };
-    return begin + this.#reasoning('text.delta', delta) + this.#summary('text.delta', delta);
+    return begin + this.#writeReasoning('text.delta', delta) + this.#writeSummary('text.delta', delta);
   }
 
   close(status: 'completed' | 'incomplete', sealed?: JsonObject): { events: string; item: JsonObject } {
     const kept = { text: this.#text, sealed };
-    const item = this.#item(status, this.#options.seal?.(writeReasoning(kept)) ?? null);
-    return { events: this.#endParts() + this.#events.item('response.output_item.done', item), item };
+    const item = this.#toItem(status, this.#options.seal?.(writeReasoning(kept)) ?? null);
+    return { events: this.#endParts() + this.#events.writeItem('response.output_item.done', item), item };
   }
 
   #beginParts(): string {
     return (
       this.#write('response.content_part.added', { content_index: 0, part: { type: 'reasoning_text', text: '' } }) +
-      this.#summary('part.added', { part: { type: 'summary_text', text: '' } })
+      this.#writeSummary('part.added', { part: { type: 'summary_text', text: '' } })
     );
   }
 
@@ -50,18 +50,18 @@ export class ReasoningItem implements OpenItem {
     if (!this.#hasParts) return '';
     const text = this.#text;
     return (
-      this.#reasoning('text.done', { text }) +
+      this.#writeReasoning('text.done', { text }) +
       this.#write('response.content_part.done', { content_index: 0, part: { type: 'reasoning_text', text } }) +
-      this.#summary('text.done', { text }) +
-      this.#summary('part.done', { part: { type: 'summary_text', text } })
+      this.#writeSummary('text.done', { text }) +
+      this.#writeSummary('part.done', { part: { type: 'summary_text', text } })
     );
   }
 
-  #reasoning(event: string, fields: JsonObject): string {
+  #writeReasoning(event: string, fields: JsonObject): string {
     return this.#write(`response.reasoning_${event}`, { content_index: 0, ...fields });
   }
 
-  #summary(event: string, fields: JsonObject): string {
+  #writeSummary(event: string, fields: JsonObject): string {
     if (!this.#options.summarizes) return '';
     return this.#write(`response.reasoning_summary_${event}`, { summary_index: 0, ...fields });
   }
@@ -70,7 +70,7 @@ export class ReasoningItem implements OpenItem {
     return this.#events.write(type, fields);
   }
 
-  #item(status: string, encrypted: string | null): JsonObject {
+  #toItem(status: string, encrypted: string | null): JsonObject {
     const text = this.#text;
     return {
       id: this.#events.id,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
+/** An item that arrives complete, so that it has no events besides its beginning and end. */
 export class WholeItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #item: JsonObject;
@@ -11,14 +12,14 @@ export class WholeItem implements OpenItem {
   }
 
   begin(): string {
-    return this.#events.item('response.output_item.added', this.#item);
+    return this.#events.writeItem('response.output_item.added', this.#item);
   }
 
-  piece(): string {
+  addText(): string {
     return '';
   }
 
   close(): { events: string; item: JsonObject } {
-    return { events: this.#events.item('response.output_item.done', this.#item), item: this.#item };
+    return { events: this.#events.writeItem('response.output_item.done', this.#item), item: this.#item };
   }
 }

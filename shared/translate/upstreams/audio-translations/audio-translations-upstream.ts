@@ -1,7 +1,7 @@
 import { audioTranslationsFormat } from '#shared/formats/audio-translations/audio-translations-format.ts';
-import { soundUpstream } from '../transcriptions/sound-upstream.ts';
+import { createSoundUpstream } from '../transcriptions/sound-upstream.ts';
 
-export const audioTranslationsUpstream = soundUpstream(audioTranslationsFormat, {
+export const audioTranslationsUpstream = createSoundUpstream(audioTranslationsFormat, {
   path: '/audio/translations',
   operation: 'translate',
 });

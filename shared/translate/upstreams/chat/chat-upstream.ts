@@ -3,11 +3,11 @@ import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from './upstream-error.ts';
 
 /** Matches a finish reason. Some servers send an empty one until the answer ends. */
-const finishReason = /"finish_reason"\s*:\s*"[^"]/;
+const finishReasonPattern = /"finish_reason"\s*:\s*"[^"]/;
 
 export function kindOfChatEvent(data: string): EventKind {
   if (data === '[DONE]') return 'last';
-  return finishReason.test(data) ? 'finish' : 'answer';
+  return finishReasonPattern.test(data) ? 'finish' : 'answer';
 }
 
 export const chatUpstream: HttpUpstreamFormat = {

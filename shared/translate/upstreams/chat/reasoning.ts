@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { ToolCallPiece } from './tool-call-order.ts';
+import type { ToolCallPiece } from './tool-call-assembler.ts';
 
 /** The field of a message or delta for the signature of its thinking. Only command-line agents have signatures; engines sign nothing. */
 export const reasoningSignatureField = 'reasoning_signature';
@@ -19,7 +19,7 @@ export function readReasoningText(message: JsonObject): string {
  * both as parts of the content.
  */
 export function unifyReasoning(message: JsonObject): void {
-  if (Array.isArray(message['content'])) joinParts(message, message['content']);
+  if (Array.isArray(message['content'])) unifyParts(message, message['content']);
   if (typeof message['reasoning'] !== 'string') return;
   if (typeof message['reasoning_content'] !== 'string' || message['reasoning_content'] === '') {
     message['reasoning_content'] = message['reasoning'];
@@ -27,20 +27,20 @@ export function unifyReasoning(message: JsonObject): void {
   delete message['reasoning'];
 }
 
-function joinParts(message: JsonObject, parts: readonly Json[]): void {
-  const thinking = textOf(parts, 'thinking');
+function unifyParts(message: JsonObject, parts: readonly Json[]): void {
+  const thinking = joinPartTexts(parts, 'thinking');
   if (thinking !== '') message['reasoning_content'] = readReasoningText(message) + thinking;
-  message['content'] = textOf(parts, 'text');
+  message['content'] = joinPartTexts(parts, 'text');
 }
 
 /** Joins the text of all content parts of one type. A thinking part contains parts itself. */
-function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
+function joinPartTexts(parts: readonly Json[], type: 'text' | 'thinking'): string {
   let all = '';
   for (const part of parts) {
     if (!isJsonObject(part) || part['type'] !== type) continue;
     const text = part[type];
     if (typeof text === 'string') all += text;
-    else if (Array.isArray(text)) all += textOf(text, 'text');
+    else if (Array.isArray(text)) all += joinPartTexts(text, 'text');
   }
   return all;
 }
@@ -49,7 +49,10 @@ function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
  * Returns all text that a model wrote in a message or delta of the chat format: thinking, text, refusal, and the name and arguments of each
  * tool call. Estimates of output tokens count this text, not the JSON around it.
  */
-export function writtenText(message: JsonObject, calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[]): string {
+export function joinWrittenText(
+  message: JsonObject,
+  calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[],
+): string {
   const { content, refusal } = message;
   const called = calls.map(({ name = '', arguments: text }) => `${name}${text}`);
   return [readReasoningText(message), textIn(content), textIn(refusal), ...called].join('');

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ChatMessage } from '#shared/formats/chat/request.ts';
 
 /**
- * Reasoning that a chat upstream wants back with the next request, besides text and calls. Gemini signs calls and texts
+ * Reasoning that a chat upstream wants to get back with the next request, besides text and calls. Gemini signs calls and texts
  * (`extra_content.google.thought_signature`) and refuses unsigned calls. OpenRouter lists the reasoning of the model behind it
  * (`reasoning_details`).
  */
@@ -15,8 +15,8 @@ export type ReturnedReasoning = {
 };
 
 /**
- * Maximum characters of reasoning that one answer returns. An answer with more returns none of it, because the upstream would refuse a
- * part.
+ * Maximum characters of this reasoning in one answer. From an answer with more, none of it is kept, because the upstream would refuse a
+ * part of the reasoning.
  */
 const maxCharacters = 1024 * 1024;
 
@@ -28,45 +28,48 @@ export class ReasoningCollector {
   #size = 0;
   #isEmpty = true;
 
-  /** Whether no reasoning waits for `take`, as is the case after nearly every piece of an answer. */
+  /** Whether `take` would return nothing, as is the case after nearly every piece of an answer. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
 
-  /** Whether the signature of a call waits for `take`. The upstream refuses the call without the signature. */
-  get signsCalls(): boolean {
+  /** Whether `take` would return the signature of a call. The upstream refuses the call without the signature. */
+  get hasCallSignatures(): boolean {
     return Object.keys(this.#calls).length > 0;
   }
 
   add(message: JsonObject): void {
-    this.#signature = this.#kept(signatureIn(message)) ?? this.#signature;
+    this.#signature = this.#keepWithinLimit(signatureIn(message)) ?? this.#signature;
     const { reasoning_details: details } = message;
     if (!Array.isArray(details)) return;
     for (const detail of details)
-      if (isDetail(detail) && this.#kept(JSON.stringify(detail))) this.#details.push(detail);
+      if (isDetail(detail) && this.#keepWithinLimit(JSON.stringify(detail))) this.#details.push(detail);
   }
 
-  /** @param id the client's id of the call */
+  /**
+   * Adds the signature of a call, if the upstream has sent one.
+   * @param id the client's id of the call
+   */
   addCall(id: string, call: Json): void {
-    const signature = isJsonObject(call) ? this.#kept(signatureIn(call)) : undefined;
+    const signature = isJsonObject(call) ? this.#keepWithinLimit(signatureIn(call)) : undefined;
     if (signature !== undefined) this.#calls = { ...this.#calls, [id]: signature };
   }
 
-  /** Returns the reasoning since the last call of this method; undefined if there is none. */
+  /** Returns the reasoning that was added since the last `take`; undefined if there is none. */
   take(): ReturnedReasoning | undefined {
-    const taken: ReturnedReasoning = {
+    const reasoning: ReturnedReasoning = {
       ...(this.#signature !== undefined && { signature: this.#signature }),
-      ...(this.signsCalls && { calls: this.#calls }),
-      ...(this.#details.length > 0 && { details: joined(this.#details) }),
+      ...(this.hasCallSignatures && { calls: this.#calls }),
+      ...(this.#details.length > 0 && { details: joinDetails(this.#details) }),
     };
     this.#isEmpty = true;
     this.#signature = undefined;
     this.#calls = {};
     this.#details = [];
-    return Object.keys(taken).length === 0 || this.#size > maxCharacters ? undefined : taken;
+    return Object.keys(reasoning).length === 0 || this.#size > maxCharacters ? undefined : reasoning;
   }
 
-  #kept(text: string | undefined): string | undefined {
+  #keepWithinLimit(text: string | undefined): string | undefined {
     if (text === undefined) return undefined;
     this.#isEmpty = false;
     this.#size += text.length;
@@ -75,7 +78,7 @@ export class ReasoningCollector {
 }
 
 /** Reads the result of `ReasoningCollector.take` from JSON, which may come from a client; undefined for any other value. */
-export function readReturned(value: Json | undefined): ReturnedReasoning | undefined {
+export function readReturnedReasoning(value: Json | undefined): ReturnedReasoning | undefined {
   if (!isJsonObject(value)) return undefined;
   const { signature, calls, details } = value;
   const signed = isJsonObject(calls) ? Object.entries(calls).filter(([, each]) => typeof each === 'string') : [];
@@ -87,21 +90,21 @@ export function readReturned(value: Json | undefined): ReturnedReasoning | undef
 }
 
 /** Adds the reasoning that the upstream wants back to an assistant's message. */
-export function withReturned(message: ChatMessage, returned: readonly ReturnedReasoning[]): ChatMessage {
+export function addReturnedReasoning(message: ChatMessage, returned: readonly ReturnedReasoning[]): ChatMessage {
   if (message.role !== 'assistant' || returned.length === 0) return message;
   const signature = returned.findLast((each) => each.signature !== undefined)?.signature;
   const signatures = new Map(returned.flatMap(({ calls }) => Object.entries(calls ?? {})));
-  const details = joined(returned.flatMap((each) => each.details ?? []));
+  const details = joinDetails(returned.flatMap((each) => each.details ?? []));
   const { reasoning_content: text, tool_calls: calls, ...rest } = message;
   return {
     ...rest,
-    // The list contains the text, too.
+    // The details contain the text of the thinking, too.
     ...(details.length > 0 ? { reasoning_details: details } : text !== undefined && { reasoning_content: text }),
     ...(signature !== undefined && { extra_content: extraContent(signature) }),
     ...(Array.isArray(calls) && {
       tool_calls: calls.map((call) => {
-        const own = signatures.get(call.id);
-        return own === undefined ? call : { ...call, extra_content: extraContent(own) };
+        const callSignature = signatures.get(call.id);
+        return callSignature === undefined ? call : { ...call, extra_content: extraContent(callSignature) };
       }),
     }),
   };
@@ -125,7 +128,7 @@ function isDetail(detail: Json): detail is JsonObject & { type: string } {
 const splitFields = ['text', 'summary'] as const;
 
 /** Joins consecutive pieces of text with the same type and index. */
-function joined(details: readonly JsonObject[]): JsonObject[] {
+function joinDetails(details: readonly JsonObject[]): JsonObject[] {
   const whole: JsonObject[] = [];
   for (const detail of details) {
     const last = whole.at(-1);
@@ -135,14 +138,14 @@ function joined(details: readonly JsonObject[]): JsonObject[] {
       last['type'] === detail['type'] &&
       last['index'] === detail['index'] &&
       (last['id'] ?? detail['id'] ?? null) === (detail['id'] ?? last['id'] ?? null);
-    if (isPiece) whole[whole.length - 1] = joinedPair(last, detail);
+    if (isPiece) whole[whole.length - 1] = joinPair(last, detail);
     else whole.push(detail);
   }
   return whole;
 }
 
 /** Joins two pieces. The second's fields replace the first's unless they are null; its texts continue the first's. */
-function joinedPair(first: JsonObject, second: JsonObject): JsonObject {
+function joinPair(first: JsonObject, second: JsonObject): JsonObject {
   const present = Object.fromEntries(Object.entries(second).filter(([, value]) => value !== null));
   const texts = splitFields.flatMap((field) => {
     const [before, after] = [first[field], second[field]];

@@ -24,20 +24,20 @@ export function upstreamErrorFromChat(
     param: paramOf(error),
     code: error['code'],
     retryAfter: readRetryAfter(headers) ?? readRetryDelay(error),
-    overflow: overflowOf(error),
+    overflow: readOverflow(error),
   });
 }
 
 /**
- * Returns the router's error for an error that a chat upstream sends under status 200. Returns undefined if the event is not an error. vLLM
- * reports the intended status in `code`.
+ * Returns the router's error for an event with which a chat upstream reports an error under status 200. Returns undefined for any other
+ * event. vLLM reports the intended status in `code`.
  */
 export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
   if (event['error'] === undefined || event['error'] === null) return undefined;
   const error = errorField(event);
   const code = error['code'];
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
-  const [message, param, overflow] = [messageOf(error), paramOf(error), overflowOf(error)];
+  const [message, param, overflow] = [messageOf(error), paramOf(error), readOverflow(error)];
   return upstreamError({ status, message, param, code, retryAfter: readRetryDelay(error), overflow });
 }
 
@@ -59,20 +59,21 @@ function paramOf({ param }: JsonObject): string | undefined {
 }
 
 /**
- * Whether the account's credit is exhausted. OpenAI reports this with status 429, which suggests that waiting helps. Others use status 402.
+ * Whether the account's credit is exhausted. OpenAI reports this with status 429, which wrongly suggests that waiting helps. Others use
+ * status 402.
  */
 function isOutOfMoney({ code, type }: JsonObject): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota';
 }
 
-function overflowOf(error: JsonObject): Overflow | undefined {
+function readOverflow(error: JsonObject): Overflow | undefined {
   if (error['type'] === 'exceed_context_size_error') {
-    return { input: whole(error['n_prompt_tokens']), maximum: whole(error['n_ctx']) };
+    return { input: toCount(error['n_prompt_tokens']), maximum: toCount(error['n_ctx']) };
   }
   if (error['code'] !== 'context_length_exceeded') return undefined;
   return readOverflowText(messageOf(error)) ?? {};
 }
 
-function whole(value: Json | undefined): number | undefined {
+function toCount(value: Json | undefined): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import { imageEditsFormat } from '#shared/formats/image-edits/image-edits-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
-import { formBody } from '../form-body.ts';
+import { encodeForm } from '../encode-form.ts';
 
 /** OpenAI's image edits, as OpenAI and some engines serve them. Errors are those of chat completions. */
 export const imageEditsUpstream: HttpUpstreamFormat = {
@@ -9,7 +9,7 @@ export const imageEditsUpstream: HttpUpstreamFormat = {
   operation: 'redraw',
   path: '/images/edits',
   headers: {},
-  encode: formBody,
+  encode: encodeForm,
   estimateInput: (request) => imageEditsFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
 };

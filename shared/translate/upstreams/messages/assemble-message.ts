@@ -8,6 +8,7 @@ interface OpenBlock {
   input: string;
 }
 
+/** Builds the whole message from the events of its stream. */
 export function assembleMessage(events: readonly JsonObject[]): JsonObject {
   let message: JsonObject = {};
   const blocks = new Map<Json | undefined, OpenBlock>();
@@ -21,7 +22,7 @@ export function assembleMessage(events: readonly JsonObject[]): JsonObject {
         break;
       case 'content_block_delta': {
         const open = blocks.get(index);
-        if (open && isJsonObject(delta)) add(open, delta);
+        if (open && isJsonObject(delta)) addDelta(open, delta);
         break;
       }
       case 'message_delta': {
@@ -33,10 +34,10 @@ export function assembleMessage(events: readonly JsonObject[]): JsonObject {
       // The ends of blocks and of the message add nothing.
     }
   }
-  return { ...message, content: [...blocks.values()].map(complete) };
+  return { ...message, content: [...blocks.values()].map(completeBlock) };
 }
 
-function add(open: OpenBlock, delta: JsonObject): void {
+function addDelta(open: OpenBlock, delta: JsonObject): void {
   const { block } = open;
   switch (delta['type']) {
     case 'input_json_delta':
@@ -53,7 +54,7 @@ function add(open: OpenBlock, delta: JsonObject): void {
   }
 }
 
-function complete({ block, input }: OpenBlock): JsonObject {
+function completeBlock({ block, input }: OpenBlock): JsonObject {
   return input === '' ? block : { ...block, input: toolInput(input) };
 }
 

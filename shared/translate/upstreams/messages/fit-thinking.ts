@@ -5,13 +5,13 @@ import type { ModelTraits } from '../../translation.ts';
 /** The format's minimum thinking budget, in tokens. A budget must be below `max_tokens`. */
 const minBudget = 1024;
 
-/** Limit of output tokens without thinking, if the client sets none. The `messages` format requires a limit. */
+/** Limit of output tokens besides the thinking, if the client sets no limit. The `messages` format requires one. */
 const defaultMaxTokens = 8192;
 
 /** Thinking settings that a model accepts, and the limit of output tokens, which includes the thinking. */
 export interface FittedThinking {
   thinking: ThinkingRequest | undefined;
-  /** Undefined if the upstream has its own limit and the client sets none. */
+  /** Undefined if the client sets no limit and the upstream has its own. */
   maxTokens: number | undefined;
 }
 
@@ -30,16 +30,16 @@ export function fitThinking(
   }: Pick<ModelTraits, 'thinkingTypes' | 'limitsItself' | 'maxOutput'>,
 ): FittedThinking {
   const thinking = requested && convertThinkingType(thinkingTypes, requested);
-  const limitBeside = (budget: number): number | undefined =>
+  const computeMaxTokens = (budget: number): number | undefined =>
     limit ?? (limitsItself ? undefined : Math.min(maxOutput, defaultMaxTokens + budget));
   const budget = thinking?.thinking['budget_tokens'];
   if (!thinking || thinking.thinking.type !== 'enabled' || typeof budget !== 'number') {
-    return { thinking, maxTokens: limitBeside(0) };
+    return { thinking, maxTokens: computeMaxTokens(0) };
   }
-  const maxTokens = limitBeside(budget);
-  const most = (maxTokens ?? Infinity) - 1;
-  if (most < minBudget) return { thinking: { thinking: { type: 'disabled' } }, maxTokens };
-  const fitted = Math.max(minBudget, Math.min(budget, most));
+  const maxTokens = computeMaxTokens(budget);
+  const maxBudget = (maxTokens ?? Infinity) - 1;
+  if (maxBudget < minBudget) return { thinking: { thinking: { type: 'disabled' } }, maxTokens };
+  const fitted = Math.max(minBudget, Math.min(budget, maxBudget));
   return { thinking: { thinking: { ...thinking.thinking, budget_tokens: fitted } }, maxTokens };
 }
 

@@ -6,7 +6,7 @@ import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
 import { fitThinking } from './fit-thinking.ts';
 
 /** The generation settings in a request of another format. Values that are absent or of another type have no effect. */
-export interface Generation {
+export interface GenerationSettings {
   maxTokens: number | null | undefined;
   thinking: ThinkingRequest | undefined;
   temperature?: Json | undefined;
@@ -20,42 +20,47 @@ export interface Generation {
 /**
  * Returns the fields of a `messages` request for output limit, thinking, sampling, stop sequences, format and user. The `messages` format
  * allows no sampling parameters with thinking, and no thinking with a forced tool.
- * @param tools the tools of the `messages` request, and its tool choice
+ * @param tools the fields of the `messages` request for tools and tool choice
  */
-export function generationFields(requested: Generation, tools: JsonObject, traits: ModelTraits): JsonObject {
+export function generationFields(requested: GenerationSettings, tools: JsonObject, traits: ModelTraits): JsonObject {
   const { temperature, topP, topK, stop, schema, user } = requested;
-  const { thinking, maxTokens } = fitThinking(allowedThinking(requested.thinking, tools), requested.maxTokens, traits);
-  const thinks = thinking !== undefined && thinking.thinking.type !== 'disabled';
+  const { thinking, maxTokens } = fitThinking(
+    findAllowedThinking(requested.thinking, tools),
+    requested.maxTokens,
+    traits,
+  );
+  const isThinking = thinking !== undefined && thinking.thinking.type !== 'disabled';
   const outputConfig = {
-    ...(thinks && thinking.effort !== undefined && { effort: thinking.effort }),
+    ...(isThinking && thinking.effort !== undefined && { effort: thinking.effort }),
     ...(schema !== undefined && { format: { type: 'json_schema', schema } }),
   };
   return {
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(thinking && { thinking: thinking.thinking }),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
-    ...(typeof temperature === 'number' && !thinks && { temperature: Math.min(1, temperature) }),
-    ...(typeof topP === 'number' && !thinks && { top_p: topP }),
-    ...(typeof topK === 'number' && topK >= 0 && !thinks && { top_k: topK }),
+    ...(typeof temperature === 'number' && !isThinking && { temperature: Math.min(1, temperature) }),
+    ...(typeof topP === 'number' && !isThinking && { top_p: topP }),
+    ...(typeof topK === 'number' && topK >= 0 && !isThinking && { top_k: topK }),
     ...(stop !== undefined && stop !== null && { stop_sequences: typeof stop === 'string' ? [stop] : stop }),
     ...(typeof user === 'string' && user !== '' && { metadata: { user_id: pseudonym(user) } }),
   };
 }
 
-function allowedThinking(
+function findAllowedThinking(
   thinking: ThinkingRequest | undefined,
   { tool_choice: choice }: JsonObject,
-): Generation['thinking'] {
-  const forced = choice !== undefined && ['any', 'tool'].includes((choice as { type: string }).type);
-  return thinking && forced ? { thinking: { type: 'disabled' } } : thinking;
+): GenerationSettings['thinking'] {
+  const isToolForced = choice !== undefined && ['any', 'tool'].includes((choice as { type: string }).type);
+  return thinking && isToolForced ? { thinking: { type: 'disabled' } } : thinking;
 }
 
-/** Replaces the format `json_object`, because the `messages` format has only formats with a schema. */
+/** The instruction that replaces the response format `json_object`, because in the `messages` format every response format has a schema. */
 export const jsonInstruction: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
 };
 
+/** Returns the text of a system prompt that is one block without further fields; any other system prompt unchanged. */
 export function simplifySystem(system: TextBlock[]): string | TextBlock[] {
   const [first] = system;
   return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;

@@ -10,7 +10,7 @@ const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
  * @param param JSON path of the URL, for errors
  * @throws RouterError `unsupported_parameter` for another type of image, or another kind of URL
  */
-export function imageSource(url: string, param: string): MessagesSource {
+export function toImageSource(url: string, param: string): MessagesSource {
   if (isWebAddress(url)) return { type: 'url', url };
   const match = dataUrl.exec(url);
   const mediaType = match?.[1]?.toLowerCase().replace('image/jpg', 'image/jpeg');
@@ -26,7 +26,7 @@ export function imageSource(url: string, param: string): MessagesSource {
  * @param param path of the file, for errors
  * @throws RouterError `unsupported_parameter` for a file of another type, or without data
  */
-export function documentBlock({ file_data: data, filename }: JsonObject, param: string): DocumentBlock {
+export function toDocumentBlock({ file_data: data, filename }: JsonObject, param: string): DocumentBlock {
   const match = typeof data === 'string' ? dataUrl.exec(data) : null;
   const mediaType = match?.[1]?.toLowerCase();
   const title = typeof filename === 'string' ? { title: filename } : {};

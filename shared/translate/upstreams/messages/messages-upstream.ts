@@ -6,10 +6,10 @@ import { upstreamErrorFromMessages } from './upstream-error.ts';
 /** The API version for clients that name none. */
 const version = '2023-06-01';
 
-const framing = /^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/;
+const framingEventPattern = /^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/;
 
 function kindOfMessagesEvent(data: string): EventKind {
-  switch (framing.exec(data)?.[1]) {
+  switch (framingEventPattern.exec(data)?.[1]) {
     case 'ping':
       return 'ping';
     case 'message_delta':
@@ -21,7 +21,7 @@ function kindOfMessagesEvent(data: string): EventKind {
   }
 }
 
-const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
+const countAnswer = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
 /** Anthropic's messages, as Anthropic and some other providers serve them. */
 export const messagesUpstream: HttpUpstreamFormat = {
@@ -32,5 +32,5 @@ export const messagesUpstream: HttpUpstreamFormat = {
   estimateInput: (request) => messagesFormat.estimateInput(request),
   readError: upstreamErrorFromMessages,
   kindOfEvent: kindOfMessagesEvent,
-  count: { path: '/messages/count_tokens', read: (body) => counted.safeParse(body).data?.input_tokens },
+  count: { path: '/messages/count_tokens', read: (body) => countAnswer.safeParse(body).data?.input_tokens },
 };

@@ -12,10 +12,11 @@ const maxBodyCharacters = 16 * 1024;
 const credentialErrors: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
 
 /**
- * Returns a `messages` upstream's error as clients may receive it, because Claude Code matches the wording and obeys the headers.
+ * Returns a `messages` upstream's error as `messages` clients may receive it: unchanged, because Claude Code matches the wording and obeys
+ * the headers.
  * @returns undefined for a body of another shape, a body that is too long, and errors about the router's credentials
  */
-export function originalMessagesError(
+export function toOriginalError(
   status: number,
   body: Json | undefined,
   headers: RawHeaders,

@@ -3,7 +3,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
 import type { RawHeaders } from '#shared/core/pick-headers.ts';
-import { originalMessagesError } from './original-error.ts';
+import { toOriginalError } from './original-error.ts';
 
 /**
  * Returns the router's error for a `messages` upstream's error answer, `{type: "error", error: {type, message}}`.
@@ -16,7 +16,7 @@ export function upstreamErrorFromMessages(status: number, body: string, headers:
     message: messageOf(parsed),
     retryAfter: readRetryAfter(headers),
   });
-  return error.quoting(originalMessagesError(status, parsed, headers));
+  return error.quoting(toOriginalError(status, parsed, headers));
 }
 
 /**
@@ -28,7 +28,7 @@ export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError |
   const { error } = event;
   const status = statusOf(isJsonObject(error) ? error['type'] : undefined);
   return upstreamError({ status, message: messageOf(event), retryAfter: undefined }).quoting(
-    originalMessagesError(status, event, {}),
+    toOriginalError(status, event, {}),
   );
 }
 

@@ -7,8 +7,8 @@ import type { JsonObject } from '#shared/core/json.ts';
  */
 const accountFields = ['previous_response_id', 'conversation', 'prompt', 'background'] as const;
 
-/** Returns the first such field in a request of another format. */
-export function accountField(request: JsonObject): string | undefined {
+/** Returns the first of these fields that a request of another format sets; undefined if it sets none. */
+export function findAccountField(request: JsonObject): string | undefined {
   return accountFields.find((field) => {
     const value = request[field];
     return value !== undefined && value !== null && value !== false;

@@ -5,8 +5,8 @@ import { addOriginMark, removeOriginMark } from '../../vocabulary/origin-mark.ts
 const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
 
 /**
- * Puts the upstream's mark in front of all encrypted content in a JSON text. A later request may go to another upstream, which would refuse
- * content that it has not encrypted. All other bytes stay unchanged.
+ * Puts the upstream's mark in front of all encrypted content in a JSON text, because a later request may go to another upstream, which
+ * would refuse content that it has not encrypted. All other bytes stay unchanged.
  * @param origin identifies the upstream and its account; if undefined, nothing is marked
  */
 export function markEncrypted(text: string, origin: string | undefined): string {
@@ -21,20 +21,20 @@ export function withMarks<Value extends Json>(value: Value, origin: string | und
 }
 
 /**
- * Removes the marks from a value, so that its encrypted content is as the upstream sent it. Returns undefined if some of it has the mark of
- * another upstream.
+ * Removes the marks from a value, so that its encrypted content is as the upstream sent it. Returns undefined if any content has the mark
+ * of another upstream.
  */
 export function withoutMarks<Value extends Json>(value: Value, origin: string | undefined): Value | undefined {
   let isForeign = false;
   const plain = mapEncrypted(value, (encrypted) => {
-    const own = removeOriginMark(encrypted, origin);
-    isForeign ||= own === undefined;
-    return own ?? '';
+    const unmarked = removeOriginMark(encrypted, origin);
+    isForeign ||= unmarked === undefined;
+    return unmarked ?? '';
   });
   return isForeign ? undefined : (plain as Value);
 }
 
-/** Changes the encrypted content at any depth. Returns the same object if it contains none. */
+/** Changes the encrypted content in a value, at any depth. Returns the same value if there is no such content. */
 function mapEncrypted(value: Json, change: (encrypted: string) => string): Json {
   if (Array.isArray(value)) {
     const items = value.map((item) => mapEncrypted(item, change));

@@ -1,15 +1,15 @@
 import { isJsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 
-const first = /^\s*\{\s*"type"\s*:\s*"([\w.-]+)"/;
-const last = /[{,]\s*"type"\s*:\s*"([\w.-]+)"\s*\}\s*$/;
+const leadingType = /^\s*\{\s*"type"\s*:\s*"([\w.-]+)"/;
+const trailingType = /[{,]\s*"type"\s*:\s*"([\w.-]+)"\s*\}\s*$/;
 
 /**
- * Reads the type of an event from its data; undefined if it has none. OpenAI writes the type first. Servers that sort the fields by name,
- * such as vLLM, write it last. In both places it is found without parsing the event.
+ * Reads the type of an event from the event's data; undefined if the event has no type. OpenAI writes the type first, and servers that sort
+ * the fields by name, such as vLLM, write it last. In both places the type is found without parsing the event.
  */
-export function eventType(data: string): string | undefined {
-  const found = first.exec(data) ?? last.exec(data.slice(-200));
+export function readEventType(data: string): string | undefined {
+  const found = leadingType.exec(data) ?? trailingType.exec(data.slice(-200));
   if (found) return found[1];
   const event = parseUpstreamJson(data);
   return isJsonObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined;

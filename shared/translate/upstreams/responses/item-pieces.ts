@@ -1,20 +1,20 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { ToolCallPiece } from '../chat/tool-call-order.ts';
+import type { ToolCallPiece } from '../chat/tool-call-assembler.ts';
 
 /** A piece of an answer, for clients of other formats. */
 export type ResponsesPiece =
   | { kind: 'text' | 'refusal' | 'thinking'; text: string }
-  /** `thought`: a whole reasoning item. Its text comes as `thinking` too. */
+  /** `thought`: a whole reasoning item, after pieces of `thinking` with the same text. */
   | { kind: 'thought'; item: JsonObject }
   /** `isCustom`: the call is of a custom tool, and its arguments are the input. */
   | { kind: 'call'; call: ToolCallPiece; isCustom: boolean };
 
-/** Separates the parts of a summary, because each is a paragraph with a heading. */
-export const paragraph = '\n\n';
+/** Separates the parts of a summary, because each part is a paragraph with a heading. */
+export const paragraphBreak = '\n\n';
 
 /** Returns the text of a reasoning item: that of its content, or else of its summary. */
 export function readThinkingText(item: JsonObject): string {
-  return joined(item['content']) || joined(item['summary']);
+  return joinParagraphs(item['content']) || joinParagraphs(item['summary']);
 }
 
 /** Returns the text and the refusals of a message, without annotations. */
@@ -25,14 +25,14 @@ export function readTexts(item: JsonObject): { text: string; refusal: string } {
   return { text: all('text'), refusal: all('refusal') };
 }
 
-function joined(parts: Json | undefined): string {
+function joinParagraphs(parts: Json | undefined): string {
   if (!Array.isArray(parts)) return '';
   const texts = parts.flatMap((part) => (isJsonObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
-  return texts.filter((text) => text !== '').join(paragraph);
+  return texts.filter((text) => text !== '').join(paragraphBreak);
 }
 
-/** Returns all pieces of a whole answer's items. Omits items of other types. */
-export function piecesOfItems(output: readonly Json[]): ResponsesPiece[] {
+/** Returns the pieces of a whole answer. Omits items other than reasoning, messages and calls of the client's tools. */
+export function toPieces(output: readonly Json[]): ResponsesPiece[] {
   let calls = 0;
   return output.filter(isJsonObject).flatMap((item): ResponsesPiece[] => {
     switch (item['type']) {
@@ -50,25 +50,25 @@ export function piecesOfItems(output: readonly Json[]): ResponsesPiece[] {
       }
       case 'function_call':
       case 'custom_tool_call':
-        return [{ kind: 'call', call: wholeCall(item, calls++), isCustom: isCustomCall(item) }];
+        return [{ kind: 'call', call: toCallPiece(item, calls++), isCustom: isCustomCall(item) }];
       default:
         return [];
     }
   });
 }
 
-function wholeCall(item: JsonObject, index: number): ToolCallPiece {
-  return { index, first: true, id: callId(item), name: functionName(item), arguments: readArguments(item) };
+function toCallPiece(item: JsonObject, index: number): ToolCallPiece {
+  return { index, isFirst: true, id: readCallId(item), name: readFunctionName(item), arguments: readArguments(item) };
 }
 
-/** Returns the id by which the client answers a call. */
-export function callId(item: JsonObject): string {
+/** Returns the id by which the client refers to a call in its result. */
+export function readCallId(item: JsonObject): string {
   const { call_id: id, id: itemId } = item;
   if (typeof id === 'string' && id !== '') return id;
   return typeof itemId === 'string' ? itemId : '';
 }
 
-export function functionName({ name }: JsonObject): string {
+export function readFunctionName({ name }: JsonObject): string {
   return typeof name === 'string' ? name : '';
 }
 

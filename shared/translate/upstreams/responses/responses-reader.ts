@@ -3,14 +3,14 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { FinishReason } from '../chat/finish-reason.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
-import { responseFinishReason } from './ending.ts';
+import { readResponseFinishReason } from './response-finish-reason.ts';
 import {
   readArguments,
-  callId,
+  readCallId,
   isCustomCall,
-  functionName,
-  paragraph,
-  piecesOfItems,
+  readFunctionName,
+  paragraphBreak,
+  toPieces,
   readTexts,
   readThinkingText,
   type ResponsesPiece,
@@ -23,10 +23,10 @@ const maxCalls = 128;
 
 interface OpenItem {
   /** Position of a call among the calls; -1 for other items. */
-  call: number;
+  callIndex: number;
   isCustom: boolean;
   callId: string;
-  /** Characters that deltas of each kind brought. */
+  /** Numbers of characters that deltas have brought, for each kind of content. */
   text: number;
   refusal: number;
   thinking: number;
@@ -36,20 +36,20 @@ interface OpenItem {
 }
 
 /**
- * Reads the stream of a Responses upstream for clients of other formats. Reads deltas as they arrive. A finished item adds the content that
- * no delta brought, because some servers send whole items.
+ * Reads the stream of a Responses upstream for clients of other formats. Each delta is a piece at once. A finished item adds the content
+ * that no delta has brought, because some servers send whole items.
  */
 export class ResponsesReader {
   readonly #items = new Map<Json | undefined, OpenItem>();
-  #calls = 0;
+  #callCount = 0;
   #refused = false;
   #response: JsonObject | undefined;
 
-  get complete(): boolean {
+  get isComplete(): boolean {
     return this.#response !== undefined;
   }
 
-  get refused(): boolean {
+  get hasRefused(): boolean {
     return this.#refused;
   }
 
@@ -58,7 +58,7 @@ export class ResponsesReader {
   }
 
   get finishReason(): FinishReason {
-    return responseFinishReason(this.#response, this.#calls > 0);
+    return readResponseFinishReason(this.#response, this.#callCount > 0);
   }
 
   /**
@@ -73,23 +73,23 @@ export class ResponsesReader {
       case 'response.output_item.done':
         return isJsonObject(event['item']) ? this.#finish(event, event['item']) : [];
       case 'response.output_text.delta':
-        return this.#text('text', event);
+        return this.#readTextDelta('text', event);
       case 'response.refusal.delta':
-        return this.#text('refusal', event);
+        return this.#readTextDelta('refusal', event);
       case 'response.reasoning_text.delta':
       case 'response.reasoning_summary_text.delta':
-        return this.#thinking(event);
+        return this.#readThinkingDelta(event);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
-        return this.#arguments(this.#itemOf(event), event['delta']);
+        return this.#readArgumentsDelta(this.#findItem(event), event['delta']);
       case 'response.function_call_arguments.done':
       case 'response.custom_tool_call_input.done':
-        return this.#restOfArguments(this.#itemOf(event), event);
+        return this.#readUnsentArguments(this.#findItem(event), event);
       case 'response.completed':
       case 'response.incomplete':
-        return this.#end(event['response']);
+        return this.#endResponse(event['response']);
       case 'response.failed':
-        throw readFailure({ ...objectOf(event['response']), status: 'failed' });
+        throw readFailure({ ...toObject(event['response']), status: 'failed' });
       case 'error':
         throw upstreamErrorFromResponse(event);
       default:
@@ -99,60 +99,67 @@ export class ResponsesReader {
 
   #begin(event: JsonObject, item: JsonObject): ResponsesPiece[] {
     const lengths = { text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
-    const open = { call: -1, isCustom: isCustomCall(item), callId: callId(item), ...lengths };
+    const open = { callIndex: -1, isCustom: isCustomCall(item), callId: readCallId(item), ...lengths };
     this.#items.set(keyOf(event, item), open);
     if (item['type'] === 'function_call' || open.isCustom) return this.#beginCall(open, item);
-    // An upstream that shows none of its thinking sends nothing else while the model thinks.
+    // While the model thinks, an upstream that shows none of its thinking sends nothing but this event. The empty piece shows that it is
+    // active.
     return item['type'] === 'reasoning' ? [{ kind: 'thinking', text: '' }] : [];
   }
 
   #beginCall(open: OpenItem, item: JsonObject): ResponsesPiece[] {
-    open.call = this.#calls++;
-    if (this.#calls > maxCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
+    open.callIndex = this.#callCount++;
+    if (this.#callCount > maxCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
     const args = readArguments(item);
     open.arguments = args.length;
-    const call = { index: open.call, first: true, id: open.callId, name: functionName(item), arguments: args };
+    const call = {
+      index: open.callIndex,
+      isFirst: true,
+      id: open.callId,
+      name: readFunctionName(item),
+      arguments: args,
+    };
     return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 
-  /** Returns the content of a finished item that no delta brought. */
+  /** Returns the pieces of a finished item's content that no delta has brought. */
   #finish(event: JsonObject, item: JsonObject): ResponsesPiece[] {
     const begun = this.#items.has(keyOf(event, item)) ? [] : this.#begin(event, item);
     const open = this.#items.get(keyOf(event, item));
     switch (item['type']) {
       case 'message': {
         const { text, refusal } = readTexts(item);
-        return [...this.#rest(open, 'text', text), ...this.#rest(open, 'refusal', refusal)];
+        return [...this.#readUnsentText(open, 'text', text), ...this.#readUnsentText(open, 'refusal', refusal)];
       }
       case 'reasoning':
-        return [...this.#rest(open, 'thinking', readThinkingText(item)), { kind: 'thought', item }];
+        return [...this.#readUnsentText(open, 'thinking', readThinkingText(item)), { kind: 'thought', item }];
       case 'function_call':
       case 'custom_tool_call':
-        return [...begun, ...this.#restOfArguments(open, item)];
+        return [...begun, ...this.#readUnsentArguments(open, item)];
       default:
         return [];
     }
   }
 
-  #rest(open: OpenItem | undefined, kind: 'text' | 'refusal' | 'thinking', whole: string): ResponsesPiece[] {
+  #readUnsentText(open: OpenItem | undefined, kind: 'text' | 'refusal' | 'thinking', whole: string): ResponsesPiece[] {
     if (!open || open[kind] > 0 || whole === '') return [];
     open[kind] = whole.length;
     this.#refused ||= kind === 'refusal';
     return [{ kind, text: whole }];
   }
 
-  #text(kind: 'text' | 'refusal', event: JsonObject): ResponsesPiece[] {
+  #readTextDelta(kind: 'text' | 'refusal', event: JsonObject): ResponsesPiece[] {
     const { delta } = event;
-    const open = this.#itemOf(event);
+    const open = this.#findItem(event);
     if (typeof delta !== 'string' || delta === '') return [];
     if (open) open[kind] += delta.length;
     this.#refused ||= kind === 'refusal';
     return [{ kind, text: delta }];
   }
 
-  #thinking(event: JsonObject): ResponsesPiece[] {
+  #readThinkingDelta(event: JsonObject): ResponsesPiece[] {
     const { delta, summary_index: summary, content_index: content } = event;
-    const open = this.#itemOf(event);
+    const open = this.#findItem(event);
     if (typeof delta !== 'string' || delta === '') return [];
     const part = summary ?? content;
     const begins = open !== undefined && open.thinking > 0 && open.part !== part;
@@ -160,38 +167,38 @@ export class ResponsesReader {
       open.part = part;
       open.thinking += delta.length;
     }
-    return [{ kind: 'thinking', text: begins ? paragraph + delta : delta }];
+    return [{ kind: 'thinking', text: begins ? paragraphBreak + delta : delta }];
   }
 
-  #arguments(open: OpenItem | undefined, delta: Json | undefined): ResponsesPiece[] {
-    if (!open || open.call < 0 || typeof delta !== 'string' || delta === '') return [];
+  #readArgumentsDelta(open: OpenItem | undefined, delta: Json | undefined): ResponsesPiece[] {
+    if (!open || open.callIndex < 0 || typeof delta !== 'string' || delta === '') return [];
     open.arguments += delta.length;
-    const call = { index: open.call, first: false, id: open.callId, name: undefined, arguments: delta };
+    const call = { index: open.callIndex, isFirst: false, id: open.callId, name: undefined, arguments: delta };
     return [{ kind: 'call', call, isCustom: open.isCustom }];
   }
 
-  #restOfArguments(open: OpenItem | undefined, whole: JsonObject): ResponsesPiece[] {
-    return this.#arguments(open, readArguments(whole).slice(open?.arguments ?? 0));
+  #readUnsentArguments(open: OpenItem | undefined, whole: JsonObject): ResponsesPiece[] {
+    return this.#readArgumentsDelta(open, readArguments(whole).slice(open?.arguments ?? 0));
   }
 
-  #itemOf(event: JsonObject): OpenItem | undefined {
+  #findItem(event: JsonObject): OpenItem | undefined {
     return this.#items.get(event['item_id'] ?? event['output_index']) ?? this.#items.get(event['output_index']);
   }
 
-  #end(response: Json | undefined): ResponsesPiece[] {
+  #endResponse(response: Json | undefined): ResponsesPiece[] {
     const failure = readFailure(response);
     if (failure) throw failure;
-    this.#response = objectOf(response);
+    this.#response = toObject(response);
     const { output } = this.#response;
     if (this.#items.size > 0 || !Array.isArray(output)) return [];
-    const pieces = piecesOfItems(output);
-    this.#calls = pieces.filter(({ kind }) => kind === 'call').length;
+    const pieces = toPieces(output);
+    this.#callCount = pieces.filter(({ kind }) => kind === 'call').length;
     this.#refused = pieces.some((piece) => piece.kind === 'refusal' && piece.text !== '');
     return pieces;
   }
 }
 
-function objectOf(value: Json | undefined): JsonObject {
+function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 

@@ -3,9 +3,9 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
-import { endsStream, eventType } from './event-type.ts';
+import { endsStream, readEventType } from './event-type.ts';
 
-const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
+const countAnswer = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
 /** The `include` value that asks for encrypted thinking, which a later request can return. */
 export const encryptedThinking = 'reasoning.encrypted_content';
@@ -31,15 +31,15 @@ export const responsesUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => responsesFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  kindOfEvent: (data) => (endsStream(eventType(data)) ? 'last' : 'answer'),
+  kindOfEvent: (data) => (endsStream(readEventType(data)) ? 'last' : 'answer'),
   count: {
     path: '/responses/input_tokens',
-    request: countedPart,
-    read: (body) => counted.safeParse(body).data?.input_tokens,
+    request: toCountRequest,
+    read: (body) => countAnswer.safeParse(body).data?.input_tokens,
   },
 };
 
-function countedPart(request: JsonObject): JsonObject {
+function toCountRequest(request: JsonObject): JsonObject {
   return Object.fromEntries(
     countedFields.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
   );

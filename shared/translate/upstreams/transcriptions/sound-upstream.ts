@@ -2,10 +2,10 @@ import type { ModelOperation } from '#shared/core/operation.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
-import { formBody } from '../form-body.ts';
+import { encodeForm } from '../encode-form.ts';
 
-/** Returns one of OpenAI's formats that write down speech, as OpenAI and some engines serve them. Errors are those of chat completions. */
-export function soundUpstream(
+/** Creates the upstream format for one of OpenAI's operations that turn speech into text. Errors are those of chat completions. */
+export function createSoundUpstream(
   { name, estimateInput }: Pick<ClientFormat, 'name' | 'estimateInput'>,
   { path, operation }: { path: string; operation: ModelOperation },
 ): HttpUpstreamFormat {
@@ -14,7 +14,7 @@ export function soundUpstream(
     operation,
     path,
     headers: {},
-    encode: formBody,
+    encode: encodeForm,
     estimateInput,
     readError: upstreamErrorFromChat,
   };

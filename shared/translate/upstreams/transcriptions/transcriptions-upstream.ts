@@ -1,7 +1,7 @@
 import { transcriptionsFormat } from '#shared/formats/transcriptions/transcriptions-format.ts';
-import { soundUpstream } from './sound-upstream.ts';
+import { createSoundUpstream } from './sound-upstream.ts';
 
-export const transcriptionsUpstream = soundUpstream(transcriptionsFormat, {
+export const transcriptionsUpstream = createSoundUpstream(transcriptionsFormat, {
   path: '/audio/transcriptions',
   operation: 'transcribe',
 });

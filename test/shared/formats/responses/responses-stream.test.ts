@@ -5,8 +5,8 @@ import { RouterError, errorTable, type ErrorCode } from '#shared/core/errors.ts'
 import { noUsage } from '#shared/core/usage.ts';
 import { repeatedFieldsOfOpening } from '#shared/formats/responses/response-object.ts';
 import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
-import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
+import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../../translate/responses/assemble-response.ts';
 import { findEventNumber } from '#shared/formats/responses/event-number.ts';
@@ -15,14 +15,14 @@ const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
 const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedFieldsOfOpening(request) };
 
 const writeAnswer = () =>
-  new ResponsesAnswerWriter({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
+  new ResponsesAnswerWriter({ id: 'resp_1', model: 'm', created: 7, recalled: toRecalledRequest(request) });
 
 /** The pieces of a worker's stream: the opening with the first text, three more texts, and the end. */
 function workerPieces(): Buffer[] {
   const answer = writeAnswer();
   const texts = ['One', ' "sequence_number":7,', '{\\"', ' three'];
   const begin = answer.begin();
-  const [first = '', ...others] = texts.map((text) => answer.text(text));
+  const [first = '', ...others] = texts.map((text) => answer.addText(text));
   const end = answer.finish({ finishReason: 'stop', usage: noUsage });
   return [begin + first, ...others, end].map((text) => Buffer.from(text));
 }
@@ -119,7 +119,7 @@ describe('a relayed Responses stream', () => {
     const answer = writeAnswer();
     const stream = new ResponsesStream(opening);
     stream.relayed(Buffer.from(answer.begin()));
-    for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.text('word ')));
+    for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.addText('word ')));
     expect(stream.tokens).toBeGreaterThan(400);
     expect(stream.tokens).toBeLessThan(600);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
-import { editContext, recallEdits } from '#shared/translate/context/edit-context.ts';
+import { editContext, computeAppliedEdits } from '#shared/translate/context/edit-context.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 
 const thought = (thinking: string) => ({ type: 'thinking' as const, thinking, signature: 's' });
@@ -87,13 +87,13 @@ describe('the edit clear_tool_uses_20250919', () => {
 
 it('the edits of a request are reported in the answer, whole and streamed, if the request has any', () => {
   const context_management = { edits: [{ type: 'compact_20260112' }] };
-  const recalled = recallEdits({ model: 'm', messages: history, context_management });
+  const recalled = computeAppliedEdits({ model: 'm', messages: history, context_management });
   const answerContext = { id: 'msg_1', model: 'm', created: 1, recalled };
   const chat = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] };
   expect(messagesToChat.reply(chat, answerContext).body['context_management']).toEqual({ applied_edits: [] });
   const stream = messagesToChat.stream(answerContext);
   stream.event(JSON.stringify({ choices: [{ delta: { content: 'hi' }, finish_reason: 'stop' }] }));
   expect(stream.end().text).toContain('"context_management":{"applied_edits":[]}');
-  const without = { ...answerContext, recalled: recallEdits({ model: 'm', messages: history }) };
+  const without = { ...answerContext, recalled: computeAppliedEdits({ model: 'm', messages: history }) };
   expect(messagesToChat.reply(chat, without).body).not.toHaveProperty('context_management');
 });

@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
-import { recallResponses } from '#shared/translate/responses/recall-request.ts';
+import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 import { inputDeltas, messageBlock, messageEnd, messageStart } from '../upstream-streams.ts';
@@ -15,7 +15,7 @@ const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_conte
 
 /** Returns the items that a client reads from a stream of these events. */
 function read(events: readonly object[], request: JsonObject = {}): JsonObject[] {
-  const recalled = recallResponses({ model: 'up', input: 'hi', ...request });
+  const recalled = toRecalledRequest({ model: 'up', input: 'hi', ...request });
   const answerContext = { id: 'resp_1', model: 'up', created: 7, promptTokens: () => 11, recalled, seal };
   const { text } = runStream(new ResponsesToMessagesStream(answerContext), events);
   return assembleResponse(text).response['output'] as JsonObject[];

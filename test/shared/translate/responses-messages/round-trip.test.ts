@@ -7,7 +7,7 @@ import { messagesToResponses } from '#shared/translate/messages-responses/messag
 import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
-import { recallResponses } from '#shared/translate/responses/recall-request.ts';
+import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { assembleMessage } from '../assemble-message.ts';
 import { cutInto, pieceSizes as sizes, shortName as name, smallInput as input, someText } from '../conversations.ts';
 import { responseEvents } from '../responses/assemble-response.ts';
@@ -63,7 +63,7 @@ function streamed(content: readonly JsonObject[], sizes: readonly number[]): Jso
 }
 
 describe('an answer to a Responses client', () => {
-  const recalled = recallResponses({ model: 'm', input: 'hi', include: ['reasoning.encrypted_content'] });
+  const recalled = toRecalledRequest({ model: 'm', input: 'hi', include: ['reasoning.encrypted_content'] });
   const answerContext = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1, recalled, seal };
 
   it('returns unchanged to its messages upstream in the next request, streamed or not', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createSealer } from '#shared/core/seal.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { compactionItem, expandCompaction, expandSummaries } from '#shared/translate/responses/compaction.ts';
-import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
+import { createCompactionItem, expandCompaction, expandSummaries } from '#shared/translate/responses/compaction.ts';
+import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
 import { responseEvents } from './assemble-response.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
@@ -14,7 +14,7 @@ const trigger = { type: 'compaction_trigger' };
 const tool = { type: 'function', name: 'f', parameters: {} };
 
 function answerTo(body: object, given: { seal: typeof seal } | null = { seal }): ResponsesAnswerWriter {
-  const recalled = recallResponses({ ...body });
+  const recalled = toRecalledRequest({ ...body });
   return new ResponsesAnswerWriter({ id: 'resp_0a1b', model: 'served', created: 7, recalled, ...given });
 }
 
@@ -32,8 +32,13 @@ describe('a request that ends in a compaction trigger', () => {
   it('is answered with exactly one compaction item, whatever the model writes', () => {
     const answer = answerTo(body);
     const begun = answer.begin();
-    const call = { index: 0, id: 'c', first: true, name: 'f', arguments: '{}' };
-    const said = [answer.reasoning('Hm.'), answer.text('They want '), answer.call(call), answer.text('a new name.')];
+    const call = { index: 0, id: 'c', isFirst: true, name: 'f', arguments: '{}' };
+    const said = [
+      answer.addReasoning('Hm.'),
+      answer.addText('They want '),
+      answer.addCall(call),
+      answer.addText('a new name.'),
+    ];
     expect(said).toEqual(['', '', '', '']);
     const stream = begun + answer.finish(ending);
     const types = responseEvents(stream).map(({ type }) => type.replace('response.', ''));
@@ -46,13 +51,13 @@ describe('a request that ends in a compaction trigger', () => {
   it('fails if the model writes nothing, or while nothing can be sealed', () => {
     expect(() => answerTo(body).finish(ending)).toThrow(errorWith('upstream_failed'));
     const unsealed = answerTo(body, null);
-    unsealed.text('A summary.');
+    unsealed.addText('A summary.');
     expect(() => unsealed.finish(ending)).toThrow(errorWith('store_unavailable'));
   });
 });
 
 describe('a request that continues after a compaction item', () => {
-  const item = compactionItem({ id: 'resp_1', seal }, 'They want a new name.');
+  const item = createCompactionItem({ id: 'resp_1', seal }, 'They want a new name.');
 
   it('gives the model the summary', () => {
     const { input } = expandCompaction({ model: 'm', input: [item, asked] }, unseal);

@@ -6,7 +6,7 @@ import { timeOf } from '../../../helpers/time-of.ts';
 /** Returns the text that arrives together with the arguments, and the whole text at their end. */
 function unwrap(pieces: readonly string[]): { streamed: string; whole: string } {
   const unwrapper = new InputUnwrapper();
-  const streamed = pieces.map((piece) => unwrapper.push(piece)).join('');
+  const streamed = pieces.map((piece) => unwrapper.addPiece(piece)).join('');
   return { streamed, whole: unwrapper.finish() };
 }
 
@@ -27,9 +27,9 @@ describe('the input of a custom tool', () => {
   it.each(['input', 'patch'])('named %s is extracted from small pieces in linear time', async (name) => {
     const take = timeOf(() => {
       const unwrapper = new InputUnwrapper();
-      unwrapper.push(`{"${name}":"`);
-      for (let piece = 0; piece < 100_000; piece++) unwrapper.push('abc\\n');
-      unwrapper.push('"}');
+      unwrapper.addPiece(`{"${name}":"`);
+      for (let piece = 0; piece < 100_000; piece++) unwrapper.addPiece('abc\\n');
+      unwrapper.addPiece('"}');
       expect(unwrapper.finish()).toHaveLength(400_000);
     });
     // This takes 0.1 s; it would take 10 s if each piece read the whole text again.
@@ -38,7 +38,7 @@ describe('the input of a custom tool', () => {
 
   it('never ends in half a character', () => {
     const unwrapper = new InputUnwrapper();
-    const pieces = ['{"input":"', '\\ud83e', '\\udd', 'a1', '\\ud83e', 'x"}'].map((piece) => unwrapper.push(piece));
+    const pieces = ['{"input":"', '\\ud83e', '\\udd', 'a1', '\\ud83e', 'x"}'].map((piece) => unwrapper.addPiece(piece));
     expect(pieces).toEqual(['', '', '', '🦡', '', '\ud83ex']);
   });
 

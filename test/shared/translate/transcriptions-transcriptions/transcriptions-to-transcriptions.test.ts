@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
 import { transcriptionsToTranscriptions } from '#shared/translate/transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
-import { formBody } from '#shared/translate/upstreams/form-body.ts';
+import { encodeForm } from '#shared/translate/upstreams/encode-form.ts';
 
 const data = Buffer.from('sound').toString('base64');
 const file = { name: 'a "b".mp3', type: 'audio/mpeg', bytes: 5, start: data, data };
 
 async function read(request: JsonObject): Promise<FormData> {
-  const { body, contentType } = formBody(request, 'mark');
+  const { body, contentType } = encodeForm(request, 'mark');
   return new Response(new Uint8Array(Buffer.concat(body)), { headers: { 'content-type': contentType } }).formData();
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lackedFeatures } from '#shared/translate/lacked-features.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
 import { codexDialogue } from '#services/cli-worker/clis/codex/codex-dialogue.ts';
 import { said } from '../../../../helpers/formats/said.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
@@ -97,7 +97,7 @@ describe('a request to Codex', () => {
   });
 
   it('lists the refused features as lacking, so that auto chooses another worker', () => {
-    const lacked = lackedFeatures(codexDialogue.translations, { model: 'm', ...able });
+    const lacked = findRefusedFeatures(codexDialogue.translations, { model: 'm', ...able });
     const missing = {
       chat: 'forced_tools json_objects loose_schemas image_urls documents prefill logprobs several_choices',
       messages: 'forced_tools image_urls pdf prefill upstream_tools',

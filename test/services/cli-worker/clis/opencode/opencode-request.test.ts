@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lackedFeatures } from '#shared/translate/lacked-features.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
 import { createItemsDialogue } from '#services/cli-worker/clis/items-dialogue.ts';
 import { readOpencodeRequest } from '#services/cli-worker/clis/opencode/opencode-request.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
@@ -55,8 +55,8 @@ describe('a request to opencode', () => {
   });
 
   it('lists lacking features of the version or of a model', () => {
-    const bare = lackedFeatures(translations, { model: 'any' });
-    const whole = lackedFeatures(translations, { model: 'any', ...able, takesFiles: true });
+    const bare = findRefusedFeatures(translations, { model: 'any' });
+    const whole = findRefusedFeatures(translations, { model: 'any', ...able, takesFiles: true });
     expect(whole.length).toBeLessThan(bare.length);
     expect(bare).toEqual(expect.arrayContaining([...whole]));
   });

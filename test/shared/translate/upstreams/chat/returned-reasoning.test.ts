@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { readReturned, ReasoningCollector, withReturned } from '#shared/translate/upstreams/chat/returned-reasoning.ts';
+import {
+  readReturnedReasoning,
+  ReasoningCollector,
+  addReturnedReasoning,
+} from '#shared/translate/upstreams/chat/returned-reasoning.ts';
 import { readReturnedSignature, writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
 
 const signed = (signature: string): JsonObject => ({ extra_content: { google: { thought_signature: signature } } });
@@ -47,13 +51,13 @@ describe('the reasoning that a chat upstream wants back', () => {
     const message = { ...plain, reasoning_content: 'a', tool_calls: [call, { ...call, id: 'c1' }] };
     const first = { details: [{ type: 'reasoning.text', text: 'a', index: 0 }], calls: { c1: 'one' } };
     const end = [{ type: 'reasoning.text', text: '', index: 0, signature: 's' }];
-    expect(withReturned(message, [first, { details: end, signature: 'two' }])).toEqual({
+    expect(addReturnedReasoning(message, [first, { details: end, signature: 'two' }])).toEqual({
       ...plain,
       reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0, signature: 's' }],
       ...signed('two'),
       tool_calls: [call, { ...call, id: 'c1', ...signed('one') }],
     });
-    expect(withReturned(message, [])).toBe(message);
+    expect(addReturnedReasoning(message, [])).toBe(message);
   });
 
   it("is read from a client's request without fields that the client has added", () => {
@@ -63,8 +67,11 @@ describe('the reasoning that a chat upstream wants back', () => {
       details: [{ type: 'tool' }, 'x', { type: 'reasoning.text', text: 'a' }],
       role: 'system',
     };
-    expect(readReturned(forged)).toEqual({ calls: { c1: 'x' }, details: [{ type: 'reasoning.text', text: 'a' }] });
-    expect(readReturned('x')).toBeUndefined();
+    expect(readReturnedReasoning(forged)).toEqual({
+      calls: { c1: 'x' },
+      details: [{ type: 'reasoning.text', text: 'a' }],
+    });
+    expect(readReturnedReasoning('x')).toBeUndefined();
   });
 
   it.each([

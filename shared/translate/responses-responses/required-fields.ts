@@ -2,19 +2,25 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import type { AnswerContext } from '../translation.ts';
 
-/** Fields of every response object that some servers leave out. */
-const unset: JsonObject = { completed_at: null, error: null, incomplete_details: null, output: [], usage: null };
+/** Fields of every response object that some servers leave out, with the values that they have if they are not set. */
+const optionalFields: JsonObject = {
+  completed_at: null,
+  error: null,
+  incomplete_details: null,
+  output: [],
+  usage: null,
+};
 
 /**
- * Returns a response object with the fields that the format requires. Servers that repeat none of the request's fields leave most of them
- * out, and clients' parsers of the object then fail. An object with `tools` counts as complete and is returned unchanged.
+ * Returns a response object with the fields that the format requires. Servers that do not repeat the request's fields in the object leave
+ * most required fields out, which makes clients' parsers fail. An object with `tools` counts as complete and is returned unchanged.
  */
 export function withRequiredFields(response: JsonObject, { model, created, recalled }: AnswerContext): JsonObject {
   if (response['tools'] !== undefined) return response;
   const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : repeatedFields({});
   const { usage } = response;
   return {
-    ...unset,
+    ...optionalFields,
     created_at: created,
     model,
     ...repeated,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
-import { textLogprobs } from '#shared/translate/responses-chat/text-logprobs.ts';
+import { readTextLogprobs } from '#shared/translate/responses-chat/read-text-logprobs.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 
@@ -52,11 +52,11 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
   it('are all kept if tokens are parts of a character, and left out if they belong to another text', () => {
     const halves = [Buffer.from('🦡').subarray(0, 2), Buffer.from('🦡').subarray(2)].map((half) => [...half]);
     const parts = { content: halves.map((bytes) => ({ token: '', bytes, logprob: -1 })) };
-    expect(textLogprobs(parts, '🦡').map(({ bytes }) => bytes)).toEqual(halves);
-    expect(textLogprobs(chosen('Something ', 'else'), 'Hello')).toEqual([]);
-    expect(textLogprobs(chosen('Hello'), '')).toEqual([]);
-    expect(textLogprobs(null, 'Hello')).toEqual([]);
-    expect(textLogprobs({ content: [{ token: 'é', logprob: -1 }] }, 'é')).toEqual([
+    expect(readTextLogprobs(parts, '🦡').map(({ bytes }) => bytes)).toEqual(halves);
+    expect(readTextLogprobs(chosen('Something ', 'else'), 'Hello')).toEqual([]);
+    expect(readTextLogprobs(chosen('Hello'), '')).toEqual([]);
+    expect(readTextLogprobs(null, 'Hello')).toEqual([]);
+    expect(readTextLogprobs({ content: [{ token: 'é', logprob: -1 }] }, 'é')).toEqual([
       { token: 'é', bytes: [195, 169], logprob: -1, top_logprobs: [] },
     ]);
   });

@@ -4,12 +4,15 @@ import { featureKey } from '#shared/formats/request-feature.ts';
 import type { ModelTraits, Translation } from './translation.ts';
 
 /**
- * Returns the features of client formats that an upstream lacks, namely those whose example the translation refuses. The announcement
- * therefore comes from the code that would refuse a request.
- * @param translations one for each client format
+ * Returns the features of client formats that an upstream lacks, namely those whose example the translation refuses. So the code that would
+ * refuse a request also decides what the worker announces.
+ * @param translations the translations to the upstream's format, one for each client format
  * @returns keys of the features, see `featureKey`
  */
-export function lackedFeatures<Request>(translations: readonly Translation<Request>[], traits: ModelTraits): string[] {
+export function findRefusedFeatures<Request>(
+  translations: readonly Translation<Request>[],
+  traits: ModelTraits,
+): string[] {
   return translations.flatMap((translation) => {
     const { name: format, features } = translation.client;
     const lacked = (features?.all ?? []).filter(({ example }) => refuses(translation, example, traits));

@@ -4,7 +4,7 @@ import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { featureKey } from '#shared/formats/request-feature.ts';
-import { lackedFeatures } from '#shared/translate/lacked-features.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
 import { conversationTranslations, translations } from '#shared/translate/translations.ts';
 
 /**
@@ -93,7 +93,7 @@ describe.each(withFeatures.map((format) => [format.name, format] as const))('a %
   it.each(toOthers.map((each) => [each.upstream.name, each] as const))(
     'has a feature for everything that its rules for a %s upstream refuse',
     (_, translation) => {
-      const lacked = lackedFeatures([translation], { model: 'm' });
+      const lacked = findRefusedFeatures([translation], { model: 'm' });
       const refused = (translation.requestRules ?? []).filter(({ effect }) => effect.kind === 'refused');
       const known = refusedFields[name] ?? {};
       expect(refused.map(({ field }) => field).filter((field) => !Object.hasOwn(known, field))).toEqual([]);
@@ -105,7 +105,7 @@ describe.each(withFeatures.map((format) => [format.name, format] as const))('a %
 
 describe('the features that a worker announces to lack', () => {
   it('are those that the conversations of a command-line agent refuse', () => {
-    expect(lackedFeatures(conversationTranslations, { model: 'm' })).toEqual(
+    expect(findRefusedFeatures(conversationTranslations, { model: 'm' })).toEqual(
       expect.arrayContaining([
         ...['documents', 'audio_input', 'logprobs', 'prefill', 'several_choices'].map((name) => `${name}@chat`),
         ...['documents', 'pdf', 'search_results', 'mcp_servers'].map((name) => `${name}@messages`),
@@ -118,17 +118,17 @@ describe('the features that a worker announces to lack', () => {
 
   it('do not include custom tools of the chat format, whatever the upstream', () => {
     const ofChat = translations.filter(({ client }) => client.name === 'chat');
-    expect(lackedFeatures(ofChat, { model: 'm' }).filter((feature) => feature.startsWith('custom'))).toEqual([]);
+    expect(findRefusedFeatures(ofChat, { model: 'm' }).filter((feature) => feature.startsWith('custom'))).toEqual([]);
   });
 
   it("are none if the upstream has the client's format", () => {
     const same = translations.filter(({ client, upstream }) => client.name === upstream.name);
-    expect(lackedFeatures(same, { model: 'm', takesPrompts: true })).toEqual([]);
+    expect(findRefusedFeatures(same, { model: 'm', takesPrompts: true })).toEqual([]);
   });
 
   it('include several choices if the upstream returns one', () => {
     const same = translations.filter(({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat');
-    expect(lackedFeatures(same, { model: 'm', makesOneChoice: true })).toEqual(['several_choices@chat']);
+    expect(findRefusedFeatures(same, { model: 'm', makesOneChoice: true })).toEqual(['several_choices@chat']);
     for (const engine of ['ollama', 'lm-studio'] as const)
       expect(findLackedFeatures(engineOf(engine), same)).toEqual(['several_choices@chat']);
     for (const engine of ['vllm', 'sglang', 'llama-cpp', 'openai'] as const)
@@ -137,7 +137,7 @@ describe('the features that a worker announces to lack', () => {
 
   it('do not include PDFs if the upstream takes files', () => {
     const all = translations.filter(({ client, upstream }) => client.name === 'messages' && upstream.name === 'chat');
-    expect(lackedFeatures(all, { model: 'm' })).toContain('pdf@messages');
-    expect(lackedFeatures(all, { model: 'm', takesFiles: true })).not.toContain('pdf@messages');
+    expect(findRefusedFeatures(all, { model: 'm' })).toContain('pdf@messages');
+    expect(findRefusedFeatures(all, { model: 'm', takesFiles: true })).not.toContain('pdf@messages');
   });
 });

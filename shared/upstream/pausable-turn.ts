@@ -12,7 +12,7 @@ import { parseUpstreamEvent } from '#shared/translate/upstreams/parse-upstream-j
 /** Maximum continuations of one turn. A turn that is paused once more ends as if it were complete. */
 const maxContinuations = 8;
 
-export interface PausedTurnParts {
+export interface PausableTurnParts {
   upstream: HttpUpstreamFormat;
   /** The client's format. Clients of the messages format continue their turns themselves. */
   client: ClientFormat;
@@ -22,25 +22,25 @@ export interface PausedTurnParts {
 }
 
 /**
- * A turn of a messages upstream that runs tools itself. After many tool runs, the upstream pauses the turn (`stop_reason: "pause_turn"`)
- * and expects the message back to continue. The client gets one answer, with the usage of all its messages.
+ * A turn of a messages upstream that runs tools itself. After many tool runs, the upstream pauses the turn (`stop_reason: "pause_turn"`).
+ * It continues the turn if it gets its message back. The client gets one answer, with the usage of all messages of the turn.
  */
-export class PausedTurn {
-  readonly #parts: PausedTurnParts;
+export class PausableTurn {
+  readonly #parts: PausableTurnParts;
   readonly #content: Json[] = [];
   #usage: JsonObject = {};
   #continuations = 0;
 
-  private constructor(parts: PausedTurnParts) {
+  private constructor(parts: PausableTurnParts) {
     this.#parts = parts;
   }
 
   /** Returns undefined for a request whose turn cannot pause, or whose client continues it. */
-  static createFor(parts: PausedTurnParts): PausedTurn | undefined {
+  static createFor(parts: PausableTurnParts): PausableTurn | undefined {
     const { tools } = parts.request;
     const runsTools = Array.isArray(tools) && tools.some(isRunByUpstream);
     return parts.upstream === messagesUpstream && parts.client !== messagesFormat && runsTools
-      ? new PausedTurn(parts)
+      ? new PausableTurn(parts)
       : undefined;
   }
 
@@ -50,12 +50,12 @@ export class PausedTurn {
   }
 
   /** The number of blocks before the current message. */
-  get blocks(): number {
+  get blockCount(): number {
     return this.#content.length;
   }
 
-  /** Adds a message of the turn. Returns whether the turn must be continued. */
-  add(message: JsonObject): boolean {
+  /** Adds a message of the upstream to the turn. Returns whether the upstream has paused the turn, so that it must be continued. */
+  addMessage(message: JsonObject): boolean {
     this.#content.push(...(Array.isArray(message['content']) ? message['content'] : []));
     this.#usage = addUsageCounts(this.#usage, isJsonObject(message['usage']) ? message['usage'] : {});
     const isPaused = message['stop_reason'] === 'pause_turn' && this.#continuations < maxContinuations;
@@ -64,27 +64,28 @@ export class PausedTurn {
   }
 
   /** Builds the body of the request that continues the turn. */
-  continuation(): Buffer[] {
+  writeContinuation(): Buffer[] {
     const { request, write } = this.#parts;
     const { messages } = request;
     const assistantTurn = { role: 'assistant', content: this.#content };
     return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), assistantTurn] });
   }
 
+  /** Returns the fields of the client's answer that all messages of the turn contribute to. */
   wholeTurnFields(): { content: Json[]; usage: JsonObject } {
     return { content: this.#content, usage: this.#usage };
   }
 }
 
-/** Translates the streams of a turn's messages as one stream. */
-export class PausedStream implements StreamTranslation {
+/** Translates the streams of all messages of a turn as one stream. */
+export class PausableStream implements StreamTranslation {
   readonly #inner: StreamTranslation;
-  readonly #turn: PausedTurn;
+  readonly #turn: PausableTurn;
   /** Events of the current message. */
   #events: JsonObject[] = [];
   #isPaused = false;
 
-  constructor(inner: StreamTranslation, turn: PausedTurn) {
+  constructor(inner: StreamTranslation, turn: PausableTurn) {
     this.#inner = inner;
     this.#turn = turn;
   }
@@ -102,28 +103,28 @@ export class PausedStream implements StreamTranslation {
     const event = parseUpstreamEvent(data);
     if (this.#isPaused && event['type'] === 'message_stop') return '';
     if (event['type'] === 'message_start') this.#isPaused = false;
-    const before = this.#turn.blocks;
+    const blocksBefore = this.#turn.blockCount;
     this.#events.push(event);
     switch (event['type']) {
       case 'message_start':
         return this.#turn.isContinued ? '' : this.#inner.event(data);
       case 'message_delta':
-        return this.#ended(event);
+        return this.#endMessage(event);
       default:
-        if (before === 0 || typeof event['index'] !== 'number') return this.#inner.event(data);
-        return this.#inner.event(JSON.stringify({ ...event, index: event['index'] + before }));
+        if (blocksBefore === 0 || typeof event['index'] !== 'number') return this.#inner.event(data);
+        return this.#inner.event(JSON.stringify({ ...event, index: event['index'] + blocksBefore }));
     }
   }
 
-  /** Ends the answer. For a message that pauses the turn, the ending has no meaning. */
+  /** Ends the answer. If the turn is paused, the result has no meaning. */
   end(): { text: string; ending: Ending } {
     return this.#isPaused ? { text: '', ending: { usage: noUsage, finishReason: 'stop' } } : this.#inner.end();
   }
 
-  #ended(event: JsonObject): string {
+  #endMessage(event: JsonObject): string {
     const message = assembleMessage(this.#events);
     this.#events = [];
-    this.#isPaused = this.#turn.add(message);
+    this.#isPaused = this.#turn.addMessage(message);
     if (this.#isPaused) return '';
     return this.#inner.event(JSON.stringify({ ...event, usage: this.#turn.wholeTurnFields().usage }));
   }
@@ -138,9 +139,9 @@ function isRunByUpstream(tool: Json): boolean {
 /** Adds counts, including those of nested objects. Other fields get the later value. */
 function addUsageCounts(usage: JsonObject, more: JsonObject): JsonObject {
   const sums = Object.entries(more).map(([field, count]) => {
-    const before = usage[field];
-    if (typeof count === 'number' && typeof before === 'number') return [field, before + count];
-    return [field, isJsonObject(count) && isJsonObject(before) ? addUsageCounts(before, count) : count];
+    const sumBefore = usage[field];
+    if (typeof count === 'number' && typeof sumBefore === 'number') return [field, sumBefore + count];
+    return [field, isJsonObject(count) && isJsonObject(sumBefore) ? addUsageCounts(sumBefore, count) : count];
   });
   return overlayUsage(usage, Object.fromEntries(sums) as JsonObject);
 }

@@ -1,14 +1,16 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
-import { isCompaction } from './compaction.ts';
+import { requestsCompaction } from './compaction.ts';
 import { type CalledTool, flattenTools } from './flatten-tools.ts';
 
 /** The fields of a Responses request that its answer depends on. */
 export interface RecalledRequest extends JsonObject {
+  /** The fields that the response object repeats. */
   repeated: JsonObject;
   /** The client's tools by their flat names, which the upstream calls. */
   tools: Record<string, CalledTool>;
+  /** Whether the thinking is also the summary of its item. */
   summarizes: boolean;
   /** Whether reasoning items carry `encrypted_content`. */
   sealsReasoning: boolean;
@@ -16,7 +18,8 @@ export interface RecalledRequest extends JsonObject {
   compacts: boolean;
 }
 
-export function recallResponses(body: JsonObject): RecalledRequest {
+/** Returns the fields of a request that its answer depends on, for `Translation.recall`. */
+export function toRecalledRequest(body: JsonObject): RecalledRequest {
   const request = body as ResponsesRequest;
   return {
     repeated: repeatedFields(request),
@@ -24,11 +27,11 @@ export function recallResponses(body: JsonObject): RecalledRequest {
     summarizes: typeof (request.reasoning?.summary ?? request.reasoning?.['generate_summary']) === 'string',
     // A later request may refer to a stored answer, whose thinking must then be complete.
     sealsReasoning: request.store !== false || request.include?.includes('reasoning.encrypted_content') === true,
-    compacts: isCompaction(body),
+    compacts: requestsCompaction(body),
   };
 }
 
-/** Returns the recalled fields of a request. If there are none, returns those of a request without settings. */
+/** Returns the recalled fields of a request. Without any, returns the fields of a request without settings. */
 export function readRecalled(recalled: JsonObject | undefined): RecalledRequest {
-  return (recalled as RecalledRequest | undefined) ?? recallResponses({});
+  return (recalled as RecalledRequest | undefined) ?? toRecalledRequest({});
 }

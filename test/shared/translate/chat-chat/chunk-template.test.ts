@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { ChatToChatStream } from '#shared/translate/chat-chat/chat-to-chat-stream.ts';
-import { ChunkTemplate } from '#shared/translate/chat-chat/repeated-chunk.ts';
+import { ChunkTemplate } from '#shared/translate/chat-chat/chunk-template.ts';
 
 const answerContext = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
 const role = chunkOf({ role: 'assistant', content: '' });
@@ -62,12 +62,12 @@ it('a stream counts the bytes of the texts of repeated chunks', () => {
 it('a chunk is recognized once a similar chunk was learned, and only if nothing but its text differs', () => {
   const repeated = new ChunkTemplate();
   learn(repeated, '{"a":"x","b":1}', (data) => `<${data}>`, 7);
-  expect(repeated.textIn('{"a":"y","b":1}')).toBeUndefined();
+  expect(repeated.findText('{"a":"y","b":1}')).toBeUndefined();
   learn(repeated, '{"a":"x","b":1}', (data) => `<${data}>`, 1);
-  expect(repeated.textIn('{"a":"y","b":1}')).toBe('y');
+  expect(repeated.findText('{"a":"y","b":1}')).toBe('y');
   expect(repeated.write('y')).toBe('<{"a":"y","b":1}>');
   const others = ['{"a":"y","b":2}', '{"a":"","b":1}', '{"a":"\\"","b":1}', '{"a":"y","c":"","b":1}', '{"a":"', ''];
-  for (const other of others) expect(repeated.textIn(other)).toBeUndefined();
+  for (const other of others) expect(repeated.findText(other)).toBeUndefined();
 });
 
 it.each([
@@ -88,6 +88,6 @@ it('a chunk is not learned if its text occurs twice in it, or the translation do
   learn(repeated, '{"a":"x","b":"x"}', (data) => data);
   learn(repeated, '{"a":"x"}', () => undefined);
   learn(repeated, '{"a":"x"}', () => '{}');
-  expect(repeated.textIn('{"a":"y"}')).toBeUndefined();
-  expect(repeated.textIn('{"a":"y","b":"x"}')).toBeUndefined();
+  expect(repeated.findText('{"a":"y"}')).toBeUndefined();
+  expect(repeated.findText('{"a":"y","b":"x"}')).toBeUndefined();
 });

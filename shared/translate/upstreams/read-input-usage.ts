@@ -4,7 +4,7 @@ import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import type { AnswerContext } from '../translation.ts';
 
 /** Returns the usage of an answer without output tokens: the prompt or total count that the upstream reports, or else an estimate. */
-export function inputUsage(usage: Json | undefined, { promptTokens }: Pick<AnswerContext, 'promptTokens'>): Usage {
+export function readInputUsage(usage: Json | undefined, { promptTokens }: Pick<AnswerContext, 'promptTokens'>): Usage {
   const total = isJsonObject(usage) ? usage['total_tokens'] : undefined;
   const read = readChatUsage(usage) ?? noUsage;
   const reported = read.promptTokens || (typeof total === 'number' && total > 0 ? Math.round(total) : 0);

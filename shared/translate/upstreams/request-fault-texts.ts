@@ -1,10 +1,10 @@
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 /**
- * Messages of upstreams about requests that they cannot serve, whatever the status, because llama.cpp and Ollama send 500 for some. Each
- * has the missing capability, if clients can continue without it.
+ * Messages of upstreams about requests that they cannot serve, each with the missing capability if clients can continue without it. The
+ * status does not matter, because llama.cpp and Ollama send 500 with some of these messages.
  */
-const texts: readonly [RegExp, RejectedCapability | undefined][] = [
+const faultTexts: readonly [RegExp, RejectedCapability | undefined][] = [
   // llama.cpp, Mistral.
   [/image input is not supported/i, 'image_block'],
   [/(?:audio|video) input is not supported/i, undefined],
@@ -38,10 +38,10 @@ const texts: readonly [RegExp, RejectedCapability | undefined][] = [
 ];
 
 /**
- * Reads from an upstream's message whether the request is at fault, not the upstream.
- * @returns undefined for any other message; otherwise the missing capability, if clients can continue without it
+ * Recognizes an upstream's message that says that the request is at fault, not the upstream.
+ * @returns the missing capability, if clients can continue without it; undefined for any other message
  */
 export function readRequestFault(message: string): { missing: RejectedCapability | undefined } | undefined {
-  const found = texts.find(([text]) => text.test(message));
+  const found = faultTexts.find(([text]) => text.test(message));
   return found && { missing: found[1] };
 }

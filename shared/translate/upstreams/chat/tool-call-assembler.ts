@@ -13,7 +13,7 @@ export interface ToolCallPiece {
   /** Position of the call in the answer, from 0 without gaps. */
   index: number;
   id: string;
-  first: boolean;
+  isFirst: boolean;
   /** The function's name, set in only one piece of the call. */
   name: string | undefined;
   /** Further text of the arguments, or of a custom tool's input. */
@@ -24,8 +24,8 @@ interface Call {
   index: number;
   id: string;
   upstreamId: string | undefined;
-  named: boolean;
-  /** The arguments so far. They are kept only for a call to which the engine gives no id. */
+  isNamed: boolean;
+  /** The arguments so far; kept only for a call to which the engine gives no id. */
   arguments: string;
 }
 
@@ -35,7 +35,7 @@ interface Call {
  * the id: some send none, some repeat it and the name in every piece, and some send another id with each piece.
  */
 export class ToolCallAssembler {
-  readonly #mintedPrefix: string;
+  readonly #generatedIdPrefix: string;
   readonly #calls: Call[] = [];
   readonly #byId = new Map<string, Call>();
   readonly #byIndex = new Map<number, Call>();
@@ -43,7 +43,7 @@ export class ToolCallAssembler {
 
   /** @param generatedIdPrefix prefix of the ids of calls to which the engine gives no id */
   constructor(generatedIdPrefix: string) {
-    this.#mintedPrefix = generatedIdPrefix;
+    this.#generatedIdPrefix = generatedIdPrefix;
   }
 
   get size(): number {
@@ -54,26 +54,26 @@ export class ToolCallAssembler {
    * Assigns one element of the `tool_calls` of a delta or message to its call.
    * @throws RouterError `upstream_failed` for a call that is malformed or exceeds a limit
    */
-  place(piece: Json): ToolCallPiece {
-    if (!isJsonObject(piece)) throw unreadable();
-    const custom = customOf(piece);
+  assign(piece: Json): ToolCallPiece {
+    if (!isJsonObject(piece)) throw unreadableCallError();
+    const custom = readCustomPart(piece);
     const fn = isJsonObject(piece['function']) ? piece['function'] : {};
-    const id = textOf(piece['id']);
-    const name = textOf((custom ?? fn)['name']);
+    const id = toNonEmptyText(piece['id']);
+    const name = toNonEmptyText((custom ?? fn)['name']);
     const index = Number.isInteger(piece['index']) ? Number(piece['index']) : undefined;
-    const text = argumentsText(custom ? custom['input'] : fn['arguments']);
+    const text = toArgumentsText(custom ? custom['input'] : fn['arguments']);
 
     const known = this.#find(index, id, { name, text });
     const call = known ?? this.#open(id);
     if (index !== undefined) this.#byIndex.set(index, call);
     this.#last = call;
-    const naming = call.named ? undefined : name;
-    if (naming !== undefined) call.named = true;
+    const newName = call.isNamed ? undefined : name;
+    if (newName !== undefined) call.isNamed = true;
     if (call.upstreamId === undefined) {
       call.arguments += text;
-      if (call.arguments.length > maxArgumentsLength) throw unreadable();
+      if (call.arguments.length > maxArgumentsLength) throw unreadableCallError();
     }
-    return { index: call.index, id: call.id, first: known === undefined, name: naming, arguments: text };
+    return { index: call.index, id: call.id, isFirst: known === undefined, name: newName, arguments: text };
   }
 
   /** Returns the call that a piece continues; undefined if the piece begins a call. */
@@ -95,20 +95,20 @@ export class ToolCallAssembler {
       return withId;
     }
     // Without ids, a name after complete arguments begins the next call. Before that, the engine repeats the name.
-    const another = current?.named === true && current.upstreamId === undefined;
-    return another && isJson(current.arguments) ? undefined : current;
+    const isNextPossible = current?.isNamed === true && current.upstreamId === undefined;
+    return isNextPossible && isJson(current.arguments) ? undefined : current;
   }
 
   #open(id: string | undefined): Call {
     const index = this.#calls.length;
-    if (index >= maxCalls) throw unreadable();
+    if (index >= maxCalls) throw unreadableCallError();
     // Clients match results to calls by id, so an id that the engine uses twice is replaced.
     const isNew = id !== undefined && !this.#byId.has(id);
     const call: Call = {
       index,
-      id: isNew ? id : `${this.#mintedPrefix}${index}`,
+      id: isNew ? id : `${this.#generatedIdPrefix}${index}`,
       upstreamId: id,
-      named: false,
+      isNamed: false,
       arguments: '',
     };
     this.#calls.push(call);
@@ -117,18 +117,18 @@ export class ToolCallAssembler {
   }
 }
 
-/** Returns the field that a call of a custom tool has in place of `function`; undefined for other calls. */
-export function customOf({ custom }: JsonObject): JsonObject | undefined {
+/** Returns the field `custom`, which a call of a custom tool has in place of `function`; undefined for other calls. */
+export function readCustomPart({ custom }: JsonObject): JsonObject | undefined {
   return isJsonObject(custom) ? custom : undefined;
 }
 
 /** Returns arguments as JSON text. Some engines send an object, or nothing for a call without arguments. */
-export function argumentsText(value: Json | undefined): string {
+export function toArgumentsText(value: Json | undefined): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : writeExact(value);
 }
 
-function textOf(value: Json | undefined): string | undefined {
+function toNonEmptyText(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
@@ -136,12 +136,12 @@ function isJson(text: string): boolean {
   return parseUpstreamJson(text) !== undefined;
 }
 
-function unreadable(): RouterError {
+function unreadableCallError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a tool call that cannot be read.');
 }
 
 /** Returns the prefix of generated ids of tool calls. It differs between answers, and between the choices of one answer. */
-export function toolCallPrefix(answerId: string, choice = 0): string {
+export function computeCallIdPrefix(answerId: string, choice = 0): string {
   const answer = answerId.replace(/^(chatcmpl-|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '');
   return choice === 0 ? `call_${answer}_` : `call_${answer}_${choice}_`;
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { FinishReason } from '../chat/finish-reason.ts';
 
 /** Returns the chat format's finish reason for a response that has ended. */
-export function responseFinishReason(response: Json | undefined, hasToolCalls: boolean): FinishReason {
+export function readResponseFinishReason(response: Json | undefined, hasToolCalls: boolean): FinishReason {
   const { status, incomplete_details: details } = isJsonObject(response) ? response : {};
   if (status === 'incomplete') {
     return isJsonObject(details) && details['reason'] === 'content_filter' ? 'content_filter' : 'length';

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createSealer } from '#shared/core/seal.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
-import { recallResponses } from '#shared/translate/responses/recall-request.ts';
-import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer.ts';
+import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
+import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
 import { readReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { assembleResponse, responseEvents } from './assemble-response.ts';
@@ -29,28 +29,28 @@ const request = {
 };
 
 function answerTo(body: object): ResponsesAnswerWriter {
-  return new ResponsesAnswerWriter({ ...answerContext, recalled: recallResponses({ ...body }) });
+  return new ResponsesAnswerWriter({ ...answerContext, recalled: toRecalledRequest({ ...body }) });
 }
 
 function call(index: number, name: string | undefined, text: string, id = `call_${index}`) {
-  return { index, id, first: name !== undefined, name, arguments: text };
+  return { index, id, isFirst: name !== undefined, name, arguments: text };
 }
 
 function wholeAnswer(): { answer: ResponsesAnswerWriter; stream: string } {
   const answer = answerTo(request);
   const stream = [
     answer.begin(),
-    ...['h', 'm'].map((text) => answer.reasoning(text)),
-    ...['Hel', 'lo'].map((text) => answer.text(text)),
-    answer.call(call(0, 'f', '{"x"')),
-    answer.call(call(1, 'apply_patch', '{"input":"*** Begin')),
-    answer.call(call(0, undefined, ':1}')),
-    answer.call(call(1, undefined, ' Patch\\n\\ud83e')),
-    answer.call(call(1, undefined, '\\udda1"}')),
-    answer.call(call(2, 'mcp__tt__echo', '')),
-    answer.call(call(3, 'tool_search', '{"query":"q"}')),
-    answer.item({ type: 'web_search_call', status: 'completed' }),
-    answer.refusal('No.'),
+    ...['h', 'm'].map((text) => answer.addReasoning(text)),
+    ...['Hel', 'lo'].map((text) => answer.addText(text)),
+    answer.addCall(call(0, 'f', '{"x"')),
+    answer.addCall(call(1, 'apply_patch', '{"input":"*** Begin')),
+    answer.addCall(call(0, undefined, ':1}')),
+    answer.addCall(call(1, undefined, ' Patch\\n\\ud83e')),
+    answer.addCall(call(1, undefined, '\\udda1"}')),
+    answer.addCall(call(2, 'mcp__tt__echo', '')),
+    answer.addCall(call(3, 'tool_search', '{"query":"q"}')),
+    answer.addItem({ type: 'web_search_call', status: 'completed' }),
+    answer.addRefusal('No.'),
     answer.finish({ finishReason: 'tool_calls', usage }),
   ].join('');
   return { answer, stream };
@@ -108,14 +108,14 @@ describe('an answer of the Responses format', () => {
     const answer = answerTo(request);
     const types = (text: string): string[] => responseEvents(text).map(({ type }) => type.replace('response.', ''));
     expect(types(answer.begin())).toEqual(['created', 'in_progress']);
-    expect(types(answer.text('a'))).toEqual(['output_item.added', 'content_part.added', 'output_text.delta']);
-    expect(types(answer.text('b'))).toEqual(['output_text.delta']);
+    expect(types(answer.addText('a'))).toEqual(['output_item.added', 'content_part.added', 'output_text.delta']);
+    expect(types(answer.addText('b'))).toEqual(['output_text.delta']);
     const ends = ['output_text.done', 'content_part.done', 'output_item.done'];
     const inputDelta = 'custom_tool_call_input.delta';
-    const begun = types(answer.call(call(0, 'apply_patch', '{"input": "a')));
+    const begun = types(answer.addCall(call(0, 'apply_patch', '{"input": "a')));
     expect(begun).toEqual([...ends, 'output_item.added', inputDelta]);
-    expect(types(answer.call(call(0, undefined, 'b\\')))).toEqual([inputDelta]);
-    expect(types(answer.call(call(0, undefined, 'n')))).toEqual([inputDelta]);
+    expect(types(answer.addCall(call(0, undefined, 'b\\')))).toEqual([inputDelta]);
+    expect(types(answer.addCall(call(0, undefined, 'n')))).toEqual([inputDelta]);
   });
 
   it.each([
@@ -123,7 +123,7 @@ describe('an answer of the Responses format', () => {
     ['content_filter', 'content_filter'],
   ])('is incomplete when it ends with %s', (finishReason, reason) => {
     const answer = answerTo({});
-    const stream = answer.begin() + answer.text('cut o') + answer.finish({ finishReason, usage });
+    const stream = answer.begin() + answer.addText('cut o') + answer.finish({ finishReason, usage });
     const { response, items, events } = assembleResponse(stream);
     expect(events.at(-1)?.type).toBe('response.incomplete');
     expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, completed_at: null });
@@ -133,9 +133,9 @@ describe('an answer of the Responses format', () => {
   it("seals thinking, and the upstream's state of it, for its owner alone", () => {
     const answer = answerTo(request);
     answer.begin();
-    answer.reasoning('one');
+    answer.addReasoning('one');
     answer.sealReasoning({ signature: 's1' });
-    answer.reasoning('two');
+    answer.addReasoning('two');
     answer.sealReasoning({ signature: 's2' });
     answer.sealReasoning({ redacted: 'r' });
     answer.finish({ finishReason: 'stop', usage });

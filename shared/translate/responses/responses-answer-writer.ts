@@ -6,9 +6,9 @@ import { responseObject, type ResponseState } from '#shared/formats/responses/re
 import { writeResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { BlockQueue } from '../blocks/block-queue.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
-import { compactionItem } from './compaction.ts';
-import { readRecalled } from './recall-request.ts';
+import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
+import { createCompactionItem } from './compaction.ts';
+import { readRecalled } from './recalled-request.ts';
 import { type ResponsesBlockKind, ResponsesBlockWriter } from './responses-block-writer.ts';
 
 /**
@@ -25,7 +25,7 @@ export class ResponsesAnswerWriter {
   /** Whether reasoning items carry content that only a later request of the owner can open. */
   readonly sealsReasoning: boolean;
   #reasoningBytes = 0;
-  /** The text so far, if it will become one `compaction` item. */
+  /** The text so far of an answer that becomes one `compaction` item; undefined for any other answer. */
   #summary: string | undefined;
   #last: JsonObject;
 
@@ -42,7 +42,7 @@ export class ResponsesAnswerWriter {
       events: this.#events,
     });
     this.#queue = new BlockQueue(this.#writer);
-    this.#last = this.#object({ status: 'in_progress' });
+    this.#last = this.#createResponse({ status: 'in_progress' });
   }
 
   get hasContent(): boolean {
@@ -62,51 +62,51 @@ export class ResponsesAnswerWriter {
   }
 
   /** @param logprobs log probabilities of the tokens of `delta`, if the upstream reports them */
-  text(delta: string, logprobs: readonly JsonObject[] = []): string {
+  addText(delta: string, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length > 0 && this.#summary === undefined) {
       const last = this.#queue.last;
-      this.#writer.addLogprobs(last?.kind === 'text' ? last : this.#queue.append('text'), logprobs);
+      this.#writer.addLogprobs(last?.kind === 'text' ? last : this.#queue.appendBlock('text'), logprobs);
     }
-    return this.#text('text', delta);
+    return this.#addToQueue('text', delta);
   }
 
-  refusal(delta: string): string {
-    return this.#text('refusal', delta);
+  addRefusal(delta: string): string {
+    return this.#addToQueue('refusal', delta);
   }
 
-  reasoning(delta: string): string {
+  addReasoning(delta: string): string {
     this.#reasoningBytes += Buffer.byteLength(delta);
     if (this.#summary !== undefined) return '';
     const last = this.#queue.last;
     // A reasoning item ends once its sealed content is set.
-    if (last?.kind === 'reasoning' && this.#writer.carried.has(last)) this.#queue.append('reasoning');
-    return this.#text('reasoning', delta);
+    if (last?.kind === 'reasoning' && this.#writer.carried.has(last)) this.#queue.appendBlock('reasoning');
+    return this.#addToQueue('reasoning', delta);
   }
 
   /**
-   * Sets the content of the last reasoning item's `encrypted_content` besides its text, such as an upstream's signature. If no reasoning
-   * item is open, a new item carries the content.
+   * Seals a value, such as an upstream's signature, in the `encrypted_content` of the last reasoning item, together with the item's text.
+   * If no reasoning item is open, a new one carries the value.
    */
   sealReasoning(value: JsonObject): void {
     if (this.#summary !== undefined) return;
     const last = this.#queue.last;
     const isOpen = last?.kind === 'reasoning' && !this.#writer.carried.has(last);
-    this.#writer.carried.set(isOpen ? last : this.#queue.append('reasoning'), value);
+    this.#writer.carried.set(isOpen ? last : this.#queue.appendBlock('reasoning'), value);
     this.#hasContent = true;
   }
 
   /** @throws RouterError `upstream_failed` if the call cannot be written */
-  call(piece: ToolCallPiece): string {
+  addCall(piece: ToolCallPiece): string {
     if (this.#summary !== undefined) return '';
     this.#hasContent = true;
-    return this.#queue.tool(piece);
+    return this.#queue.addCallPiece(piece);
   }
 
   /** Adds a complete item. An item without an id gets one. */
-  item(item: JsonObject): string {
+  addItem(item: JsonObject): string {
     this.#hasContent = true;
-    this.#writer.carried.set(this.#queue.append('item'), item);
-    return this.#queue.advance();
+    this.#writer.carried.set(this.#queue.appendBlock('item'), item);
+    return this.#queue.writeReady();
   }
 
   /**
@@ -116,34 +116,35 @@ export class ResponsesAnswerWriter {
   finish({ finishReason, usage }: Ending): string {
     const reason = incompleteReasons[finishReason];
     this.#writer.closingStatus = reason === undefined ? 'completed' : 'incomplete';
-    const compaction = this.#summary === undefined ? '' : this.item(compactionItem(this.#answerContext, this.#summary));
-    const items = compaction + this.#queue.finish();
+    const compaction =
+      this.#summary === undefined ? '' : this.addItem(createCompactionItem(this.#answerContext, this.#summary));
+    const items = compaction + this.#queue.closeAll();
     const status = reason === undefined ? 'completed' : 'incomplete';
-    this.#last = this.#object({
+    this.#last = this.#createResponse({
       status,
       output: this.#writer.output,
-      usage: writeResponsesUsage(this.#complete(usage)),
+      usage: writeResponsesUsage(this.#estimateThinking(usage)),
       incompleteReason: reason,
       completed: status === 'completed' ? (this.#answerContext.now?.() ?? this.#answerContext.created) : undefined,
     });
     return items + this.#events.write(`response.${status}`, { response: this.#last });
   }
 
-  #text(kind: ResponsesBlockKind, text: string): string {
+  #addToQueue(kind: ResponsesBlockKind, text: string): string {
     this.#hasContent = true;
-    if (this.#summary === undefined) return this.#queue.text(kind, text);
+    if (this.#summary === undefined) return this.#queue.addText(kind, text);
     this.#summary += text;
     return '';
   }
 
   /** Estimates the thinking tokens if the upstream does not count them. */
-  #complete(usage: Usage): Usage {
+  #estimateThinking(usage: Usage): Usage {
     if (this.#reasoningBytes === 0 || usage.reasoningTokens > 0) return usage;
     const estimated = Math.min(estimateTokensOfBytes(this.#reasoningBytes), usage.completionTokens);
     return { ...usage, reasoningTokens: Math.max(1, estimated) };
   }
 
-  #object(state: Pick<ResponseState, 'status'> & Partial<ResponseState>): JsonObject {
+  #createResponse(state: Pick<ResponseState, 'status'> & Partial<ResponseState>): JsonObject {
     const { id, model, created } = this.#answerContext;
     return responseObject({ id, model, created, repeated: this.#repeated, ...state });
   }

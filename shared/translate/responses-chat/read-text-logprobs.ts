@@ -5,19 +5,19 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
  * calls in one list; only the tokens of the text are returned.
  * @param logprobs `choices[].logprobs` of an answer or a chunk
  */
-export function textLogprobs(logprobs: Json | undefined, text: string): JsonObject[] {
+export function readTextLogprobs(logprobs: Json | undefined, text: string): JsonObject[] {
   const content = isJsonObject(logprobs) ? logprobs['content'] : undefined;
   if (!Array.isArray(content) || text === '') return [];
   const entries = content.filter(isJsonObject);
-  const [start, end] = rangeOf(entries.map(tokenOf), text) ?? [0, 0];
-  return entries.slice(start, end).map(written);
+  const [start, end] = findTokenRange(entries.map(tokenOf), text) ?? [0, 0];
+  return entries.slice(start, end).map(toResponsesLogprob);
 }
 
 /**
  * Returns the range of tokens that make up the text. If there are no other tokens, the range covers the whole list, because a token may be
  * less than a character.
  */
-function rangeOf(tokens: readonly string[], text: string): [number, number] | undefined {
+function findTokenRange(tokens: readonly string[], text: string): [number, number] | undefined {
   const all = tokens.join('');
   if (all.length <= text.length) return [0, tokens.length];
   const begin = all.lastIndexOf(text);
@@ -32,12 +32,15 @@ function rangeOf(tokens: readonly string[], text: string): [number, number] | un
   return undefined;
 }
 
-function written(entry: JsonObject): JsonObject {
+function toResponsesLogprob(entry: JsonObject): JsonObject {
   const { top_logprobs: top } = entry;
-  return { ...probability(entry), top_logprobs: Array.isArray(top) ? top.filter(isJsonObject).map(probability) : [] };
+  return {
+    ...toProbability(entry),
+    top_logprobs: Array.isArray(top) ? top.filter(isJsonObject).map(toProbability) : [],
+  };
 }
 
-function probability(entry: JsonObject): JsonObject {
+function toProbability(entry: JsonObject): JsonObject {
   const { logprob, bytes } = entry;
   const token = tokenOf(entry);
   return { token, bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(token)], logprob: logprob ?? null };

@@ -5,13 +5,14 @@ import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /**
- * Answers may use the memory limit divided by this number, because an answer is in memory several times while it is parsed, translated and
- * written.
+ * All answers together may use the memory limit divided by this number, because an answer is in memory several times while it is parsed,
+ * translated and written.
  */
-const answerParts = 10;
+const answerMemoryDivisor = 10;
 
 export interface HeldAnswer {
   /**
+   * Counts further bytes of the answer.
    * @throws RouterError `upstream_failed` if the answer is too long for this process, `overloaded` if other answers leave too little
    * room
    */
@@ -22,30 +23,32 @@ export interface HeldAnswer {
 /** Limits the bytes of all answers that a process keeps in memory until they are complete. */
 export class HeldAnswersBudget {
   readonly #maxBytes: number;
-  #bytes = 0;
+  #heldBytes = 0;
 
   /** @param memoryBytes the memory limit of this process; 0 if there is none */
   constructor(memoryBytes: number) {
-    this.#maxBytes = computeMemoryShare(answerParts, memoryBytes);
+    this.#maxBytes = computeMemoryShare(answerMemoryDivisor, memoryBytes);
   }
 
-  reserve(): HeldAnswer {
+  /** Begins to count the bytes of one answer. Call `release` when the answer is no longer kept. */
+  openAnswer(): HeldAnswer {
     let held = 0;
     return {
       grow: (bytes) => {
         if (held + bytes > Math.min(maxAnswerBytes, this.#maxBytes))
           throw new RouterError('upstream_failed', "The upstream's answer is too long.");
-        if (this.#bytes + bytes > this.#maxBytes)
+        if (this.#heldBytes + bytes > this.#maxBytes)
           throw new RouterError('overloaded', 'The worker holds as many answers as it can.', { retryAfter: 1 });
         held += bytes;
-        this.#bytes += bytes;
+        this.#heldBytes += bytes;
       },
       release: () => {
-        this.#bytes -= held;
+        this.#heldBytes -= held;
         held = 0;
       },
     };
   }
 }
 
-export const wholeAnswers = new HeldAnswersBudget(process.constrainedMemory());
+/** The budget of this process. */
+export const heldAnswersBudget = new HeldAnswersBudget(process.constrainedMemory());

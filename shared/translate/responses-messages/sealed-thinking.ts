@@ -9,10 +9,11 @@ import { isOwnSignature } from '../vocabulary/thinking.ts';
 type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
 
 /**
- * Returns the fields of a thinking block that a reasoning item carries besides its text. Returns undefined for a block without a signature,
- * because no upstream would accept it again. Includes model and origin, because upstreams refuse thinking of other upstreams and models.
+ * Returns what a reasoning item seals of a thinking block besides its text: the signature or the redacted data, with model and origin,
+ * because upstreams refuse thinking of other upstreams and models. Returns undefined for a block without a signature, because no upstream
+ * would accept the block again.
  */
-export function sealableThinking(
+export function findSealableFields(
   block: PossiblyThinking,
   { model, origin }: Pick<AnswerContext, 'model' | 'origin'>,
 ): JsonObject | undefined {
@@ -24,10 +25,10 @@ export function sealableThinking(
 }
 
 /**
- * Returns the thinking block that a reasoning item stands for, as the upstream sent it. Returns undefined for thinking that was not sealed
- * for this owner, that a client has changed, or that another upstream or model made.
+ * Returns the thinking block from which a reasoning item was made, as the upstream sent it. Returns undefined for thinking that was not
+ * sealed for this owner, that a client has changed, or that another upstream or model wrote.
  */
-export function thinkingBlock(
+export function restoreThinkingBlock(
   item: ResponsesReasoning,
   { model, origin, unseal }: ModelTraits,
 ): MessagesBlock | undefined {

@@ -4,38 +4,38 @@ import type { EncodedRequest } from '../upstream-format.ts';
 
 /**
  * Encodes a request as a form (RFC 7578): its texts, numbers and booleans, then its files.
- * @param boundary a text that occurs in none of them
+ * @param boundary a text that occurs nowhere in the request
  */
-export function formBody(request: JsonObject, boundary: string): EncodedRequest {
+export function encodeForm(request: JsonObject, boundary: string): EncodedRequest {
   const fields: Buffer[] = [];
   const files: Buffer[] = [];
-  const line = (text: string): Buffer => Buffer.from(`${text}\r\n`);
+  const toLine = (text: string): Buffer => Buffer.from(`${text}\r\n`);
   for (const [name, value] of Object.entries(request)) {
-    const disposition = `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"`;
+    const disposition = `--${boundary}\r\ncontent-disposition: form-data; name="${escapeName(name)}"`;
     for (const each of Array.isArray(value) ? value : [value]) {
-      const file = fileOf(each);
+      const file = readFormFile(each);
       if (file) {
-        const head = `${disposition}; filename="${quoted(file.name)}"\r\ncontent-type: ${oneLine(file.type)}\r\n`;
-        files.push(line(head), Buffer.from(file.data, 'base64'), line(''));
+        const head = `${disposition}; filename="${escapeName(file.name)}"\r\ncontent-type: ${removeLineBreaks(file.type)}\r\n`;
+        files.push(toLine(head), Buffer.from(file.data, 'base64'), toLine(''));
       } else if (typeof each === 'string' || typeof each === 'number' || typeof each === 'boolean')
-        fields.push(line(`${disposition}\r\n\r\n${String(each)}`));
+        fields.push(toLine(`${disposition}\r\n\r\n${String(each)}`));
     }
   }
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    body: [...fields, ...files, line(`--${boundary}--`)],
+    body: [...fields, ...files, toLine(`--${boundary}--`)],
   };
 }
 
-function fileOf(value: Json | undefined): FormFile | undefined {
+function readFormFile(value: Json | undefined): FormFile | undefined {
   return isJsonObject(value) ? formFileSchema.safeParse(value).data : undefined;
 }
 
 /** Escapes a name as browsers do in forms (HTML, "Multipart form data"). */
-function quoted(name: string): string {
+function escapeName(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-function oneLine(type: string): string {
+function removeLineBreaks(type: string): string {
   return type.replaceAll(/[\r\n]/g, '');
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Converts log probabilities to the completions format. llama.cpp sends those of the chat format.
+ * Converts log probabilities to the completions format, because llama.cpp sends them in the chat format.
  * @param offset characters of the answer before this chunk
  */
 export function convertLogprobs(logprobs: Json, offset: number): Json {
@@ -10,24 +10,24 @@ export function convertLogprobs(logprobs: Json, offset: number): Json {
   const tokens = content.filter(isJsonObject);
   let end = offset;
   return {
-    tokens: tokens.map(textOf),
+    tokens: tokens.map(readTokenText),
     token_logprobs: tokens.map(({ logprob = null }) => logprob),
-    top_logprobs: tokens.map(topOf),
+    top_logprobs: tokens.map(readAlternatives),
     text_offset: tokens.map((token) => {
       const start = end;
-      end += textOf(token).length;
+      end += readTokenText(token).length;
       return start;
     }),
   };
 }
 
-function textOf({ token }: JsonObject): string {
+function readTokenText({ token }: JsonObject): string {
   return typeof token === 'string' ? token : '';
 }
 
 /** Returns the most likely tokens at the position of a token; null if none were requested. */
-function topOf({ top_logprobs: alternatives }: JsonObject): Json {
+function readAlternatives({ top_logprobs: alternatives }: JsonObject): Json {
   const top = Array.isArray(alternatives) ? alternatives.filter(isJsonObject) : [];
   if (top.length === 0) return null;
-  return Object.fromEntries(top.map((each) => [textOf(each), each['logprob'] ?? null]));
+  return Object.fromEntries(top.map((each) => [readTokenText(each), each['logprob'] ?? null]));
 }

@@ -8,8 +8,8 @@ import { summaryText } from '../vocabulary/summary-text.ts';
 
 /**
  * Converts a request for an upstream that does not read `compaction` blocks (Anthropic API guide, "Compaction"). The newest block replaces
- * everything before it. Its summary becomes a text of the user, and its changes of tools become a system message. A block without a summary
- * comes from a failed compaction and changes nothing.
+ * everything before it. The block's summary becomes a text of the user, and the block's changes of tools become a system message. A block
+ * without a summary comes from a failed compaction and changes nothing.
  */
 export function expandSummary(request: MessagesRequest): MessagesRequest {
   const { messages } = request;

@@ -8,7 +8,7 @@ import type { FlatTools } from './flatten-tools.ts';
  * Returns the tool choice of a request in the chat format, with the flat names of the tools. Custom tools are functions there.
  * @throws RouterError `unsupported_parameter` for a choice of tools that run on the server
  */
-export function flatToolChoice(
+export function flattenToolChoice(
   choice: ResponsesRequest['tool_choice'],
   { nameOf }: Pick<FlatTools, 'nameOf'>,
 ): ChatToolChoice {
