@@ -23,8 +23,8 @@ export interface RelayParts {
 }
 
 /**
- * Adds messages to a queue when they are due. Any number of processes may do so at the same time, because each message goes to only one of
- * them.
+ * Adds messages to a queue when they are due. Any number of processes may call this function at the same time, because each message goes to
+ * only one process.
  * @returns a promise that resolves when the signal has aborted and the last message is queued
  */
 export async function relayDue({ what, takeDue, enqueue, log }: RelayParts, signal: AbortSignal): Promise<void> {

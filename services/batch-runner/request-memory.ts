@@ -6,14 +6,14 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 export class RequestMemory {
   readonly #bodies: MemoryBudget;
   readonly #heavy: HeavyTask;
-  /** Bytes that the caller has reserved for the request and that are not taken yet. */
+  /** Bytes that the caller has reserved for the request, and that `reserve` has not used yet. */
   #reserved: number;
   #size = 0;
   #bytes = 0;
 
   /**
    * @param bodies memory budget of all requests of this process
-   * @param reserved bytes of the budget that the caller has reserved for the request, and releases itself
+   * @param reserved bytes of the budget that the caller has reserved for the request, and that it releases itself
    */
   constructor(bodies: MemoryBudget, heavy: HeavyTask, reserved = 0) {
     this.#bodies = bodies;

@@ -51,7 +51,7 @@ export class RunnerMetrics {
     });
     this.#swept = new Counter({
       name: 'rtr_swept_total',
-      help: 'What this runner has removed because its time was over, or nobody knows it any more',
+      help: 'Records that this runner has removed because they had expired, or nothing refers to them any more',
       labelNames: ['kind'],
       registers,
     });

@@ -21,14 +21,14 @@ import { toolsRoutes } from './tools/tools-routes.ts';
 
 /** Largest body of a request to the console in bytes. */
 const consoleBodyBytes = 64 * 1024;
-/** Largest body of a request to the Admin API in bytes. It is larger, because administrators send the registry there. */
+/** Largest body of a request to the Admin API in bytes. It is larger than for the console, because the registry is sent there. */
 const adminBodyBytes = 1024 * 1024;
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   open: OpenRequests;
   /** Undefined if tracing is off. */
   tracing: Tracing | undefined;
-  /** The client formats to serve. Errors of paths that belong to no format are written in the first one. */
+  /** The client formats to serve. Errors of paths that belong to no format are written in the first format. */
   formats: readonly [ClientFormat, ...ClientFormat[]];
   /** Returns the path segment of an API: `/api/<segment>`. */
   segmentOf: (api: ClientApi) => string;
@@ -41,7 +41,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   arriving: ArrivingBodies;
   signIn: OAuthRoutesParts;
   store: { isLost: boolean; assertIntact(): void };
-  /** URL at which people reach the router; if undefined, that of each request is used. */
+  /** URL at which people reach the router; if undefined, the URL of each request is used. */
   publicUrl: string | undefined;
 }
 

@@ -16,12 +16,12 @@ import {
   type BudgetSources,
 } from './watched-budgets.ts';
 
-/** Percentages of a budget whose use is reported. */
+/** Used percentages of a budget at which the use of the budget is reported. */
 const thresholds = [50, 80];
 
 /**
- * Percentage from which a budget counts as exhausted, because the rest is too little for most requests. A budget counts as exhausted
- * earlier if it has refused a request that might have cost more than the rest.
+ * Percentage from which a budget counts as exhausted, because the rest is too little for most requests. Below this percentage, a
+ * budget counts as exhausted only if it has refused a request that might have cost more than the rest.
  */
 const exhaustedPercent = 99;
 
@@ -40,9 +40,9 @@ export interface BudgetLookParts extends BudgetSources {
 }
 
 /**
- * Creates a check of the budgets of keys, service accounts, people and teams that reports each reached share once per day or month. A
- * changed budget counts as a new one. If several shares are reached at once, only the largest is mailed.
- * @returns the check, which does nothing while there are no new requests. It throws RouterError `store_unavailable`
+ * Creates the function that checks the budgets of keys, service accounts, people and teams, and reports each reached threshold once per day
+ * or month. A budget that was changed counts as a new budget. If a budget reaches several thresholds at once, only the largest is mailed.
+ * @returns the check, which does nothing once there has been no new request for `lateMs`. It throws RouterError `store_unavailable`
  */
 export function createBudgetCheck({
   accounts,
@@ -73,7 +73,7 @@ export function createBudgetCheck({
       const period = periodName(step, findBeginning(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
       const budget = budgetField({ party: party.party, name, set });
-      // A day may end between the two reads. The entry names its period, so that refusals of one day do not count for the next.
+      // A day may end between the reads of refusals and of use. Each refusal names its period, so that it does not count for the next day.
       const isExhausted = percent >= exhaustedPercent || refused.has(`${period} ${budget}`);
       const shares = thresholds.filter((threshold) => percent >= threshold);
       const reached = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
@@ -107,6 +107,7 @@ interface ReachedShare {
   limit: number;
   /** Used part of the limit, in the same unit. */
   used: number;
+  /** Name of the day or month. */
   period: string;
   /** In ms since 1970. */
   resetsAt: number;

@@ -11,14 +11,14 @@ const minRequests = 20;
 
 export interface ErrorLook {
   states: AlertStates;
-  /** Percentage of requests above which failures are reported. The alert ends at half of it. */
+  /** Percentage of failed requests above which an alert begins. The alert ends at half of this percentage. */
   percent: number;
 }
 
 /**
- * Reports when more than a percentage of the requests of the last five minutes failed, and when the error rate is normal again. Each change
- * is reported once in the cluster. The alert ends when at most half of that percentage fails. Only a process that has listened for the
- * whole five minutes ends it.
+ * Begins an alert when more than `percent` of the requests of the last five minutes failed, and ends the alert when at most half of
+ * `percent` failed. Beginning and end are each reported once in the cluster. Only a process that has listened for the whole five minutes
+ * ends an alert.
  * @throws RouterError `store_unavailable`
  */
 export async function checkErrorRate(

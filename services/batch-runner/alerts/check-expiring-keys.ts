@@ -19,9 +19,9 @@ const lateMs = dayMs;
 const knownMs = 3 * dayMs;
 
 /**
- * Reports keys seven days before they expire, one day before, and when they have expired, each once per expiry time. A report that would
- * be due before the key was created is left out. A key with a life of three days is reported one day before it expires and when it has
- * expired. A key with a life of less than a day is not reported. Replaced keys are not reported either.
+ * Reports keys seven days before they expire, one day before, and when they have expired. Each of these reports is made once per expiry
+ * time. A report that would be due before the key was created is left out: a key with a life of three days is reported one day before it
+ * expires and when it has expired, and a key with a life of less than a day is not reported. Replaced keys are not reported either.
  * @throws RouterError `store_unavailable`
  */
 export async function checkExpiringKeys(
@@ -35,7 +35,7 @@ export async function checkExpiringKeys(
     if (expiresAt === undefined || replacedBy !== undefined) continue;
     if (!isUsable(key, Math.min(now, expiresAt - 1))) continue;
     const step = steps.findLast((days) => now >= expiresAt - days * dayMs);
-    // A report due before the key existed is left out. The expiry counts as due a day earlier, so that short-lived keys are not reported.
+    // The report of the expiry itself counts as due a day before it, so that keys with a life of less than a day are not reported.
     if (step === undefined || createdAt >= expiresAt - Math.max(1, step) * dayMs) continue;
     const day = findBeginning('day', expiresAt);
     const kind = `keys:${periodName('day', day)}`;

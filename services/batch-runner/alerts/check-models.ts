@@ -31,6 +31,7 @@ export async function checkModels(
 ): Promise<void> {
   const texts = await states.readAll(kind);
   const known = new Map(Array.from(texts, ([model, text]) => [model, stateSchema.safeParse(text).data] as const));
+  // Changes in `silent` are stored, but not reported.
   const changes = { silent: new Map<string, ModelState | undefined>(), unserved: new Map(), served: new Map() };
   for (const model of models) {
     const before = known.get(model);

@@ -22,7 +22,7 @@ type Reported = z.output<typeof reportedSchema>;
 
 /**
  * Reports workers that are lost, ejected or failing, and workers that are back. Each change is reported once in the cluster. A worker that
- * is stopped announces its stop, and is not reported. A worker that is lost and back between two checks is not reported.
+ * an operator stops announces its stop, and is not reported. A worker that is lost and back between two checks is not reported.
  * @throws RouterError `store_unavailable`
  */
 export async function checkWorkers(seen: WorkersSnapshot, states: AlertStates, now = Date.now()): Promise<void> {

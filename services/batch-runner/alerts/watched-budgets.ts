@@ -7,7 +7,7 @@ import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { ownerOfKey } from './owner-of-key.ts';
 
-/** Limits that are budgets, with their periods. */
+/** Names of the limits that are budgets, and the period of each budget. */
 export const budgetSteps = {
   tokensPerDay: 'day',
   tokensPerMonth: 'month',
@@ -30,7 +30,8 @@ export interface BudgetParty extends PartyLimits {
 }
 
 /**
- * Returns everything that has a budget: keys that are usable at the time `now`, service accounts, people who are not blocked, and teams.
+ * Returns all parties that have a budget: keys that are usable at `now`, service accounts, people who are not blocked, and teams.
+ * @param now in ms since 1970
  * @throws RouterError `store_unavailable`
  */
 export async function watchedBudgets(

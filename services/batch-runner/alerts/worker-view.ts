@@ -4,7 +4,7 @@ import { onIngressStats, type EjectedWorker } from '#shared/broker/contract/ingr
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 
-/** Milliseconds after which a silent ingress is dropped. */
+/** Milliseconds without stats after which the ejected workers that an ingress has published are forgotten. */
 const silentMs = 5_000;
 
 /** Milliseconds after the start of listening until all workers and ingress nodes are known. */
@@ -49,7 +49,7 @@ export interface WorkersSnapshot {
   listenedMs: number;
 }
 
-/** Collects the health of workers, from heartbeats and from the stats of ingress nodes. */
+/** Knows the health of all workers of the cluster, from heartbeats and from the stats of ingress nodes. */
 export class WorkerView {
   readonly #workers: LiveWorkers;
   readonly #broker: Broker;

@@ -11,8 +11,8 @@ export interface BatchWatchParts {
 }
 
 /**
- * Watches the record of a batch for its cancellation, expiry or end while one of its slices is processed. Clears the batch's mark `waiting
- * for a worker` as soon as one of its lines runs.
+ * Watches the record of a batch for cancellation, expiry and end while a slice of the batch is processed. Clears the mark `waiting for a
+ * worker` as soon as a line of the batch runs.
  */
 export class BatchWatch {
   readonly #parts: BatchWatchParts;
@@ -41,8 +41,9 @@ export class BatchWatch {
   }
 
   /**
-   * Returns whether a line that was just recorded has ended the pause that the record shows. Returns true only once for each pause. A pause
-   * that another slice has begun for all lines since this watch began stays, because the line had begun before it.
+   * Call it when the result of a line was recorded. Returns whether the line has ended the pause of the batch; true only once for each
+   * pause. The line does not end a pause for all lines that another slice has begun since this watch began, because the line had begun
+   * before that pause.
    */
   endPause(): boolean {
     const { pausedUntil, blockedUntil } = this.#batch ?? {};
@@ -59,7 +60,7 @@ export class BatchWatch {
       this.#batch = (await work.find(id)) ?? this.#batch;
       if (this.#batch?.lacksWorker === true && running.has(id)) await work.pause(id, undefined);
     } catch {
-      // Redis does not answer. The last known record stays, and its time may run out nevertheless.
+      // Redis does not answer. The last known record stays in use, and its time may run out nevertheless.
     }
     this.#judge();
   }

@@ -34,7 +34,7 @@ type Side = keyof SliceResults;
 const sides: readonly Side[] = ['output', 'errors'];
 
 /**
- * Writes the results of a slice into objects, including those of lines that were not run, and ends the slice. Large results are in objects
+ * Writes the results of a slice into objects, also results for lines that were not run, and ends the slice. Large results are in objects
  * already.
  * @param outcome returns the outcome of lines that were not run; undefined while they may still run
  * @throws RunLaterError if lines that may still run have no result, because Redis may have lost results in a failover
@@ -109,9 +109,9 @@ interface SideResults {
 }
 
 /**
- * Stores one side of a slice's results as an upload. The upload counts towards the owner's storage. It is removed unless the slice ends
- * with it.
- * @returns undefined if this side has no results, or if the owner is gone, so that nobody could read them
+ * Stores the results of a slice for one file of the batch as an upload, which counts towards the owner's storage. The caller must discard
+ * the upload, which removes it unless the ended slice refers to it.
+ * @returns undefined if there are no results for the file, or if the owner is gone, so that nobody could read the results
  */
 async function writeSide(
   { work, files }: BatchParts,

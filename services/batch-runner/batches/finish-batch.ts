@@ -49,14 +49,15 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
 }
 
 interface JoinedResults {
-  /** Contains no upload for a side without results. */
+  /** Contains no upload for a file without results. */
   uploads: Partial<Record<keyof SliceResults, Upload>>;
+  /** Whether results were left out because they cannot be read. */
   isIncomplete: boolean;
 }
 
 /**
  * Returns the move that ends a batch. It turns the uploads into the files of the batch in the same step, so that a runner that dies before
- * leaves no file.
+ * this step leaves no file.
  */
 function endOf(
   { id, outputSeconds, problems = [] }: BatchRecord,
@@ -117,9 +118,9 @@ async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
 }
 
 /**
- * Joins the results of one side, if there are any. Once the batch is cancelled or out of time, objects and results of slices that cannot be
- * read are left out.
- * @throws RouterError `store_unavailable` if one of them cannot be read while the batch still has time
+ * Joins the results for one file of the batch, if there are any. Once the batch is cancelled or out of time, objects and results of slices
+ * that cannot be read are left out.
+ * @throws RouterError `store_unavailable` if an object or the results of a slice cannot be read while the batch still has time
  */
 async function joinSide(
   { work, objects, files }: BatchParts,

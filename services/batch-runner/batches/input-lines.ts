@@ -3,7 +3,7 @@ import { heavyBytes, type HeavyTask, type HeavyWork } from '../heavy-work.ts';
 
 /** A line of a batch's input; `number` counts from the start of the input. */
 export interface InputLine extends TextLine {
-  /** The heavy work on the line. It has begun if the line is large; whoever reads the line ends it. */
+  /** The heavy work on the line. It has begun if the line is large. The caller of `readInputLines` ends it. */
   heavy: HeavyTask;
 }
 
@@ -17,9 +17,9 @@ export interface InputRange {
 }
 
 /**
- * Yields the lines of a batch's input. Heavy work on a large line begins before all of it is in memory, so that this process reads one
- * such line at a time.
- * @throws RouterError as `readLines`; `store_unavailable`
+ * Yields the lines of a batch's input. Heavy work on a large line begins before the whole line is in memory, so that this process
+ * reads only one large line at a time.
+ * @throws RouterError as `readLines` does; `store_unavailable`
  */
 export async function* readInputLines(
   { heavy }: { heavy: Pick<HeavyWork, 'createPiece'> },

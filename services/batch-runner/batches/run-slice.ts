@@ -110,7 +110,7 @@ async function runLines(
   if (recorded.size >= slice.lines) return undefined;
   // Results are stored even beyond the quota, so no line may start once the quota is exhausted.
   await pauseWithoutRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
-  // A line larger than a slice has a slice of its own. Without a reservation, all slices of this process could read such lines at once.
+  // A line that exceeds the size of a slice has a slice of its own. Without a reservation, all slices could read such lines at once.
   const reservedBytes = slice.lines === 1 && slice.to - slice.from >= heavyBytes ? slice.to - slice.from : 0;
   const { bodies } = parts.lines;
   if (reservedBytes > 0 && !bodies.take(reservedBytes)) return shortOfMemoryMs;
@@ -124,11 +124,14 @@ async function runLines(
 interface RemainingLines extends RunningSlice {
   /** The lines of the slice that have a result. */
   recorded: ReadonlySet<number>;
-  /** Bytes of the slice's only line that are reserved while it runs; 0 if no line is larger than a slice. */
+  /** Bytes that are reserved for the only line of the slice while it runs; 0 if the slice has several lines or a small one. */
   reservedBytes: number;
 }
 
-/** @returns as `runLines` */
+/**
+ * Runs the lines of a slice for which memory is reserved.
+ * @returns as `runLines` does
+ */
 async function runRemainingLines(
   parts: RunSliceParts,
   running: RemainingLines,
@@ -186,7 +189,7 @@ async function runRemainingLines(
   };
   let line = 0;
   try {
-    // The size of lines is not limited here, because validation has checked it, and the limit may have been lowered since.
+    // The size of lines is not limited here, because validation has checked the size, and the limit may have been lowered since.
     for await (const text of readInputLines(parts, batch.id, pieces, slice)) {
       // Besides the lines that run, only one line at a time waits for a slot.
       if (recorded.has(line)) text.heavy.end();

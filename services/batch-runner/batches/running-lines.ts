@@ -4,7 +4,7 @@ export class RunningLines {
 
   /**
    * Counts a line that a worker serves.
-   * @returns the call that ends the count
+   * @returns the function to call when the worker no longer serves the line
    */
   begin(batch: string): () => void {
     this.#add(batch, 1);

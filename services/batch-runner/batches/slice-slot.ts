@@ -3,14 +3,14 @@ import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { RunningLines } from './running-lines.ts';
 
 /**
- * Milliseconds for which a batch is shown as waiting for a worker, unless the mark is renewed. A batch is parked for less time than this.
+ * Milliseconds after which the mark `waiting for a worker` of a batch ends unless it is renewed. A batch is parked for less time than this.
  */
 const missingWorkerMs = 90_000;
 
 /** The reason why all lines of a slice wait. */
 export interface SlicePause {
   /**
-   * When the lines are tried again, in ms since 1970. If they lack a worker, it is when the mark `waiting for a worker` ends unless it is
+   * In ms since 1970: when the lines are tried again or, if they lack a worker, when the mark `waiting for a worker` ends unless it is
    * renewed.
    */
   until: number;

@@ -12,13 +12,13 @@ import type { BatchParts } from './batch-parts.ts';
 import { readInputLines, type InputLine } from './input-lines.ts';
 import { failBatch } from './fail-batch.ts';
 
-/** Largest number of lines in a slice. When a runner dies, another one repeats the slice without the lines that have a result. */
+/** Largest number of lines in a slice. When a runner dies, another runner repeats the slice without the lines that have a result. */
 const linesPerSlice = 100;
 
 /** Largest size of a slice in bytes, unless a single line is larger. */
 const bytesPerSlice = 8 * 1024 * 1024;
 
-/** Largest number of problems in the record of a batch. Reading stops once there are as many. */
+/** Largest number of problems in the record of a batch. Validation stops when it has found this many. */
 const maxProblems = 100;
 
 const inputGone: BatchProblem = {
@@ -34,8 +34,8 @@ interface ReadInput {
 }
 
 /**
- * Reads the input of a batch line by line. Adds the jobs of its slices or, if any line is not a valid request, fails the batch with the
- * problems by line. May be called again for a batch that it has started.
+ * Reads the input of a batch line by line. Adds the jobs of its slices or, if any line is not a valid request, fails the batch and
+ * records the problem of each such line. May be called again for a batch that an earlier call has started.
  */
 export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
   const { work, jobs, log } = parts;
@@ -73,7 +73,7 @@ export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob):
 async function readInput(parts: BatchParts, batch: BatchRecord, input: string | undefined): Promise<ReadInput> {
   const read: ReadInput = { slices: [], lines: 0, model: undefined, problems: [] };
   const formats = findBatchFormats(batch, parts.formats);
-  if (!formats) read.problems.push({ code: 'invalid_request', message: 'This router does not serve its endpoint.' });
+  if (!formats) read.problems.push({ code: 'invalid_request', message: 'This router does not serve the endpoint of the batch.' });
   if (input === undefined) read.problems.push(inputGone);
   if (!formats || input === undefined) return read;
   const pieces = await parts.objects.get(input);

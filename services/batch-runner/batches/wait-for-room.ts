@@ -7,7 +7,7 @@ const checkMs = 30_000;
 
 const noRoom: ReadonlySet<ErrorCode> = new Set(['storage_full', 'storage_quota_exceeded']);
 
-/** Thrown while the store is full, or the owner's quota exhausted. */
+/** Thrown while the store is full, or the owner's quota is exhausted. */
 export class NoRoomError extends RunLaterError {
   override name = 'NoRoomError';
 }

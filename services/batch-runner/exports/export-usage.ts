@@ -19,7 +19,7 @@ const keptMs = 400 * dayMs;
 /** Purpose of files with usage, as their records and lists show it. */
 const purpose = 'usage_export';
 
-/** Number of requests whose names are found, and whose lines are written, together. */
+/** Number of requests per page. The names of a page are found together, and its lines are written together. */
 const atOnce = 200;
 
 /** Exports contain everybody's usage, as an administrator sees it. */
@@ -45,7 +45,7 @@ export interface UsageExportParts {
 
 /**
  * Writes the usage of each completed day into a file of a team, once in the cluster, and reports the file by an event. Days on which no
- * runner ran are exported later, if the ledger still has their requests. The first export is that of the day before.
+ * runner ran are exported later, if the ledger still has their requests. The first call in a cluster exports only the day before.
  * @throws Error if the team does not exist or its name is ambiguous; RouterError as `Files.add` does
  */
 export async function exportUsage(parts: UsageExportParts, now = Date.now()): Promise<void> {
@@ -96,7 +96,7 @@ async function exportDay(
   }
   const facts = { day, team: team.name, file: file.id, requests: written, missing };
   if (missing === 0) log.info(facts, 'the usage of a day was exported');
-  else log.warn(facts, 'requests are missing in an export of usage: the ledger does not keep enough of them singly');
+  else log.warn(facts, 'requests are missing in an export of usage: the ledger does not keep enough single requests');
   return true;
 }
 
@@ -104,7 +104,7 @@ async function findTeam(teams: Pick<TeamStore, 'list'>, wanted: string): Promise
   const found = (await teams.list()).filter(({ id, name }) => id === wanted || name === wanted);
   const [only] = found;
   if (only && found.length === 1) return only;
-  const reason = only ? 'several teams are called so: give the id of one' : 'there is no such team';
+  const reason = only ? 'several teams have this name: give the id of one of them' : 'there is no such team';
   throw new Error(`usage cannot be exported to ${wanted}, see USAGE_EXPORT_TEAM: ${reason}`);
 }
 

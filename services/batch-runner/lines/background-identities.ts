@@ -34,8 +34,8 @@ export interface LineIdentitiesParts {
 const maxSuccessors = 100;
 
 /**
- * Finds the identities for work in the background, by the current state of the key or the person that created the work. A rotated key that
- * has expired is replaced by its successor.
+ * Finds the identities for work in the background, by the current state of the key or the person that created the work. For a rotated key
+ * that has expired, the successor of the key is used.
  */
 export class BackgroundIdentities {
   readonly #parts: LineIdentitiesParts;
@@ -48,7 +48,7 @@ export class BackgroundIdentities {
   }
 
   /**
-   * Returns the identity of a key, a sign-in session or a workload by its id; undefined if it may no longer be used.
+   * Returns the identity of a key, a sign-in session or a workload by its id; undefined if the identity may no longer be used.
    * @throws RouterError `store_unavailable`
    */
   async find(id: string): Promise<KeyIdentity | undefined> {
@@ -92,8 +92,8 @@ export class BackgroundIdentities {
   }
 
   /**
-   * Returns the key or its usable successor. A successor must store for the same owner. A key without an owner has no successor, because
-   * what it has created belongs to the key itself.
+   * Returns the key if it is usable, otherwise its first usable successor. A successor must store for the same owner as the key. A key
+   * without an owner has no successor, because what it has created belongs to the key itself.
    */
   async #usable(id: string): Promise<FoundKey | undefined> {
     let next: string | undefined = id;

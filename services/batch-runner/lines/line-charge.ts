@@ -6,8 +6,8 @@ import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { costOfRequest, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 
 /**
- * Collects the tokens, cost and reservations of one try of a line or one run of a response. They count against limits only once the result
- * is recorded, because there may be several tries.
+ * Collects the tokens, cost and reservations of one try of a line or one run of a response. Tokens and cost count against limits only once
+ * the result is recorded, because there may be several tries.
  */
 export class LineCharge {
   readonly #priceOf: PriceLookup;
@@ -71,7 +71,9 @@ export class LineCharge {
     }
   }
 
-  /** Releases the reservations without counting anything. To be called if the line is tried again, or its result was recorded before. */
+  /**
+   * Releases the reservations without counting anything. Call it if the line is tried again, or if its result had been recorded already.
+   */
   release(): void {
     for (const { reservation } of this.#reserved) reservation.release();
   }

@@ -6,8 +6,8 @@ import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
 export type ReadLine = { customId: string } & ({ body: Buffer } | { error: RouterError });
 
 /**
- * Reads a line of a validated batch. A line that was valid may be invalid by now, for example because the size limit was lowered. Its error
- * then becomes the result of the line. So does the error `workers_died`, if two processes died while they read the line.
+ * Reads a line of a validated batch. A line that was valid may be invalid by now, for example because the size limit was lowered. The
+ * error then becomes the result of the line. If two processes died while they read the line, the error is `workers_died`.
  * @throws RouterError `store_unavailable`
  */
 export async function readLine(
@@ -31,7 +31,7 @@ export async function readLine(
 
 /** Finds the `custom_id` in the text of a line. */
 const idField = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/;
-/** The pattern is tried on this many bytes, counted from the name of the field. */
+/** Number of bytes on which `idField` is tried, counted from the name of the field. */
 const maxIdBytes = 4_096;
 
 /** Returns the first `custom_id` in a line; `''` if there is none. Does not parse the line, because the line may be invalid JSON. */

@@ -7,11 +7,12 @@ const maxOutageMs = 60_000;
 const againMs = 500;
 
 /**
- * Records or stores a result. Repeats the call while the store is unreachable, because an answer that took minutes must not be lost to a
- * restart of the store.
- * @param record is also called again after a call that recorded the result, if the store's reply to it was lost. It must then return the
- * same value again
- * @throws the errors of `record`: at once if the store refuses, after a minute if it is unreachable
+ * Calls `record`, which records or stores a result. Repeats the call while the store is unreachable, because an answer that took minutes
+ * must not be lost to a restart of the store.
+ * @param record must be idempotent: if the store's reply is lost, `record` is called again although the result is recorded, and must return
+ * the same value
+ * @param stopping ends the repetition when it aborts
+ * @throws the errors of `record`: at once if the store refuses, after a minute if the store is unreachable
  */
 export async function recordThroughOutage<T>(record: () => Promise<T>, stopping: AbortSignal): Promise<T> {
   const deadline = performance.now() + maxOutageMs;

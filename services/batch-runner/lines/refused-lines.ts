@@ -6,8 +6,8 @@ const maxLines = 10_000;
 
 /**
  * Lines that upstreams have refused because they limit the rate of requests or are overloaded. A line that is always refused, for example
- * because it is larger than the rate allows, is tried more and more rarely. This does not depend on other lines of its model, and continues
- * when its slice is processed again.
+ * because it is larger than the rate allows, is tried more and more rarely. Its delays do not depend on other lines of the model, and
+ * continue to grow when the slice is processed again.
  */
 export class RefusedLines {
   readonly #lines = new LRUCache<string, { times: number; limit: UpstreamLimit }>({ max: maxLines });

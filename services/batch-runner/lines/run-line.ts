@@ -65,7 +65,7 @@ export interface LineRequest {
   onPlaced: () => void;
   /** Called each time that the line begins to run. */
   onRun: () => void;
-  /** Called when the line begins to wait. `place` returns where the line could be served, if it waits for a worker or an upstream. */
+  /** Called when the line begins to wait. If the line waits for a worker or an upstream, `place` returns where it could be served. */
   onWait: (place?: () => LinePlace) => void;
   /** Called when the wait is over. */
   onGoOn: () => void;
@@ -88,8 +88,8 @@ export type LineEnd =
   | { kind: 'stopped' };
 
 /**
- * Runs one line until it has a result. Waits for a free slot, and serves the line as a request of the lowest class. Tries it again after
- * errors that other lines would get, too, and after errors that another try may avoid.
+ * Runs one line until it has a result. Waits for a free slot, and serves the line as a request of the lowest class. Tries the line again
+ * after errors that other lines would get, too, and after errors that another try may avoid.
  */
 export async function runLine(parts: RunLineParts, line: LineRequest, stops: LineStops): Promise<LineEnd> {
   for (let attempts = 0; !stops.waiting.aborted;) {
@@ -194,7 +194,7 @@ async function serveOnce(
   const { name, sealsAnswers = false, openStream } = format;
   const formatFields = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };
-  // A list in a line is not divided among several slots, because a line has one slot, and other lines use the other slots.
+  // A list in the request is not divided among several slots, because a line has one slot, and other lines use the other slots.
   const whole = { ...request, divisible: undefined };
   const modelRequest = {
     ...whole,

@@ -14,8 +14,8 @@ type TakeSlotParts = Parameters<typeof findLinePlace>[0] & {
 
 /**
  * Waits until a worker has a free slot for the line, and reserves the slot.
- * @param on called when the line begins to wait, and when the wait is over
- * @returns undefined if the signal aborts first. `give` releases the slot, `onEnd` reports the end of the line to the circuit breaker
+ * @param on callbacks for the beginning and the end of the wait
+ * @returns undefined if the signal aborts first. `releaseSlot` ends the reservation; `endRequest` tells the breaker that the line is over
  */
 export async function takeLineSlot(
   parts: TakeSlotParts,

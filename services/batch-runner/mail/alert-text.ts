@@ -154,7 +154,7 @@ function errorText({ requests, failed, percent, threshold }: z.output<typeof err
     ? { subject: 'The error rate is normal again', paragraphs: [`${share} ${by}.`], page: '' }
     : {
         subject: `${percent} % of the requests fail`,
-        paragraphs: [`${share} ${by}. Reported is what is more than ${threshold} %.`],
+        paragraphs: [`${share} ${by}. An alert begins above ${threshold} %.`],
         page: '',
       };
 }

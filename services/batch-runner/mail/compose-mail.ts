@@ -6,7 +6,8 @@ import { formatInstant, oneLine } from './mail-formats.ts';
 import type { Mail } from './send-mail.ts';
 
 /**
- * Number of hexadecimal digits of the mail's id in its Message-ID. They only tell the recipients of one event apart, so that 16 are enough.
+ * Number of hexadecimal digits of the mail's id in its Message-ID. The digits only tell the recipients of one event apart, so that 16 are
+ * enough.
  */
 const idDigits = 16;
 
@@ -50,8 +51,8 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
 }
 
 /**
- * Returns the text of a mail. For a type or a form of data that only another release knows, which may run beside this one during an
- * update, these are the type and the raw data.
+ * Returns the text of a mail. Another release, which runs beside this release during an update, may have created a mail with a type or a
+ * form of data that this release does not know. The text then consists of the type and the unparsed data.
  */
 function textOf({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
   try {

@@ -12,7 +12,7 @@ const tryMs = 40_000;
 /** Milliseconds after which a try without an end counts as lost, because its process has died. */
 const leaseMs = 50_000;
 
-/** Milliseconds after which a returned mail is due again. Its job must be over by then. */
+/** Milliseconds after which a returned mail is due again. By then, the job that has returned the mail must be over. */
 const returnedMs = 1_000;
 
 export interface MailDelivererParts {

@@ -3,7 +3,7 @@ import { mailOutcomes, type MailOutcome } from './deliver-mail.ts';
 
 /**
  * Adds the metrics of alerts by e-mail.
- * @param waiting returns the number of unsent mails; may reject while Redis is unreachable
+ * @param countUnsent returns the number of unsent mails; may reject while Redis is unreachable
  * @returns a function that counts the outcome of a try
  */
 export function watchMails(registry: Registry, waiting: () => Promise<number>): (outcome: MailOutcome) => void {

@@ -80,7 +80,7 @@ export const mailSettings = {
     })
     .optional()
     .describe(
-      'Mail server for alerts: `smtps://user:password@host`, or `smtp://` for one that offers STARTTLS, without TLS only with `?tls=none` or on this machine; no mails are sent if unset',
+      'Mail server for alerts: `smtps://user:password@host`, or `smtp://user:password@host` for a server that offers STARTTLS; a connection without TLS needs `?tls=none` or a server on this machine; no mails are sent if unset',
     ),
   MAIL_FROM: z
     .string()
@@ -91,9 +91,9 @@ export const mailSettings = {
       return z.NEVER;
     })
     .optional()
-    .describe('Whom alerts by e-mail are from, as `Model Router <router@example.com>`; needed with `SMTP_URL`'),
+    .describe('Sender of alerts by e-mail, as `Model Router <router@example.com>`; needed with `SMTP_URL`'),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .describe('Address at which people reach the router, for links in e-mails; they have none if unset'),
+    .describe('Address at which people reach the router, for links in e-mails; e-mails have no links if unset'),
 };

@@ -45,7 +45,7 @@ export function startMails({
 }: MailParts): QueueWorker | undefined {
   const { SMTP_URL: server, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
   if (!server) return undefined;
-  if (!from) throw new ConfigError('MAIL_FROM is needed with SMTP_URL: whom alerts by e-mail are from');
+  if (!from) throw new ConfigError('SMTP_URL needs MAIL_FROM, the sender of alerts by e-mail');
   const [stopRelay, stopMails] = [new AbortController(), new AbortController()];
   const deliver = createMailDeliverer({
     mails,

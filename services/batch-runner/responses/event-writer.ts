@@ -12,7 +12,9 @@ const everyMs = 50;
 const maxAtOnce = 64 * 1024;
 
 export interface EventWriterParts {
+  /** Number of the first event. */
   next: number;
+  /** Returns the number of the last event in a text; undefined if no event has a number. */
   lastNumber: (events: string) => number | undefined;
   /**
    * Writes events.
@@ -45,6 +47,7 @@ export class EventWriter {
     this.#unwritten = parts.next;
   }
 
+  /** Number of the event after those that were passed to `write`. */
   get next(): number {
     return this.#next;
   }
@@ -54,6 +57,7 @@ export class EventWriter {
     return this.#unwritten;
   }
 
+  /** Adds whole events. Does nothing after `close`, or once nothing can be written any more. */
   write(events: string): void {
     if (this.#isClosed) return;
     if (!this.#parts.room.take(events.length)) return this.#refused();

@@ -8,7 +8,7 @@ import type { ModelSink } from '#shared/serving/serve-model.ts';
 export type StreamEnd = { event: string } | { error: RouterError };
 
 export interface EventsSinkParts {
-  /** The open stream of the answer. What it returns consists of whole events. */
+  /** The open stream of the answer, which returns whole events. */
   answer: StreamedAnswer;
   shape: Pick<BackgroundAnswers, 'endOffset'>;
   /** Called with further events, none of which ends the stream. */

@@ -56,8 +56,8 @@ interface Made {
 }
 
 /**
- * Makes a response: serves its request, writes the events of its stream as they come, and ends it. May be called again, and by several
- * runners at the same time. Then the run that began last continues, and the others stop.
+ * Makes a response: serves its request, writes the events of the stream as they come, and ends the response. May be called again, and by
+ * several runners at the same time. Then the run that began last continues, and the other runs stop.
  * @throws RunLaterError if the runner stops, or if the run failed and the response is to be tried again
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
@@ -141,7 +141,7 @@ function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterErro
   if (!hasKey)
     return new RouterError('invalid_api_key', 'The key that asked for the response may not be used any more.');
   if (Date.now() < expiresAt) return undefined;
-  return new RouterError('total_timeout', 'The response could not be made in the time that there was for it.');
+  return new RouterError('total_timeout', 'The response expired before it was made.');
 }
 
 /** Charges a run that was stopped because the response was cancelled or removed, another run has begun, or the runner stops. */

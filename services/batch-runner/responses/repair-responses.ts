@@ -16,8 +16,9 @@ export interface ResponseRepairParts {
 }
 
 /**
- * Adds missing jobs of unfinished responses. Jobs may be missing because a process that stored a request died before it added the job, or
- * because a failover of Redis loses what its replica has not received. An existing job is not added twice. Expired responses are removed.
+ * Adds missing jobs of responses that have begun no new run since the last check. Jobs may be missing because a process that stored a
+ * request died before it added the job, or because a failover of Redis loses what its replica has not received. An existing job is not
+ * added twice. Expired responses are removed.
  */
 export class ResponseRepair {
   readonly #parts: ResponseRepairParts;
@@ -45,7 +46,7 @@ export class ResponseRepair {
         if (before.get(id) === attempt) await jobs.add(responseJob(id, count));
       }
     } catch (error) {
-      this.#parts.log.debug({ err: error }, 'the responses in the background could not be looked at');
+      this.#parts.log.debug({ err: error }, 'the responses in the background could not be checked');
     }
   }
 

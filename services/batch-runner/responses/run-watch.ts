@@ -33,7 +33,7 @@ export class RunWatch {
     });
   }
 
-  /** Whether the response is over or removed, was taken over by another run, or `stop` was called. `stopping` alone does not set it. */
+  /** Whether the response is over or removed, another run has begun, or `stop` was called. An abort of `stopping` alone does not count. */
   get isStopped(): boolean {
     return this.#stopped.signal.aborted;
   }

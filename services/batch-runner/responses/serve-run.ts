@@ -55,7 +55,7 @@ export interface ResponseRun {
 export interface RunEnd {
   /** End of the stream; undefined if the signal aborted first. */
   end: StreamEnd | undefined;
-  /** What is stored with the answer; undefined if nothing is. */
+  /** What is stored with the answer; undefined if the answer is not stored. */
   toStore: AnswerToStore | undefined;
 }
 

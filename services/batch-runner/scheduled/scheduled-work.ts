@@ -22,7 +22,7 @@ import { sweep, type SweepParts } from '../sweeps/sweep.ts';
 import type { ScheduledWork } from './start-scheduled.ts';
 
 const secondMs = 1_000;
-/** A model is not reported before it has had no worker for this many milliseconds, even if requests wait less long for a worker. */
+/** Milliseconds without a worker after which a model is reported. A larger `NO_WORKER_TIMEOUT_MS` applies instead. */
 const minGraceMs = 10_000;
 
 const dayMs = 24 * 3_600_000;

@@ -4,7 +4,7 @@ import { BackgroundWorker, type QueueWorker } from '#shared/background/backgroun
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 
-/** Periodic work, which one runner of the cluster does each time. */
+/** Periodic work. Each time that it is due, one runner of the cluster does it. */
 export interface ScheduledWork {
   everyMs: number;
   /** May be called while an earlier call still runs, also by another runner. */
@@ -12,24 +12,24 @@ export interface ScheduledWork {
 }
 
 export interface ScheduledJob {
-  /** Name of the work. Unknown names are ignored, because during an update they may belong to another version. */
+  /** Name of the task. A job with an unknown name is ignored, because during an update it may come from another version. */
   work: string;
 }
 
-/** Milliseconds between two checks whether all work is still scheduled. */
+/** Milliseconds after which all tasks are scheduled again, in case Redis has lost them. */
 const scheduleMs = 30_000;
 
 export interface ScheduledParts {
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'repeat'>;
-  /** All periodic work by its name. */
+  /** All tasks by name. */
   work: Readonly<Record<string, ScheduledWork>>;
   log: Pick<Logger, 'debug'>;
   releases: Releases;
 }
 
 /**
- * Schedules periodic work for the whole cluster, and starts to run the work that is due.
+ * Schedules the tasks for the whole cluster, and starts to run those that are due.
  * @returns the queue's worker, to be closed with those of other queues
  */
 export function startScheduled({ access, jobs, work, log, releases }: ScheduledParts): QueueWorker {

@@ -73,7 +73,7 @@ export class LineSlots {
   /**
    * Reserves a slot for one line.
    * @param placements where the line may be served
-   * @returns the call that releases the slot, to be made once the line is dispatched or will not be; undefined if no slot is free
+   * @returns the function that ends the reservation, to be called once the line is or will not be dispatched; undefined if no slot is free
    */
   take(placements: readonly Placement[], now = performance.now()): (() => void) | undefined {
     const placement = this.#freeOf(placements, now);

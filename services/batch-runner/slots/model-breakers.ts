@@ -8,9 +8,12 @@ interface ModelBreaker {
   running: number;
   /** Largest number of requests that may run at once. */
   most: number;
-  /** Number of answers since `most` last changed. */
+  /** Number of answers since `maxRunning` last changed. */
   answers: number;
-  /** Number of refusals, on which the length of the next limit depends. One is subtracted each time that `most` requests were answered. */
+  /**
+   * Number of refusals, on which the length of the next limit depends. One is subtracted each time that `maxRunning` requests were
+   * answered.
+   */
   refusals: number;
   limit: UpstreamLimit;
 }
@@ -19,8 +22,8 @@ const noLimit: UpstreamLimit = { until: 0, reason: '' };
 
 /**
  * Circuit breaker for batch requests to models whose upstream refuses some requests. It leaves the upstream's rate to live requests. After
- * a refusal, no request may begin for a while, which is longer each time. Then half as many requests as before may run at once, and one
- * more each time that this many were answered.
+ * a refusal, no request may begin for a while, which is longer after each further refusal. Then half as many requests as before may run at
+ * once. Each time that this many requests were answered, one more may run.
  */
 export class ModelBreakers {
   /** Models in use by lines, and models that refused requests lately. */
@@ -39,7 +42,7 @@ export class ModelBreakers {
 
   /**
    * Counts a request that begins.
-   * @returns the call to make when the request ends, after `refused` or `answered`
+   * @returns the function to call when the request ends, after `noteRefusal` or `noteAnswer`
    */
   begin(model: string): () => void {
     const breaker = this.#breakers.get(model) ?? {

@@ -38,7 +38,7 @@ export interface ParkedBatchesParts {
 interface ParkedBatch {
   /** How often the batch was parked in a row; 0 while it is not parked. */
   times: number;
-  /** Milliseconds after which a delayed job of the batch starts by itself, at the earliest. */
+  /** Parking time in milliseconds, from which the delay of the slices' jobs is computed. */
   outMs: number;
   /** Whether the batch's record pauses all its lines. */
   isBlocked: boolean;
@@ -99,7 +99,7 @@ export class ParkedBatches {
     return this.#parked.get(batch)?.trying === slice ? triesForMs : idleSlotMs;
   }
 
-  /** Records that a line of a slice runs. */
+  /** Records that a line of a slice runs. If the slice had its slot to try, the batch is no longer parked. */
   noteRunning(batch: string, slice: number): void {
     const parked = this.#parked.get(batch);
     if (parked?.trying === slice) this.#release(batch, parked);
@@ -203,7 +203,7 @@ export class ParkedBatches {
     this.#recall(batch, parked, this.#parts.atOnce);
   }
 
-  /** Starts the delayed jobs of up to `most` slices now, those that left first. Forgets a batch that has no such slices. */
+  /** Starts the delayed jobs of up to `most` slices now, beginning with those that left first. Forgets a batch without such slices. */
   #recall(batch: string, parked: ParkedBatch, most: number): void {
     const slices = [...parked.out].slice(0, most);
     for (const slice of slices) {

@@ -26,8 +26,8 @@ export function isUpstreamLimit(error: RouterError): boolean {
 
 /**
  * Returns the limit that follows from an error.
- * @param times number of refusals in a row, from 1. The wait grows with it up to ten minutes. It is at least as long as the upstream
- * requests, up to an hour
+ * @param times number of refusals in a row, from 1. The wait grows with this number up to ten minutes. The wait is at least as long as the
+ * upstream requests, up to an hour
  */
 export function computeUpstreamLimit(model: string, error: RouterError, times: number, now: number): UpstreamLimit {
   const toldMs = Math.min(maxToldMs, (error.retryAfter ?? 0) * 1_000);

@@ -8,8 +8,8 @@ import type { Tier } from '#shared/core/tier.ts';
 const everyMs = 1_000;
 
 /**
- * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive it in the form of
- * their own stats. A line counts only while no live worker can serve it. Otherwise it only waits for a free slot, however long that takes.
+ * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive it as
+ * ingress stats. A line counts only while no live worker can serve it. Any other line only waits for a free slot, however long that takes.
  */
 export class WaitingWork {
   /** Tiers that may serve each line that no live worker can serve. */

@@ -3,7 +3,7 @@ import { tryOutcomes, type AttemptOutcome } from './deliver-webhook.ts';
 
 /**
  * Adds the metrics of webhooks.
- * @param lateMs returns the age of the oldest due delivery; may reject while Redis is unreachable
+ * @param readLateMs returns the age of the oldest due delivery in milliseconds; may reject while Redis is unreachable
  * @returns a function that counts the outcome of a try
  */
 export function watchWebhooks(registry: Registry, lateMs: () => Promise<number>): (outcome: AttemptOutcome) => void {

@@ -16,12 +16,13 @@ const storeAwayMs = 60_000;
 export interface StreamRequest {
   id: string;
   owner: string;
+  /** Reads and writes the events in the client's format. */
   shape: BackgroundAnswers;
   /** Number of the event that the stream starts after; -1 for the whole stream. */
   after: number;
 }
 
-/** Errors of streams that end without the end of an answer. */
+/** Errors with which a stream ends that cannot send the end of its answer. */
 const broken = {
   superseded: {
     code: 'response_begun_anew',
@@ -78,7 +79,7 @@ export async function streamBackground(
         const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;
         return void (end ? response.end(shape.brokenEvent(broken[end], last + 1)) : response.end());
       }
-      // This is the case if an operator has removed the events by hand.
+      // A response that is over has its last events, unless an operator has removed the events by hand.
       if (read.isOver && read.events.length === 0) return void response.end(shape.brokenEvent(broken.gone, last + 1));
       if (closing.aborted) return void response.end(shape.brokenEvent(broken.closing, last + 1));
       if (events === '') await bell.wait(Math.min(lookMs, keepAliveMs));

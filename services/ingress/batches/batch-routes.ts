@@ -24,7 +24,7 @@ export interface BatchRoutesParts extends CreateBatchParts {
     assertIntact: () => void;
   };
   batches: Batches;
-  /** URL at which people reach the router; if undefined, that of each request is used. */
+  /** URL at which people reach the router; if undefined, the URL of each request is used. */
   publicUrl: string | undefined;
   log: Logger;
 }
@@ -59,7 +59,7 @@ export function addBatchRoutes(
     const id = `${shape.idPrefix}${randomUUID().replaceAll('-', '')}`;
     const batch = await createBatch(request, response, { id, owner: owned(response), api, shape }, parts);
     // If this fails, the repair of the queue adds the job within a minute.
-    await jobs.add(validationJob(id)).catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch waits'));
+    await jobs.add(validationJob(id)).catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch has no job yet'));
     response.json(shape.show(batch, baseUrl(request)));
   });
   router.post(path, create);

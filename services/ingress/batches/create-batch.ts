@@ -58,7 +58,7 @@ export async function createBatch(
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const { batches } = parts;
-  // This is checked before the body is read, so that a large body is not received only to be refused.
+  // The number of batches is checked before the body is read, so that a large body is not received only to be refused.
   await batches.assertRoom(wanted.owner);
   // The client may have disconnected meanwhile. Then nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');

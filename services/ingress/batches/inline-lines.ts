@@ -10,11 +10,12 @@ export interface InlineLinesOptions {
   /** Field of the body that contains the requests. */
   field: string;
   maxLineBytes: number;
+  /** Called after the last line with the number of lines. */
   onEnd: (lines: number) => void;
 }
 
 /**
- * Yields the requests of a batch that its body contains, as lines of a file.
+ * Yields the requests that the body of a new batch contains, each as a line of a file.
  * @throws RouterError `invalid_json`, `invalid_request`, `missing_parameter`, `body_too_large`, and the errors of the body
  */
 export async function* inlineLines(

@@ -83,7 +83,7 @@ export class ArraySplitter {
   }
 
   /**
-   * Ends the text.
+   * Checks that the text is complete. Call it after the last piece.
    * @throws RouterError `invalid_json`; `missing_parameter` for an object without the array
    */
   end(): void {

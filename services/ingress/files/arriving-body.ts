@@ -7,7 +7,7 @@ import { bodyDigestOf } from '../idempotency/body-digest.ts';
  * Yields the body of a request as it arrives. Only time in which the reader waits for a piece counts towards the timeout. The request stays
  * open when the reader ends early, so that it can be answered.
  * @param timeoutMs milliseconds without a byte after which reading ends
- * @param holding the memory reserved for the request; a slow body is ended when another request needs its place
+ * @param reservation the memory reserved for the request; a slow body is ended when another request needs its place
  * @throws RouterError `request_timeout`, `overloaded`; `invalid_request` for a body that is cut off
  */
 export async function* arrivingBody(

@@ -24,6 +24,7 @@ type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 /** Largest number of files of a form: as many pictures as OpenAI accepts, and a mask. */
 const maxFiles = 17;
 
+/** Number of characters of a file's base64 in the field `start`. */
 const startLength = 88;
 
 /**

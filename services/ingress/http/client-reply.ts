@@ -17,6 +17,7 @@ export interface ReplyOptions {
   requestId: string;
   /** See `StreamOpening`. */
   answerId?: string | undefined;
+  /** See `StreamOpening`. */
   repeated?: StreamOpening['repeated'];
   stream: boolean;
   unread: UnreadOutputs;
@@ -55,7 +56,7 @@ export class ClientReply implements ModelSink {
     this.#hold = hold;
   }
 
-  /** Sets the running request that fails when the client does not read the answer. */
+  /** Sets the running request to fail when the client does not read the answer, and returns that request. */
   failWhenUnread(running: RunningRequest | undefined): RunningRequest | undefined {
     this.#running = running;
     return running;
@@ -102,7 +103,7 @@ export class ClientReply implements ModelSink {
     this.#output.write(piece);
   }
 
-  /** Writes a comment into the stream for people who read it. The headers are already sent, and clients ignore comments. */
+  /** Writes a comment into the stream for people who read it, when another worker continues the answer. Clients ignore comments. */
   moved({ attempt }: ServedJob): void {
     if (attempt && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
   }

@@ -8,6 +8,7 @@ import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
 import { serveInTurn } from './serve-in-turn.ts';
 
+/** Milliseconds within which the headers of a request must arrive. */
 const headersTimeoutMs = 20_000;
 
 /**

@@ -8,11 +8,15 @@ export interface BodyReservation {
    * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
    */
   grow: (bytes: number) => void;
-  /** Marks the body as slow to arrive. When another request needs its place, the reservation is released and `end` is called. */
+  /**
+   * Marks the body as slow to arrive. When another request needs the place of this one, the reservation is released and `end` is called.
+   */
   markSlow: (end: (error: RouterError) => void) => void;
   /** Marks the body as complete. */
   markArrived: () => void;
+  /** Releases the memory of the body. The request still occupies its place. */
   releaseBody: () => void;
+  /** Releases the memory and the place of the request. */
   release: () => void;
 }
 
@@ -49,12 +53,12 @@ export function defaultHeldBytes(limitBytes: number): number {
  */
 const extraSlowBodies = 8;
 
-/** One key may have all places for requests except one of this many, which stays free for other keys. */
+/** A key may occupy all places for requests except one in this many, which stays free for other keys. */
 const placesForOthers = 10;
 
 /**
  * Limits the number of requests that arrive or run at once, and the memory of their bodies. If a key already has bodies in memory, its next
- * body is admitted only if its total does not exceed the memory that then stays free. So other keys have room.
+ * body is admitted only if all bodies of the key together are not larger than the memory that then stays free for other keys.
  */
 export class HeldBodies {
   readonly #maxBytes: number;

@@ -5,7 +5,7 @@ import { RouterError } from '#shared/core/errors.ts';
 const header = 'x-rtr-continue';
 
 /**
- * Returns whether a stream that loses its worker may continue on another one.
+ * Returns whether a stream that loses its worker may continue on another worker.
  * @throws RouterError `invalid_request` for any value but `never`
  */
 export function readContinuePermission(headers: IncomingHttpHeaders): boolean {

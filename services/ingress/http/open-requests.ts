@@ -25,7 +25,7 @@ export class OpenRequests {
     return this.#leaving;
   }
 
-  /** Counts every request. Mount it before all other handlers. */
+  /** Handler that counts every request. Mount it before all other handlers. */
   readonly follow = (request: Request, response: Response, next: NextFunction): void => {
     const { socket } = request;
     this.#open.add(response);

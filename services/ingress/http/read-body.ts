@@ -20,7 +20,7 @@ const expandedBytes = 1024 * 1024;
 /** Bytes of memory of a piece of a body besides its content. They count only for pieces with less content than this. */
 const pieceBytes = 512;
 
-/** Returns the bytes of memory of one of several pieces of a body. A client may send each byte as a piece of its own. */
+/** Returns how many bytes of memory a piece needs if its body has several pieces. A client may send each byte as a piece of its own. */
 export function memoryOfPiece(bytes: number): number {
   return bytes < pieceBytes ? bytes + pieceBytes : bytes;
 }
@@ -33,7 +33,7 @@ export interface BodyLimits {
 
 /**
  * Reads a request's whole body, decompressed and without a byte order mark.
- * @param holding the memory reserved for the request; an error that it throws ends the reading
+ * @param reservation the memory reserved for the request; an error that it throws ends the reading
  * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`; `invalid_json` for a body that is cut off or cannot be
  * decompressed. Throws as soon as the problem is detected; the rest of the request stays unread, see `refuse`
  */
@@ -42,6 +42,7 @@ export type ReadBody = (
   holding: Pick<BodyReservation, 'grow' | 'markSlow' | 'markArrived'>,
 ) => Promise<Buffer>;
 
+/** Creates the function that reads bodies within these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
   return async (request, holding) => {
     const decoder = decoderFor(request.headers['content-encoding']);
@@ -99,7 +100,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
   };
 }
 
-/** Some editors and programs on Windows put this mark in front of a text. JSON does not allow it. */
+/** Some editors and programs on Windows put this mark in front of a text. JSON does not allow the mark. */
 const byteOrderMark = Buffer.from('\uFEFF');
 
 function withoutMark(body: Buffer): Buffer {

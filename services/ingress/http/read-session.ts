@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NamedSession } from '#shared/serving/compute-affinity.ts';
 
-/** Headers in which clients name an agent session. In this order, they are those of opencode and others, Claude Code, and Codex. */
+/** Headers in which clients name an agent session: first that of opencode and others, then that of Claude Code, then that of Codex. */
 const sessionHeaders = ['x-session-affinity', 'x-claude-code-session-id', 'session-id'];
 
 /** Header of the client whose sessions keep their name after a compaction. */

@@ -12,7 +12,10 @@ export interface ReceiveParts {
   isEnding: () => boolean;
 }
 
-/** A request's body. Its memory stays reserved until the answer is complete or `releaseBody` is called. Keep no reference after that. */
+/**
+ * A request's body. Its memory stays reserved until the answer is complete or `releaseBody` is called. Keep no reference to the body after
+ * that.
+ */
 export interface ReceivedBody {
   body: Buffer;
   /**

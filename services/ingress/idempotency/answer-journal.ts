@@ -32,8 +32,8 @@ interface Piece {
 }
 
 /**
- * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. If they exceed the bound, or Redis does not
- * accept writes in time, the answer is not kept. Its client still gets it.
+ * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. If the pieces exceed the bound, or Redis does
+ * not accept writes in time, the answer is not kept. Its client still gets it.
  */
 export class AnswerJournal {
   readonly #of: KeyedAttempt;
@@ -45,9 +45,9 @@ export class AnswerJournal {
   /** Status, headers and facts of the request that are not written yet. */
   #news: Pick<AnswerEntry, 'head' | 'facts'> | undefined;
   #end: { kind: 'whole' | 'cut'; isFree: boolean; givenUpAt: number } | undefined;
-  /** Whether the answer is not kept: `untold` until Redis is told so, then `told`. */
+  /** Set if the answer is not kept: `untold` until Redis is told so, then `told`. */
   #isLost: false | 'untold' | 'told' = false;
-  /** Whether writing continues, because the execution still has its key, and its end was neither written nor given up. */
+  /** Whether pieces may be written: the execution still has its key, and the end of the answer was neither written nor given up. */
   #hasKey = true;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class AnswerJournal {
   /**
    * Writes the end of the answer. Resolves when it is written, or writing is given up.
    * @param kind `cut` for an answer whose connection was closed before its end
-   * @param isFree whether the next request with the key is to be executed
+   * @param isKeyFree whether the next request with the key is to be executed
    */
   async finish(kind: 'whole' | 'cut', isFree: boolean): Promise<void> {
     this.#end = { kind, isFree, givenUpAt: performance.now() + endedMs };

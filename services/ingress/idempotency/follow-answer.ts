@@ -104,13 +104,13 @@ class Follower {
       this.#response.off('close', onClose);
       answers
         .leave(of, this.#id)
-        .catch((err: unknown) => log.debug({ err }, 'an answer is waited for a little longer'));
+        .catch((err: unknown) => log.debug({ err }, 'an answer counts as waited for although its client has left'));
     }
   }
 
   async #take(read: ReadAnswer | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
     if (!read || read.state === 'cancelled' || read.state === 'gone') {
-      if (this.#head) throw new RouterError('worker_lost', 'Whoever made the answer was lost.');
+      if (this.#head) throw new RouterError('worker_lost', 'The execution that made the answer was lost.');
       return 'free';
     }
     if (read.isLost) throw answerNotKeptError();
@@ -186,7 +186,7 @@ class Follower {
   }
 }
 
-/** Returns the error for a request whose answer is not kept, or not the part of it that the client requests. */
+/** Returns the error for a request whose answer, or the requested part of the answer, is not kept. */
 export function answerNotKeptError(): RouterError {
   const message =
     'The answer to the request with this Idempotency-Key, or what follows the event, is not kept. Use a new key to have the request executed again.';

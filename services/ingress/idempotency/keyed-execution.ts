@@ -94,7 +94,7 @@ export class KeyedExecution implements AnswerReceiver {
     const kept = Object.entries(sentHeaders).filter(([name, value]) => value !== undefined && !unkept.test(name));
     const headers = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
     this.#journal.writeHead({ status, headers, requestId: requestIdOf(this.#response), isEvents }, facts());
-    // A client that may try again must find the key free, so it gets its answer only then.
+    // A client that may try again must find the key free, so it gets its answer only once the key is free.
     if (this.#isFree('whole')) this.#held = [];
     this.#toClient((client) => client.begin(status, sentHeaders));
   }

@@ -24,8 +24,8 @@ export interface KeyedRoute {
   answerError: ErrorRequestHandler;
   format: AnswerFormat;
   /**
-   * When the key is claimed. `whole`: the handler claims it after it has read the body. `arrives`: the handler reads the body while it
-   * works, so the digest is known only afterwards. `unread`: the request has no body.
+   * How the body is read, which decides when the key is claimed. `whole`: the handler claims it after it has read the body. `arrives`: the
+   * handler reads the body while it works, so the digest is known only afterwards. `unread`: the request has no body.
    */
   body: 'whole' | 'arrives' | 'unread';
   /** Whether an execution continues without its client, because it cannot be cancelled or must not be done twice. */
@@ -38,7 +38,7 @@ const answered = Symbol('answered');
 /** The entry of an answer that never began. */
 const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
 
-/** Milliseconds after which a request no longer tries to claim its key, if executions of other requests with it end without an answer. */
+/** Milliseconds after which a request gives up claiming its key, if executions of other requests with the key end without an answer. */
 const maxRetryMs = 600_000;
 
 /** One request with an idempotency key. It is executed, or gets the answer to an earlier request. */

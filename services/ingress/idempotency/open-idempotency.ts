@@ -16,6 +16,7 @@ import type { IdempotencyParts } from './idempotency-parts.ts';
 /** Largest number of bytes that wait to be written to Redis, of all answers to requests with idempotency keys together. */
 const maxUnwritten = 32 * 1024 * 1024;
 
+/** Milliseconds between two pings of Redis. */
 const pingMs = 1_000;
 
 export interface OpenIdempotencyOptions extends Pick<
@@ -29,6 +30,7 @@ export interface OpenIdempotencyOptions extends Pick<
   releases: Releases;
 }
 
+/** Creates what the handlers of requests with an idempotency key need. */
 export function createIdempotencyParts(options: OpenIdempotencyOptions): IdempotencyParts {
   const { config, serving, outages, changes, unread, open, ending, registry, log, releases } = options;
   const { storedRedis, ownerKeys: keys, store } = serving;

@@ -49,7 +49,7 @@ export async function runTool(
   { tool, input, signal, onProgress, response }: McpCall,
 ): Promise<ToolResult> {
   signal.throwIfAborted();
-  // The reply sends no keep-alives, because the server of the SDK does so for its streams.
+  // The reply sends no keep-alives, because the server of the SDK sends them on its streams.
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const nextAfterMs = 250;
 
 /**
- * Calls `ask` with one name after the other until one answers. The next call is made as soon as the last one fails or is slow, so that a
- * server that never answers delays the others only a little. Calls that are not needed any more are aborted.
- * @returns undefined if there are no names
+ * Calls `ask` with one name after the other until a call succeeds. The next call is made as soon as the last call fails or is slow, so that
+ * a server that never answers delays the others only a little. The remaining calls are aborted.
+ * @returns the first answer; undefined if there are no names
  * @throws the error of the first call if no call succeeds, or the signal's reason
  */
 export async function firstAnswer<Name, Answer>(

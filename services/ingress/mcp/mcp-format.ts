@@ -15,7 +15,7 @@ export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_
  */
 export const mcpFormat: AnswerFormat = mcpFormatFor(undefined);
 
-/** Returns the same format for a parsed request, so that errors contain the request's id. */
+/** Returns `mcpFormat` for a request that was parsed, so that errors contain the request's id. */
 export function mcpFormatFor(message: unknown): AnswerFormat {
   const id = isJsonObject(message) && isRequestId(message['id']) ? { id: message['id'] } : {};
   return { ...toolsFormat, errorAnswer: (error, requestId) => errorAnswer(error, requestId, id) };

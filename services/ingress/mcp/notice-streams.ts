@@ -20,7 +20,7 @@ export class NoticeStreams {
     this.#keepAliveMs = keepAliveMs;
   }
 
-  /** Begins a stream that ends when its client leaves or the streams are closed. */
+  /** Begins a stream that stays open until its client leaves or `ListeningPlaces` ends it. After `close`, the stream ends at once. */
   open(response: Response): void {
     // The client may have left while its key was checked.
     if (response.destroyed) return;

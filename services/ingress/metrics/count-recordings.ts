@@ -20,7 +20,7 @@ const tracedOutcomes: readonly TracedOutcome[] = ['queued', 'full', 'late', 'fai
 export function countTraced(registry: Registry): (outcome: TracedOutcome) => void {
   const counter = new Counter({
     name: 'rtr_traced_recordings_total',
-    help: 'Spans of recorded requests that messages were for: queued to be sent with them; left out because there was no room (full), the span had ended (late), they could not be read (failed), the key was revoked meanwhile (gone) or Redis did not take the recording (lost)',
+    help: 'Spans of recorded requests to which messages were to be added: queued to be sent with the messages; or without messages because there was no room (full), the span had ended (late), the messages could not be read (failed), the key was revoked meanwhile (gone) or Redis did not take the recording (lost)',
     labelNames: ['outcome'],
     registers: [registry],
   });

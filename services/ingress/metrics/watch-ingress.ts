@@ -4,7 +4,7 @@ import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
 export interface IngressMetricsSources {
   held: { bytes: number };
-  /** Returns the number of bytes that are kept so that streams can continue on another worker. */
+  /** Returns the number of bytes of requests and answers in memory so that streams can continue on another worker. */
   kept: () => number;
   unread: { bytes: number; givenUp: number };
   open: { count: number };

@@ -70,7 +70,7 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
 /**
  * Creates all other routes of an API, to be mounted at `/api/<segment>`: greetings, health, models, stored objects, and the operations of
  * its formats other than `generate`.
- * @param formats the formats of the API; errors of paths that belong to no format are written in the first one
+ * @param formats the formats of the API; errors of paths that belong to no format are written in the first format
  */
 export function apiRoutes(
   api: ClientApi,

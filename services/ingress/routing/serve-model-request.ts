@@ -51,7 +51,7 @@ export interface ServeParts
 /** Creates the handler of a model route. It receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): AnsweringHandler {
   return async (request, response) => {
-    // The body is a local variable of `start` only, because those of this function live as long as the answer.
+    // Only `startServing` has the body in a local variable, because local variables of this handler live as long as the answer.
     const running = await start(request, response, format, route, parts);
     await running?.finished;
   };
@@ -151,8 +151,8 @@ async function start(
 }
 
 /**
- * Returns whether a request is accepted even if a rate limit of its key is exhausted. Only its body shows whether the limit applies to it,
- * because its answer may exist already, or may be made in the background.
+ * Returns whether the body of a request is read even if a rate limit of its key is exhausted. Only the body shows whether the limit
+ * applies, because the answer may exist already, or may be made in the background.
  */
 function mayIgnoreRateLimit({ headers }: Request, { background }: ClientFormat): boolean {
   return background !== undefined || headers['idempotency-key'] !== undefined;

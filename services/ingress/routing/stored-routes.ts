@@ -105,7 +105,7 @@ async function show(
 }
 
 /**
- * Cancels an answer that is being made in the background. With `isRemoved`, deletes it, too. A finished answer stays as it is.
+ * Cancels an answer that is being made in the background. With `alsoDeletes`, also deletes the answer. A finished answer stays as it is.
  * @returns whether the answer was cancelled
  */
 async function cancel(

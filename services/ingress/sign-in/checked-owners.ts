@@ -73,7 +73,7 @@ export class CheckedOwners implements KeySource {
       if (user) await this.#confirm(user);
     } catch (error) {
       // The first read of the key after a minute triggers another check.
-      this.#log.warn({ err: error, user: id }, 'it cannot be found out whether the owner of a key is still let in');
+      this.#log.warn({ err: error, user: id }, 'it is unknown whether the identity provider still admits the owner of a key');
     }
   }
 }

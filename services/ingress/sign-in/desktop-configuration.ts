@@ -8,7 +8,7 @@ import { bearerToken } from '../http/require-key.ts';
 
 export interface DesktopConfigurationParts {
   registry: () => Pick<Registry, 'token_issuers'>;
-  /** URL at which people reach the router; if undefined, that of each request is used. */
+  /** URL at which people reach the router; if undefined, the URL of each request is used. */
   publicUrl: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export function answerDesktopConfiguration(
     const named = token === undefined ? undefined : readIssuer(token);
     const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === named);
     if (!accepted?.desktop) {
-      const message = 'There is a configuration for those only whose token is of an issuer with `claude_desktop`.';
+      const message = 'There is a configuration only for people whose token comes from an issuer with `claude_desktop`.';
       throw new RouterError('permission_denied', message);
     }
     const prefix = prefixes.find((each) => each !== '' && request.baseUrl.endsWith(each)) ?? '';

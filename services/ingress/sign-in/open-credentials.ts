@@ -26,7 +26,7 @@ export interface OpenCredentialsOptions {
   releases: Releases;
 }
 
-/** Verifiers of the credentials of clients: keys, and tokens of programs and of other issuers. */
+/** Verifies what clients authenticate with: keys, and tokens of programs and of other issuers. */
 export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'noteUse'> {
   programs: Programs;
   externals: ExternalAccounts;
@@ -36,7 +36,7 @@ export interface OpenCredentials extends Pick<RequireKeyParts, 'verifyKey' | 'no
   announce: ReturnType<typeof createAnnouncer>;
 }
 
-/** Creates the verifiers of credentials. They learn of a change that another node makes within a second. */
+/** Creates the verifiers of keys and tokens. They learn within a second of a change that another node makes. */
 export function createCredentials({
   serving,
   outages,

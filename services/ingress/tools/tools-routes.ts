@@ -24,7 +24,8 @@ export interface ToolsRoutesParts extends ToolComponents, ReceiveParts, AnswerEr
 }
 
 /**
- * Creates the routes of the tools API, to be mounted at `/api/tools/v1`. One lists the tools, and one runs a tool without a language model.
+ * Creates the routes of the tools API, to be mounted at `/api/tools/v1`. One route lists the tools, the other runs a tool without a
+ * language model.
  */
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router({ caseSensitive: true });
@@ -55,7 +56,7 @@ function toolAnswer({ name, title, description, inputSchema, outputSchema, annot
 
 function execute(parts: ToolsRoutesParts): AnsweringHandler {
   return async (request, response) => {
-    // The body is a local variable of `start` only, because those of this function live as long as the answer.
+    // Only `startTool` has the body in a local variable, because local variables of this handler live as long as the answer.
     const running = await start(request, response, parts);
     await running?.finished;
   };

@@ -3,6 +3,7 @@ import { blockBytes } from './output-blocks.ts';
 import type { TurnOutput } from './output-turn.ts';
 import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
+/** Number of waiting blocks that are written to the socket together. */
 const blocksAtOnce = 4;
 
 interface Block {
@@ -35,7 +36,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   #isEnding = false;
   #isFollowed = false;
 
-  /** @param onGivenUp called when the answer cannot continue, because the client reads too slowly. It may call `end` once more. */
+  /** @param onGivenUp called when the answer cannot continue, because the client reads too slowly. The callback may call `end`. */
   constructor(response: ServerResponse, outputs: UnreadOutputs, onGivenUp: () => void) {
     this.#response = response;
     this.#outputs = outputs;
@@ -230,7 +231,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     this.#sent = [];
   }
 
-  /** Copies these parts into a new block. They must fit into it. */
+  /** Copies these parts into a new block. The parts must fit into one block. */
   #blockOf(parts: readonly Uint8Array[]): Block {
     const bytes = this.#outputs.blocks.take();
     let used = 0;

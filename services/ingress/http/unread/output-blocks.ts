@@ -1,6 +1,7 @@
+/** Size of one block in bytes. */
 export const blockBytes = 16 * 1024;
 
-/** Size of one slab. It is above 32 MiB, because glibc may place allocations of up to 32 MiB in a heap that never shrinks. */
+/** Size of one slab in bytes. It is above 32 MiB, because glibc may place allocations of up to 32 MiB in a heap that never shrinks. */
 const slabBytes = 33 * 1024 * 1024;
 
 /** Number of blocks up to which their memory is not released to the system. Ordinary traffic needs no more. */

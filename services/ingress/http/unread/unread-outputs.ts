@@ -1,7 +1,7 @@
 import { OutputBlocks } from './output-blocks.ts';
 import { OutputBatcher } from './output-turn.ts';
 
-/** Largest number of unread bytes of one answer that has not ended. An answer with more ends. */
+/** Largest number of unread bytes of one answer to which more may be added. An answer with more unread bytes is ended. */
 const maxBytesOfOne = 8 * 1024 * 1024;
 
 /** Milliseconds without progress after which a client that does not read its answer to the end is disconnected. */
