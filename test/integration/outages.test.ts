@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { get, post } from '../helpers/clients/keyed-requests.ts';
@@ -199,7 +198,8 @@ describe('an edit of the registry', () => {
     const { body } = await ada.get('/registry');
     expect(body).toMatchObject({ source: 'none', version: 0 });
     // Longer than a poll.
-    await sleep(3_500);
+    const since = performance.now();
+    await until(() => performance.now() - since > 3_500);
     expect([await statusOf('kept'), await statusOf('kept', other.url)]).toEqual([200, 200]);
     await store(naming('anew'));
     await until(async () => (await statusOf('anew', other.url)) === 200);

@@ -87,7 +87,7 @@ it('apply finishes the current change when it is interrupted, keeps its secret, 
     if (method !== 'PUT' || !path.includes(`keys-by-name/${first}`)) return;
     command.child.kill('SIGINT');
     // The answer must come after the signal.
-    await sleep(3_000);
+    await sleep(1_000);
   });
   const file = fileWith(`keys:\n  ${first}:\n  ${second}:\n`);
   const store = { RTR_PREFIX: cluster.prefix, REDIS_URL: inject('redisUrl') };

@@ -17,12 +17,17 @@ class WatchedExchange extends Exchange {
 }
 
 /** Begins an exchange with a server, and passes each chunk to a function. */
-function ask(url: string, onData: (chunk: string) => Progress, onStart: AnswerListener['onStart'] = () => undefined) {
+function ask(
+  url: string,
+  onData: (chunk: string) => Progress,
+  onStart: AnswerListener['onStart'] = () => undefined,
+  within = timeouts,
+) {
   const pool = new Pool(url);
   onTestFinished(() => pool.destroy());
   const client = new AbortController();
   const listener = { onStart, onData: (chunk: Buffer) => onData(chunk.toString()) };
-  const exchange = new WatchedExchange(listener, timeouts, client.signal);
+  const exchange = new WatchedExchange(listener, within, client.signal);
   pool.dispatch({ path: '/', method: 'GET' }, exchange);
   return { exchange, client };
 }
@@ -79,4 +84,29 @@ it('a finished answer ends even if its upstream does not close it and continues 
   });
   await ask(url, (chunk) => (chunk.includes('data') ? 'finished' : 'nothing')).exchange.done;
   await expect(closed.promise).resolves.toBeUndefined();
+});
+
+it('an answer that arrived while this process was blocked is read before its time is over', async () => {
+  let answer = (_: string): void => undefined;
+  const url = await serveInTest((_, response) => {
+    response.writeHead(200);
+    answer = (text) => void response.write(text);
+    response.write('1');
+  });
+  const seen: string[] = [];
+  const answerLate = (text: string): void => {
+    answer(text);
+    const begun = performance.now();
+    while (performance.now() - begun < 2_500);
+  };
+  const onData = (chunk: string): Progress => {
+    seen.push(chunk);
+    if (chunk === '1') setTimeout(() => setImmediate(answerLate, '2'), 20);
+    // The usage of the finished answer comes late.
+    if (chunk === '2') setTimeout(() => setImmediate(answerLate, '3'), 20);
+    return chunk === '1' ? 'more' : chunk === '2' ? 'finished' : 'complete';
+  };
+  const { exchange } = ask(url, onData, undefined, { firstMs: 30_000, idleMs: 2_000 });
+  await exchange.done;
+  expect(seen).toEqual(['1', '2', '3']);
 });
