@@ -8,7 +8,7 @@ import { RouterError } from '#shared/core/errors.ts';
 export const heavyBytes = 4 * 1024 * 1024;
 
 /** Number of processes that have died during the same task from which the task is not tried again. */
-const maxEnds = 2;
+const maxDeaths = 2;
 
 /** The heavy work on one batch line or one response. It may begin and end several times. */
 export interface HeavyTask {
@@ -28,42 +28,42 @@ export interface HeavyTask {
  * death of a process at such a time does not point to a task.
  */
 export class HeavyWork {
-  readonly #begun: Pick<UnfinishedWork, 'begin' | 'end'>;
+  readonly #unfinishedWork: Pick<UnfinishedWork, 'begin' | 'end'>;
   /** Resolves when the task that began last has ended. */
-  #last: Promise<void> = Promise.resolve();
+  #lastTask: Promise<void> = Promise.resolve();
 
-  constructor(begun: Pick<UnfinishedWork, 'begin' | 'end'>) {
-    this.#begun = begun;
+  constructor(unfinishedWork: Pick<UnfinishedWork, 'begin' | 'end'>) {
+    this.#unfinishedWork = unfinishedWork;
   }
 
   /**
    * Creates a task that has not begun.
-   * @param work unique name of the task
+   * @param name unique name of the task
    */
-  createPiece(work: string): HeavyTask {
-    let give: (() => void) | undefined;
+  createTask(name: string): HeavyTask {
+    let endTurn: (() => void) | undefined;
     const end = (): void => {
-      if (!give) return;
-      give();
-      give = undefined;
+      if (!endTurn) return;
+      endTurn();
+      endTurn = undefined;
       // A failure leaves only this process's own mark, which does not count when this process begins the task again.
-      void this.#begun.end(work).catch(() => undefined);
+      void this.#unfinishedWork.end(name).catch(() => undefined);
     };
     const begin = async (): Promise<RouterError | undefined> => {
-      if (give) return undefined;
+      if (endTurn) return undefined;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const before = this.#last;
-      give = resolve;
-      this.#last = before.then(() => promise);
-      await before;
-      let ends: number;
+      const previousTask = this.#lastTask;
+      endTurn = resolve;
+      this.#lastTask = previousTask.then(() => promise);
+      await previousTask;
+      let deaths: number;
       try {
-        ends = await this.#begun.begin(work);
+        deaths = await this.#unfinishedWork.begin(name);
       } catch (error) {
         end();
         throw error;
       }
-      if (ends < maxEnds) return undefined;
+      if (deaths < maxDeaths) return undefined;
       end();
       return new RouterError('workers_died', 'Two processes of the router ended while they worked on this request.');
     };

@@ -10,10 +10,10 @@ import type { Logger } from '#shared/core/log.ts';
  * @param invalidate removes what this ingress has cached about the change
  */
 export function createAnnouncer(broker: Broker, invalidate: (changed: string) => void, log: Logger) {
-  return async (changed: string): Promise<void> => {
-    invalidate(changed);
-    const failure = await announceInTime(announceKeyChange(broker, changed));
+  return async (changedId: string): Promise<void> => {
+    invalidate(changedId);
+    const failure = await announceInTime(announceKeyChange(broker, changedId));
     if (failure !== undefined)
-      log.warn({ err: failure, changed }, 'other ingress nodes may not know of a key change for 30 s');
+      log.warn({ err: failure, changed: changedId }, 'other ingress nodes may not know of a key change for 30 s');
   };
 }

@@ -9,7 +9,7 @@ const field = 'share';
 /** Requests below which a percentage is not meaningful. */
 const minRequests = 20;
 
-export interface ErrorLook {
+export interface ErrorRateCheckParts {
   states: AlertStates;
   /** Percentage of failed requests above which an alert begins. The alert ends at half of this percentage. */
   percent: number;
@@ -23,12 +23,12 @@ export interface ErrorLook {
  */
 export async function checkErrorRate(
   { requests, faults, isWhole }: ErrorRateSnapshot,
-  { states, percent: threshold }: ErrorLook,
+  { states, percent: threshold }: ErrorRateCheckParts,
   now = Date.now(),
 ): Promise<void> {
-  const from = (await states.readAll(kind)).get(field);
+  const raisedAt = (await states.readAll(kind)).get(field);
   const percent = (100 * faults) / Math.max(1, requests);
-  const change = (
+  const reportChange = (
     to: string | undefined,
     type: Extract<WebhookEventType, `rtr.errors.${string}`>,
   ): Promise<boolean> => {
@@ -40,10 +40,10 @@ export async function checkErrorRate(
       seconds: windowSeconds,
     };
     const event: WebhookEvent = { id: createEventId(), type, owners: ['router'], data };
-    return states.change({ kind, field, from, to, event });
+    return states.change({ kind, field, from: raisedAt, to, event });
   };
-  if (from === undefined && requests >= minRequests && percent > threshold)
-    await change(String(now), 'rtr.errors.high');
-  else if (from !== undefined && isWhole && requests > 0 && percent <= threshold / 2)
-    await change(undefined, 'rtr.errors.normal');
+  if (raisedAt === undefined && requests >= minRequests && percent > threshold)
+    await reportChange(String(now), 'rtr.errors.high');
+  else if (raisedAt !== undefined && isWhole && requests > 0 && percent <= threshold / 2)
+    await reportChange(undefined, 'rtr.errors.normal');
 }

@@ -8,7 +8,7 @@ export const windowSeconds = 300;
 /**
  * Milliseconds without stats after which an ingress is forgotten. All seconds of its next stats are new then, because stats cover a minute.
  */
-const silentMs = 60_000;
+const forgottenMs = 60_000;
 
 /** Requests that ended in the last five minutes, and how many of them failed through the router or an upstream. */
 export interface ErrorRateSnapshot {
@@ -51,13 +51,13 @@ export class ErrorView {
   /** Adds those seconds of the stats that were not counted yet, dated by the clock of this process. */
   #onStats(ingress: string, { at: until, requests, faults }: IngressStats): void {
     const now = performance.now();
-    const before = this.#counted.get(ingress);
-    for (const [name, { at }] of this.#counted) if (now - at > silentMs) this.#counted.delete(name);
-    if (before && until <= before.until && now - before.at <= silentMs) return;
-    const fresh = before ? Math.round((until - before.until) / 1_000) : requests.length;
+    const counted = this.#counted.get(ingress);
+    for (const [name, { at }] of this.#counted) if (now - at > forgottenMs) this.#counted.delete(name);
+    if (counted && until <= counted.until && now - counted.at <= forgottenMs) return;
+    const newSeconds = counted ? Math.round((until - counted.until) / 1_000) : requests.length;
     this.#counted.set(ingress, { until, at: now });
     const second = Math.floor(Date.now() / 1_000);
-    for (let ago = 1; ago <= Math.min(fresh, requests.length); ago += 1) {
+    for (let ago = 1; ago <= Math.min(newSeconds, requests.length); ago += 1) {
       this.#requests.add(second - ago, requests.at(-ago) ?? 0);
       this.#faults.add(second - ago, faults.at(-ago) ?? 0);
     }

@@ -3,11 +3,11 @@ import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { RunningLines } from './running-lines.ts';
 
 /** Milliseconds between two reads of a batch's record. */
-const lookMs = 1_000;
+const readIntervalMs = 1_000;
 
 export interface BatchWatchParts {
-  work: Pick<BatchWork, 'find' | 'pause'>;
-  running: Pick<RunningLines, 'has'>;
+  batches: Pick<BatchWork, 'find' | 'pause'>;
+  runningLines: Pick<RunningLines, 'has'>;
 }
 
 /**
@@ -26,8 +26,8 @@ export class BatchWatch {
     this.#parts = parts;
     this.#batch = batch;
     this.#wasBlocked = batch.blockedUntil !== undefined;
-    this.#timer = setInterval(() => void this.look(), lookMs);
-    this.#judge();
+    this.#timer = setInterval(() => void this.readRecord(), readIntervalMs);
+    this.#stopIfOver();
   }
 
   /** Aborts when no more lines of the batch may run. */
@@ -53,23 +53,23 @@ export class BatchWatch {
   }
 
   /** Reads the record now. Never rejects. */
-  async look(): Promise<void> {
-    const { work, running } = this.#parts;
+  async readRecord(): Promise<void> {
+    const { batches, runningLines } = this.#parts;
     try {
       const { id = '' } = this.#batch ?? {};
-      this.#batch = (await work.find(id)) ?? this.#batch;
-      if (this.#batch?.lacksWorker === true && running.has(id)) await work.pause(id, undefined);
+      this.#batch = (await batches.find(id)) ?? this.#batch;
+      if (this.#batch?.lacksWorker === true && runningLines.has(id)) await batches.pause(id, undefined);
     } catch {
       // Redis does not answer. The last known record stays in use, and its time may run out nevertheless.
     }
-    this.#judge();
+    this.#stopIfOver();
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
-  #judge(): void {
+  #stopIfOver(): void {
     if (this.#batch && (isOver(this.#batch) || stopReason(this.#batch) !== undefined)) this.#stopped.abort();
   }
 }

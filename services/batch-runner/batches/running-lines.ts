@@ -7,16 +7,16 @@ export class RunningLines {
    * @returns the function to call when the worker no longer serves the line
    */
   begin(batch: string): () => void {
-    this.#add(batch, 1);
-    return () => this.#add(batch, -1);
+    this.#changeCount(batch, 1);
+    return () => this.#changeCount(batch, -1);
   }
 
   has(batch: string): boolean {
     return this.#counts.has(batch);
   }
 
-  #add(batch: string, more: number): void {
-    const count = (this.#counts.get(batch) ?? 0) + more;
+  #changeCount(batch: string, change: number): void {
+    const count = (this.#counts.get(batch) ?? 0) + change;
     if (count > 0) this.#counts.set(batch, count);
     else this.#counts.delete(batch);
   }

@@ -12,7 +12,7 @@ import { costOfRequest, buildUsageRecord, type FinishedRequest } from '#shared/s
 export class LineCharge {
   readonly #priceOf: PriceLookup;
   readonly #limits: Pick<LimitKeeper, 'reserve'>;
-  readonly #reserved: { reservation: Reservation; spent: Amount | undefined }[] = [];
+  readonly #reservations: { reservation: Reservation; spent: Amount | undefined }[] = [];
   /** The requests in the form that the usage ledger stores. */
   readonly records: UsageRecord[] = [];
 
@@ -33,7 +33,7 @@ export class LineCharge {
         reservation: verdict.reservation,
         spent: undefined,
       };
-      this.#reserved.push(held);
+      this.#reservations.push(held);
       const reservation: Reservation = {
         commit: (spent) => {
           held.spent = spent;
@@ -65,7 +65,7 @@ export class LineCharge {
 
   /** Commits each reservation with the amount that was spent, and releases those of which nothing was spent. */
   commit(): void {
-    for (const { reservation, spent } of this.#reserved) {
+    for (const { reservation, spent } of this.#reservations) {
       if (spent) reservation.commit(spent);
       else reservation.release();
     }
@@ -75,6 +75,6 @@ export class LineCharge {
    * Releases the reservations without counting anything. Call it if the line is tried again, or if its result had been recorded already.
    */
   release(): void {
-    for (const { reservation } of this.#reserved) reservation.release();
+    for (const { reservation } of this.#reservations) reservation.release();
   }
 }

@@ -16,14 +16,14 @@ export async function readLine(
   endpoint: string | undefined,
   heavy: HeavyTask,
 ): Promise<ReadLine> {
-  const setAside = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
+  const refusal = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
   try {
-    if (setAside) throw setAside;
+    if (refusal) throw refusal;
     const { customId, request } = format.readLine(bytes, endpoint);
     return { customId, body: Buffer.from(JSON.stringify(request)) };
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
-    return { customId: idIn(bytes), error };
+    return { customId: findCustomId(bytes), error };
   } finally {
     heavy.end();
   }
@@ -35,7 +35,7 @@ const idField = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/;
 const maxIdBytes = 4_096;
 
 /** Returns the first `custom_id` in a line; `''` if there is none. Does not parse the line, because the line may be invalid JSON. */
-function idIn(bytes: Buffer): string {
+function findCustomId(bytes: Buffer): string {
   const at = bytes.indexOf('"custom_id"');
   const [, id] = (at === -1 ? undefined : idField.exec(bytes.toString('utf8', at, at + maxIdBytes))) ?? [];
   try {

@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 /** Milliseconds for which calls of `record` are repeated while Redis or the object store is unreachable. */
 const maxOutageMs = 60_000;
 /** Milliseconds between two calls of `record`. */
-const againMs = 500;
+const retryMs = 500;
 
 /**
  * Calls `record`, which records or stores a result. Repeats the call while the store is unreachable, because an answer that took minutes
@@ -22,7 +22,7 @@ export async function recordThroughOutage<T>(record: () => Promise<T>, stopping:
     } catch (error) {
       const isRefused = error instanceof RouterError && error.code !== 'store_unavailable';
       if (isRefused || stopping.aborted || performance.now() > deadline) throw error;
-      await pause(againMs);
+      await pause(retryMs);
     }
   }
 }

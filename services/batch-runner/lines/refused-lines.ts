@@ -13,13 +13,13 @@ export class RefusedLines {
   readonly #lines = new LRUCache<string, { times: number; limit: UpstreamLimit }>({ max: maxLines });
 
   /** Returns the limit that a line waits for; undefined if the line may be tried. */
-  limitOf(requestId: string, now = Date.now()): UpstreamLimit | undefined {
+  findLimit(requestId: string, now = Date.now()): UpstreamLimit | undefined {
     const limit = this.#lines.get(requestId)?.limit;
     return limit && limit.until > now ? limit : undefined;
   }
 
   /** Records a refusal of a line. */
-  refused(requestId: string, model: string, error: RouterError, now = Date.now()): void {
+  noteRefusal(requestId: string, model: string, error: RouterError, now = Date.now()): void {
     const times = (this.#lines.get(requestId)?.times ?? 0) + 1;
     this.#lines.set(requestId, { times, limit: computeUpstreamLimit(model, error, times, now) });
   }

@@ -36,7 +36,7 @@ export function createMailDeliverer({ mails, compose, send, count, log }: MailDe
     const running = await mails.beginTry(due, leaseMs);
     if (!running) return;
     const startedAt = performance.now();
-    const failure = await attempt(running, signal);
+    const failure = await sendOnce(running, signal);
     const { event, type, attempts, elapsedMs } = running;
     const facts = { id: due.id, event, type, error: failure instanceof MailError ? failure.message : undefined };
     if (failure === 'given back') {
@@ -53,7 +53,7 @@ export function createMailDeliverer({ mails, compose, send, count, log }: MailDe
     else log.info(facts, 'an alert by e-mail will be tried again');
   };
 
-  async function attempt(mail: RunningMail, signal: AbortSignal): Promise<MailError | 'given back' | undefined> {
+  async function sendOnce(mail: RunningMail, signal: AbortSignal): Promise<MailError | 'given back' | undefined> {
     try {
       await send(compose(mail), AbortSignal.any([signal, AbortSignal.timeout(tryMs)]));
       return undefined;

@@ -40,7 +40,7 @@ export class EventsSink implements ModelSink {
   }
 
   data(bytes: Uint8Array): void {
-    this.#take(this.#parts.answer.relayed(bytes));
+    this.#passOn(this.#parts.answer.relayed(bytes));
   }
 
   keepAlive(): void {
@@ -48,7 +48,7 @@ export class EventsSink implements ModelSink {
   }
 
   end(bytes: Uint8Array): void {
-    this.#take(this.#parts.answer.relayed(bytes, true));
+    this.#passOn(this.#parts.answer.relayed(bytes, true));
     const error = new RouterError('upstream_failed', 'The upstream has sent no end of its answer.');
     this.#resolve(this.#last === '' ? { error } : { event: this.#last });
   }
@@ -57,7 +57,7 @@ export class EventsSink implements ModelSink {
     this.#resolve({ error });
   }
 
-  #take(bytes: Uint8Array): void {
+  #passOn(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     const events = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const { shape, write } = this.#parts;

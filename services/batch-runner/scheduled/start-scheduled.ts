@@ -5,7 +5,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 
 /** Periodic work. Each time that it is due, one runner of the cluster does it. */
-export interface ScheduledWork {
+export interface ScheduledTask {
   everyMs: number;
   /** May be called while an earlier call still runs, also by another runner. */
   run: () => Promise<void>;
@@ -23,7 +23,7 @@ export interface ScheduledParts {
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'repeat'>;
   /** All tasks by name. */
-  work: Readonly<Record<string, ScheduledWork>>;
+  tasks: Readonly<Record<string, ScheduledTask>>;
   log: Pick<Logger, 'debug'>;
   releases: Releases;
 }
@@ -32,10 +32,10 @@ export interface ScheduledParts {
  * Schedules the tasks for the whole cluster, and starts to run those that are due.
  * @returns the queue's worker, to be closed with those of other queues
  */
-export function startScheduled({ access, jobs, work, log, releases }: ScheduledParts): QueueWorker {
+export function startScheduled({ access, jobs, tasks, log, releases }: ScheduledParts): QueueWorker {
   const schedule = async (): Promise<void> => {
     try {
-      for (const [name, { everyMs }] of Object.entries(work))
+      for (const [name, { everyMs }] of Object.entries(tasks))
         await jobs.repeat({ queue: 'scheduled', id: name, data: { work: name }, everyMs });
     } catch (error) {
       log.debug({ err: error }, 'work could not be scheduled, trying again');
@@ -47,7 +47,7 @@ export function startScheduled({ access, jobs, work, log, releases }: ScheduledP
   return new BackgroundWorker<ScheduledJob>({
     access,
     queue: 'scheduled',
-    concurrency: Object.keys(work).length,
-    handle: async ({ work: name }) => work[name]?.run(),
+    concurrency: Object.keys(tasks).length,
+    handle: async ({ work: name }) => tasks[name]?.run(),
   });
 }

@@ -11,6 +11,6 @@ export function backoffMs({ firstMs, longestMs }: GrowingDelay, times: number): 
 }
 
 /** Varies a delay by up to a quarter in both directions, so that not all waiting processes continue at once. */
-export function withJitter(ms: number): number {
+export function addJitter(ms: number): number {
   return ms * (0.75 + Math.random() / 2);
 }

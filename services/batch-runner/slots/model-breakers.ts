@@ -7,7 +7,7 @@ const idleMs = 3_600_000;
 interface ModelBreaker {
   running: number;
   /** Largest number of requests that may run at once. */
-  most: number;
+  maxRunning: number;
   /** Number of answers since `maxRunning` last changed. */
   answers: number;
   /**
@@ -30,14 +30,14 @@ export class ModelBreakers {
   readonly #breakers = new Map<string, ModelBreaker>();
 
   /** Returns the limit that lines of a model wait for; undefined if they may begin, or wait only for other lines. */
-  limitOf(model: string, now = Date.now()): UpstreamLimit | undefined {
+  findLimit(model: string, now = Date.now()): UpstreamLimit | undefined {
     const limit = this.#breakers.get(model)?.limit ?? noLimit;
     return limit.until > now ? limit : undefined;
   }
 
   mayBegin(model: string, now = Date.now()): boolean {
     const breaker = this.#breakers.get(model);
-    return !breaker || (breaker.limit.until <= now && breaker.running < breaker.most);
+    return !breaker || (breaker.limit.until <= now && breaker.running < breaker.maxRunning);
   }
 
   /**
@@ -47,7 +47,7 @@ export class ModelBreakers {
   begin(model: string): () => void {
     const breaker = this.#breakers.get(model) ?? {
       running: 0,
-      most: Infinity,
+      maxRunning: Infinity,
       answers: 0,
       refusals: 0,
       limit: noLimit,
@@ -61,13 +61,13 @@ export class ModelBreakers {
   }
 
   /** Records a refusal by the upstream. */
-  refused(model: string, error: RouterError, now = Date.now()): void {
+  noteRefusal(model: string, error: RouterError, now = Date.now()): void {
     const breaker = this.#breakers.get(model);
     if (!breaker) return;
     // Requests that ran at the same time are refused together, which counts as one refusal.
     if (breaker.limit.until <= now) {
       breaker.refusals += 1;
-      breaker.most = Math.max(1, Math.floor(Math.min(breaker.most, breaker.running) / 2));
+      breaker.maxRunning = Math.max(1, Math.floor(Math.min(breaker.maxRunning, breaker.running) / 2));
       breaker.answers = 0;
     }
     const limit = computeUpstreamLimit(model, error, breaker.refusals, now);
@@ -75,13 +75,13 @@ export class ModelBreakers {
   }
 
   /** Records an answer. */
-  answered(model: string): void {
+  noteAnswer(model: string): void {
     const breaker = this.#breakers.get(model);
     if (!breaker) return;
     breaker.answers += 1;
-    if (breaker.answers < breaker.most) return;
+    if (breaker.answers < breaker.maxRunning) return;
     breaker.answers = 0;
-    breaker.most += 1;
+    breaker.maxRunning += 1;
     breaker.refusals = Math.max(0, breaker.refusals - 1);
   }
 }

@@ -19,18 +19,18 @@ export class WaitingWork {
   /** @param id name of this process, which must be a valid token of a subject */
   constructor(broker: Broker, id: string, dispatcher: Pick<Dispatcher, 'jobs'>) {
     this.#timer = setInterval(() => {
-      const counts = this.#counts(dispatcher);
-      if (Object.keys(counts).length === 0) return;
+      const countByTier = this.#counts(dispatcher);
+      if (Object.keys(countByTier).length === 0) return;
       const jobs = [...dispatcher.jobs()].filter(({ state }) => state === 'queued');
       const waiting = jobs.length + this.#lines.size;
       const unplaced = [...countUnplaced(jobs), ...this.#unplacedLines()];
-      const stats = { ...emptyIngressStats, at: Date.now(), waiting, unplaced, waitingByTier: counts };
+      const stats = { ...emptyIngressStats, at: Date.now(), waiting, unplaced, waitingByTier: countByTier };
       publishIngressStats(broker, id, stats);
     }, everyMs);
   }
 
   /** Records the tiers that may serve a line while no live worker can; an empty list removes the line. */
-  note(line: object, tiers: readonly Tier[]): void {
+  setTiers(line: object, tiers: readonly Tier[]): void {
     if (tiers.length > 0) this.#lines.set(line, tiers);
     else this.#lines.delete(line);
   }

@@ -26,7 +26,7 @@ export function createBrokenRequestListener(
       socket.destroy();
       return;
     }
-    const refusal = explain(error);
+    const refusal = toRefusal(error);
     const requestId = createRequestId();
     log.info({ requestId, code: refusal.code, reason: error.code }, 'request refused');
     countRefusal({ format: format.name, requestId, error: refusal, key: undefined, asked: undefined });
@@ -44,7 +44,7 @@ export function createBrokenRequestListener(
   };
 }
 
-function explain(error: NodeJS.ErrnoException): RouterError {
+function toRefusal(error: NodeJS.ErrnoException): RouterError {
   if (error instanceof RouterError) return error;
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':

@@ -6,7 +6,7 @@ import { memoryOfPiece } from './read-body.ts';
 const requestBytes = 16 * 1024;
 
 /** The memory limit is divided by this to compute how many bytes these bodies may use. */
-const memoryParts = 32;
+const memoryDivisor = 32;
 /** Largest number of bytes that these bodies may use, however large the memory limit is. */
 const maxBytesOfAll = 32 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ export class ArrivingBodies {
    * Creates the handler that counts the bodies of a route. Mount it before the handler that reads the body.
    * @param maxBytes largest body in bytes that the later handler reads
    */
-  within(maxBytes: number): RequestHandler {
+  createHandler(maxBytes: number): RequestHandler {
     return (request, response, next) => {
       const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = request.headers;
       if (length === undefined && transfer === undefined) return next();
@@ -80,6 +80,6 @@ function endBodyOfSmallPieces(request: Request): void {
  * Returns the bytes that all bodies read before a key is checked may have together.
  * @param memoryBytes the memory limit of the container; 0 if it has none
  */
-export function arrivingBytes(memoryBytes: number): number {
-  return Math.min(maxBytesOfAll, computeMemoryShare(memoryParts, memoryBytes));
+export function computeArrivingBytes(memoryBytes: number): number {
+  return Math.min(maxBytesOfAll, computeMemoryShare(memoryDivisor, memoryBytes));
 }

@@ -20,7 +20,7 @@ export interface ReplyOptions {
   /** See `StreamOpening`. */
   repeated?: StreamOpening['repeated'];
   stream: boolean;
-  unread: UnreadOutputs;
+  unreadOutputs: UnreadOutputs;
   /** Called when the answer begins. From then on, the request body may be released. */
   onBegin: () => void;
   /** See `ModelSink.hold`. */
@@ -45,13 +45,13 @@ export class ClientReply implements ModelSink {
   #running: Pick<RunningRequest, 'fail'> | undefined;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
-    const { format, requestId, answerId, repeated, stream, unread, onBegin, hold } = options;
+    const { format, requestId, answerId, repeated, stream, unreadOutputs, onBegin, hold } = options;
     this.#response = response;
     this.#format = format;
     this.#requestId = requestId;
     this.#stream = stream;
     this.#answer = format.openStream({ requestId, answerId, repeated });
-    this.#output = new BoundedResponse(response, unread, () => this.#onUnread());
+    this.#output = new BoundedResponse(response, unreadOutputs, () => this.#onUnread());
     this.#onBegin = onBegin;
     this.#hold = hold;
   }

@@ -28,7 +28,7 @@ const keepAliveTimeoutMs = 75_000;
 
 export interface ClientServerParts {
   log: Logger;
-  open: OpenRequests;
+  openRequests: OpenRequests;
   countRefusal: CountRefusal;
   bodyTimeoutMs: number;
 }
@@ -36,9 +36,9 @@ export interface ClientServerParts {
 /** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
   app: RequestListener,
-  { log, open, countRefusal, bodyTimeoutMs }: ClientServerParts,
+  { log, openRequests, countRefusal, bodyTimeoutMs }: ClientServerParts,
 ): Server {
-  const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
+  const isAnswering = (socket: Duplex): boolean => openRequests.isAnswering(socket);
   const answerBroken = createBrokenRequestListener(clientFormats[0], { log, countRefusal, isAnswering });
   const serve = serveInTurn(app, answerBroken);
   const server = createServer(

@@ -43,7 +43,7 @@ export class HttpCaller implements Caller {
   }
 
   /** Makes the running request be cancelled when its client disconnects, and returns the request. A finished request is not affected. */
-  cancels(running: RunningRequest | undefined): RunningRequest | undefined {
+  cancelOnDisconnect(running: RunningRequest | undefined): RunningRequest | undefined {
     if (!running) return undefined;
     if (this.#response.destroyed) running.cancel();
     else this.#response.on('close', running.cancel);

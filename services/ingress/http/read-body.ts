@@ -39,13 +39,13 @@ export interface BodyLimits {
  */
 export type ReadBody = (
   request: IncomingMessage,
-  holding: Pick<BodyReservation, 'grow' | 'markSlow' | 'markArrived'>,
+  reservation: Pick<BodyReservation, 'grow' | 'markSlow' | 'markArrived'>,
 ) => Promise<Buffer>;
 
 /** Creates the function that reads bodies within these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
-  return async (request, holding) => {
-    const decoder = decoderFor(request.headers['content-encoding']);
+  return async (request, reservation) => {
+    const decoder = createDecoder(request.headers['content-encoding']);
     if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const { promise: arrived, resolve, reject } = Promise.withResolvers<void>();
     let parts: Buffer[] = [];
@@ -56,7 +56,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
         if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * maxExpansion)) throw tooExpansive();
-        holding.grow(parts.length === 1 ? part.length : memoryOfPiece(part.length));
+        reservation.grow(parts.length === 1 ? part.length : memoryOfPiece(part.length));
       } catch (error) {
         reject(error);
       }
@@ -73,7 +73,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     process.nextTick(() => {
       if (request.complete || isOver) return;
       timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
-      holding.markSlow(reject);
+      reservation.markSlow(reject);
     });
     const source = decoder ? request.pipe(decoder) : request;
     source.on('data', onData).on('end', onEnd).on('error', onError);
@@ -81,13 +81,13 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     if (request.destroyed) onClose();
     try {
       await arrived;
-      return withoutMark(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
+      return removeByteOrderMark(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
     } catch (error) {
       source.off('data', onData);
       throw error;
     } finally {
       isOver = true;
-      holding.markArrived();
+      reservation.markArrived();
       clearTimeout(timer);
       // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing them would cost
       // more, because it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
@@ -103,7 +103,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
 /** Some editors and programs on Windows put this mark in front of a text. JSON does not allow the mark. */
 const byteOrderMark = Buffer.from('\uFEFF');
 
-function withoutMark(body: Buffer): Buffer {
+function removeByteOrderMark(body: Buffer): Buffer {
   const { length } = byteOrderMark;
   return body.subarray(0, length).equals(byteOrderMark) ? body.subarray(length) : body;
 }
@@ -112,7 +112,7 @@ function withoutMark(body: Buffer): Buffer {
  * Returns the stream that decodes a content-encoding; undefined for an unencoded body.
  * @throws RouterError `unsupported_encoding`
  */
-function decoderFor(encoding: string | undefined): Decoder | undefined {
+function createDecoder(encoding: string | undefined): Decoder | undefined {
   switch (encoding?.trim().toLowerCase()) {
     case undefined:
     case '':

@@ -18,16 +18,16 @@ export function serveInTurn(
 ): RequestListener {
   const waiting = new WeakMap<Duplex, number>();
 
-  function end(error: RouterError, socket: Duplex): void {
+  function refuseAndClose(error: RouterError, socket: Duplex): void {
     refuse(error, socket);
     // Parsed requests stay in memory until the connection is closed. The answer is sent in this turn of the event loop.
     setImmediate(() => socket.destroy());
   }
 
-  function wait(request: IncomingMessage, response: ServerResponse): void {
+  function waitForTurn(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const before = waiting.get(socket) ?? 0;
-    if (before >= maxWaiting) return end(tooManyWaiting(), socket);
+    if (before >= maxWaiting) return refuseAndClose(tooManyWaiting(), socket);
     waiting.set(socket, before + 1);
     // Node emits this event when it assigns the connection to a response.
     response.once('socket', () => {
@@ -42,9 +42,9 @@ export function serveInTurn(
   return (request, response) => {
     const { socket } = request;
     if (!socket.writable) return;
-    if (request.headers.host === undefined && request.httpVersion === '1.1') return end(noHost(), socket);
+    if (request.headers.host === undefined && request.httpVersion === '1.1') return refuseAndClose(noHost(), socket);
     if (response.socket) serve(request, response);
-    else wait(request, response);
+    else waitForTurn(request, response);
   };
 }
 

@@ -9,7 +9,7 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { asRouterError } from '../http/refuse.ts';
 import { describeRefusal, setRequestedName, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
-import { throwProtocolError } from './protocol-error.ts';
+import { throwProtocolError } from './throw-protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
 
 export interface McpToolParts extends ToolComponents {

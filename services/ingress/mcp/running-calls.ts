@@ -14,7 +14,7 @@ export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
 
   /** Issues a session id for an `initialize` request, and aborts the call that a cancellation names. Call it before a request is served. */
-  onRequest(request: Request, response: Response, body: unknown): void {
+  handleSession(request: Request, response: Response, body: unknown): void {
     if (isMessage(body, 'initialize')) response.setHeader(sessionHeader, randomUUID());
     if (!isMessage(body, 'notifications/cancelled')) return;
     const key = this.#keyOf(request, response, body.params?.['requestId']);

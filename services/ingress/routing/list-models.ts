@@ -50,8 +50,8 @@ export function listModels(
   const contextWindow = windows.length > 0 ? Math.max(...windows) : undefined;
   const operations = [...new Set([...cards.values()].flatMap((card) => card.operations))];
   const capabilities = [...new Set(generating.flatMap((card) => card.capabilities))];
-  const automatic = { id: autoModel, created, ownedBy: 'rtr', tiers: [], operations, capabilities, contextWindow };
-  return hasAuto ? [automatic, ...named] : named;
+  const autoCard = { id: autoModel, created, ownedBy: 'rtr', tiers: [], operations, capabilities, contextWindow };
+  return hasAuto ? [autoCard, ...named] : named;
 }
 
 /**

@@ -4,7 +4,7 @@ import { readIssuer } from '#shared/accounts/credentials/verify-credential.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ApiDesktop, ModelCard } from '#shared/formats/client-api.ts';
 import type { Registry } from '#shared/registry/registry.ts';
-import { bearerToken } from '../http/require-key.ts';
+import { readBearerToken } from '../http/require-key.ts';
 
 export interface DesktopConfigurationParts {
   registry: () => Pick<Registry, 'token_issuers'>;
@@ -24,11 +24,12 @@ export function answerDesktopConfiguration(
   parts: DesktopConfigurationParts,
 ): RequestHandler {
   return (request, response) => {
-    const token = bearerToken(request.get('authorization'));
-    const named = token === undefined ? undefined : readIssuer(token);
-    const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === named);
+    const token = readBearerToken(request.get('authorization'));
+    const issuerOfToken = token === undefined ? undefined : readIssuer(token);
+    const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === issuerOfToken);
     if (!accepted?.desktop) {
-      const message = 'There is a configuration only for people whose token comes from an issuer with `claude_desktop`.';
+      const message =
+        'There is a configuration only for people whose token comes from an issuer with `claude_desktop`.';
       throw new RouterError('permission_denied', message);
     }
     const prefix = prefixes.find((each) => each !== '' && request.baseUrl.endsWith(each)) ?? '';

@@ -19,7 +19,7 @@ export class OutputBlocks {
   #slabs: ArrayBuffer[] = [];
   #free: Buffer[] = [];
   /** Number of bytes of the last slab that are divided into blocks. */
-  #cut = slabBytes;
+  #cutBytes = slabBytes;
   #used = 0;
   #isReleasing = false;
 
@@ -40,16 +40,16 @@ export class OutputBlocks {
 
   #cutNext(): Buffer {
     const last = this.#slabs.at(-1);
-    const slab = last && this.#cut + blockBytes <= slabBytes ? last : this.#addSlab();
-    const block = Buffer.from(slab, this.#cut, blockBytes);
-    this.#cut += blockBytes;
+    const slab = last && this.#cutBytes + blockBytes <= slabBytes ? last : this.#addSlab();
+    const block = Buffer.from(slab, this.#cutBytes, blockBytes);
+    this.#cutBytes += blockBytes;
     return block;
   }
 
   #addSlab(): ArrayBuffer {
     const slab = new ArrayBuffer(slabBytes);
     this.#slabs.push(slab);
-    this.#cut = 0;
+    this.#cutBytes = 0;
     return slab;
   }
 
@@ -60,6 +60,6 @@ export class OutputBlocks {
     for (const slab of this.#slabs) slab.transfer(0);
     this.#slabs = [];
     this.#free = [];
-    this.#cut = slabBytes;
+    this.#cutBytes = slabBytes;
   }
 }

@@ -31,7 +31,7 @@ export class UnreadBody implements UnreadOutput {
       this.#source.cancel().catch((error: unknown) => this.#arrival.reject(error));
     });
     this.#arrival.promise.catch(() => undefined);
-    void this.#take();
+    void this.#readAll();
   }
 
   get unreadBytes(): number {
@@ -48,7 +48,7 @@ export class UnreadBody implements UnreadOutput {
     this.#response.destroy();
   }
 
-  async #take(): Promise<void> {
+  async #readAll(): Promise<void> {
     try {
       for (;;) {
         const { done, value } = await this.#source.read();

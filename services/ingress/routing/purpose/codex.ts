@@ -22,34 +22,35 @@ export const codex: ClientProgram = {
     metadata !== undefined ||
     (typeof originator === 'string' && originator.startsWith('codex')),
   read(headers) {
-    const metadata = metadataOf(headers);
-    return { purpose: purposeIn(headers, metadata), agentType: undefined, turn: turnIn(headers, metadata) };
+    const metadata = readMetadata(headers);
+    return { purpose: readPurpose(headers, metadata), agentType: undefined, turn: readTurn(headers, metadata) };
   },
 };
 
-function purposeIn(headers: IncomingHttpHeaders, { request_kind: kind, thread_source: source }: JsonObject): Purpose {
+function readPurpose(headers: IncomingHttpHeaders, { request_kind: kind, thread_source: source }: JsonObject): Purpose {
   const agent = headers['x-openai-subagent'];
   if (kind === 'compaction' || agent === 'compact') return 'compaction';
   if (headers['x-openai-memgen-request'] !== undefined || backgroundAgents.has(agent)) return 'auxiliary';
   return agent !== undefined || source === 'subagent' ? 'subagent' : 'main';
 }
 
-function turnIn(headers: IncomingHttpHeaders, metadata: JsonObject): AgentTurn | undefined {
+function readTurn(headers: IncomingHttpHeaders, metadata: JsonObject): AgentTurn | undefined {
   const session = readSessionName(headers['session-id']);
   if (session === undefined) return undefined;
-  const besides = (thread: unknown): string | undefined => (thread === session ? undefined : readSessionName(thread));
+  const otherThread = (thread: unknown): string | undefined =>
+    thread === session ? undefined : readSessionName(thread);
   return {
     program: 'codex',
     session,
-    agent: besides(headers['thread-id']),
-    parent: besides(headers['x-codex-parent-thread-id']),
+    agent: otherThread(headers['thread-id']),
+    parent: otherThread(headers['x-codex-parent-thread-id']),
     type: readAgentType(headers['x-openai-subagent']),
     // An agent's turn has an id of its own, while the root turn is the turn of the person's prompt.
     prompt: readSessionName(metadata['root_turn_id']),
   };
 }
 
-function metadataOf({ 'x-codex-turn-metadata': text }: IncomingHttpHeaders): JsonObject {
+function readMetadata({ 'x-codex-turn-metadata': text }: IncomingHttpHeaders): JsonObject {
   if (typeof text !== 'string') return {};
   try {
     const metadata: unknown = JSON.parse(text);

@@ -40,7 +40,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
     files,
     formats: clientFormats,
     readBody: () => Promise.reject(new Error('unused')),
-    held: new HeldBodies(1e9, 10),
+    heldBodies: new HeldBodies(1e9, 10),
     maxLineBytes: 10_000,
     isEnding: () => false,
     bodyTimeoutMs: 10_000,

@@ -131,7 +131,13 @@ async function servePlaces(places: number) {
       response.on('close', () => holding.release());
       begun += 1;
       const keep = (content: AsyncIterable<Uint8Array>): Promise<string> => text(content);
-      const form = await receiveForm(received, { timeoutMs: 60_000, holding, maxFiles: 1, isKept: () => true, keep });
+      const form = await receiveForm(received, {
+        timeoutMs: 60_000,
+        reservation: holding,
+        maxFiles: 1,
+        isKept: () => true,
+        keep,
+      });
       response.end(form.files[0]?.kept);
     } catch (error) {
       response.end(error instanceof RouterError ? error.code : String(error));

@@ -242,7 +242,7 @@ it('a pause is stored and removed while its batch is unfinished, and creates no 
 it('a pause is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
   const { work, batches } = await running(1);
   const shown = async (until: number) => {
-    await work.pause('batch_1', { until, reason: 'a budget', isForAll: true });
+    await work.pause('batch_1', { until, reason: 'a budget', pausesAllLines: true });
     const listed = (await batches.list('ada', 'openai', { limit: 1 }))?.batches ?? [];
     return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => found?.pausedFor);
   };
