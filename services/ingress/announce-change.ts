@@ -4,9 +4,9 @@ import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /**
- * Creates a function that tells every ingress of a change. Its parameter is the id of the key that has changed, `user:<id>` or `team:<id>`
- * for all keys of a person or team, or `program:<id>` for a sign-in. The function never throws, because the change is already stored. An
- * ingress that misses the notice reads the change within 30 seconds.
+ * Creates a function that tells every ingress of a change. The function takes the id of the key that has changed, `user:<id>` or
+ * `team:<id>` for all keys of a person or team, or `program:<id>` for a sign-in. The function never throws, because the change is already
+ * stored. An ingress that misses the notice reads the change within 30 seconds.
  * @param invalidate removes what this ingress has cached about the change
  */
 export function createAnnouncer(broker: Broker, invalidate: (changed: string) => void, log: Logger) {

@@ -56,8 +56,8 @@ interface JoinedResults {
 }
 
 /**
- * Returns the move that ends a batch. It turns the uploads into the files of the batch in the same step, so that a runner that dies before
- * this step leaves no file.
+ * Returns the move that ends a batch. The move turns the uploads into the files of the batch in the same step, so that a runner that dies
+ * before this step leaves no file.
  */
 function createEndMove(
   { id, outputSeconds, problems = [] }: BatchRecord,

@@ -14,7 +14,10 @@ export type ErrorDecision =
   | { kind: 'pause'; ms: number }
   | { kind: 'final' };
 
-/** Errors that do not concern the line, because a dependency was missing. They do not count towards the maximum number of tries. */
+/**
+ * Errors that do not concern the line, because a dependency was missing. Tries that end with them do not count towards the maximum number
+ * of tries.
+ */
 const missingDependencyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_worker_available',
   'overloaded',

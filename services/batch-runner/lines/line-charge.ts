@@ -63,7 +63,7 @@ export class LineCharge {
     return usage;
   }
 
-  /** Commits each reservation with the amount that was spent, and releases those of which nothing was spent. */
+  /** Commits each reservation with the amount that was spent. Releases the reservations of which nothing was spent. */
   commit(): void {
     for (const { reservation, spent } of this.#reservations) {
       if (spent) reservation.commit(spent);

@@ -14,9 +14,9 @@ export async function readLine(
   format: Pick<BatchFormat, 'readLine'>,
   bytes: Buffer,
   endpoint: string | undefined,
-  heavy: HeavyTask,
+  heavyTask: HeavyTask,
 ): Promise<ReadLine> {
-  const refusal = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
+  const refusal = bytes.length >= heavyBytes ? await heavyTask.begin() : undefined;
   try {
     if (refusal) throw refusal;
     const { customId, request } = format.readLine(bytes, endpoint);
@@ -25,7 +25,7 @@ export async function readLine(
     if (!(error instanceof RouterError)) throw error;
     return { customId: findCustomId(bytes), error };
   } finally {
-    heavy.end();
+    heavyTask.end();
   }
 }
 

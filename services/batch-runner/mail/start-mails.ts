@@ -31,7 +31,7 @@ export interface StartMailsParts {
 
 /**
  * Starts to send alerts by e-mail, together with all other runners.
- * @returns the queue's worker, to be closed with those of other queues; undefined if no mail server is set
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues; undefined if no mail server is set
  * @throws ConfigError if a mail server is set, but no sender
  */
 export function startMails({

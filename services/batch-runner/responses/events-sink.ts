@@ -10,6 +10,7 @@ export type StreamEnd = { event: string } | { error: RouterError };
 export interface EventsSinkParts {
   /** The open stream of the answer, which returns whole events. */
   answer: StreamedAnswer;
+  /** Reads events of the format. */
   shape: Pick<BackgroundAnswers, 'endOffset'>;
   /** Called with further events, none of which ends the stream. */
   write: (events: string) => void;

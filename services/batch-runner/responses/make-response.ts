@@ -128,8 +128,8 @@ async function makeInRun(
     const events = await writer.close();
     const { end, toStore } = ended;
     if (!end || watch.isStopped) return await chargeStoppedRun(parts, runningResponse, charge);
-    const written = { charge, events, from: writer.unwritten, next: writer.next };
-    await finishRun(parts, runningResponse, { end, toStore }, written);
+    const runOutput = { charge, events, from: writer.unwritten, next: writer.next };
+    await finishRun(parts, runningResponse, { end, toStore }, runOutput);
   } finally {
     watch.close();
     charge.release();
@@ -172,14 +172,14 @@ async function finishRun(
   parts: MakeResponseParts,
   runningResponse: RunningResponse,
   { end, toStore }: RunEnd & { end: NonNullable<RunEnd['end']> },
-  written: RunOutput,
+  runOutput: RunOutput,
 ): Promise<void> {
   const { responses } = parts;
   const { background: shape } = runningResponse.format;
   const deathError =
     'event' in end && end.event.length >= heavyBytes ? await runningResponse.heavyTask.begin() : undefined;
   const ending = 'event' in end && !deathError ? shape.readEnding(end.event, runningResponse.queued) : undefined;
-  if (ending) return await recordEnd(parts, runningResponse, ending, toStore, written);
+  if (ending) return await recordEnd(parts, runningResponse, ending, toStore, runOutput);
   const unread = deathError ?? new RouterError('upstream_failed', 'The answer could not be read.');
   const error = 'error' in end ? end.error : unread;
   // The model was known when the response was requested, so its workers may be about to start.
@@ -192,9 +192,9 @@ async function finishRun(
   await recordEnd(
     parts,
     runningResponse,
-    shape.failureEvent(error, runningResponse.queued, written.next),
+    shape.failureEvent(error, runningResponse.queued, runOutput.next),
     undefined,
-    written,
+    runOutput,
   );
 }
 
@@ -204,14 +204,14 @@ async function recordEnd(
   runningResponse: RunningResponse,
   ending: EndingEvent,
   toStore: AnswerToStore | undefined,
-  written: RunOutput,
+  runOutput: RunOutput,
 ): Promise<void> {
   const { responses, ledger, stopping } = parts;
   const { state, answer, last } = ending;
-  const { charge, events, from } = written;
+  const { charge, events, from } = runOutput;
   const stored = state === 'failed' ? undefined : await prepareToStore(parts, runningResponse, answer, toStore);
   if (state !== 'failed' && !stored)
-    return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, written), undefined, written);
+    return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, runOutput), undefined, runOutput);
   const ended: { as: Awaited<ReturnType<ResponseWork['end']>> } = { as: 'over' };
   const isFirst = await recordThroughOutage(async () => {
     ended.as = await responses.end(runningResponse.record, runningResponse.runId, {
@@ -226,7 +226,7 @@ async function recordEnd(
     return ended.as === 'ended';
   }, stopping);
   if (ended.as === 'too large')
-    return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, written), undefined, written);
+    return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, runOutput), undefined, runOutput);
   if (!isFirst) return await chargeStoppedRun(parts, runningResponse, charge);
   charge.commit();
   parts.countResponse(state);

@@ -41,6 +41,7 @@ export interface ResponseRun {
   id: string;
   requestId: string;
   format: ClientFormat;
+  /** Reads and writes events of the format. */
   shape: BackgroundAnswers;
   identity: KeyIdentity;
   heavyTask: HeavyTask;

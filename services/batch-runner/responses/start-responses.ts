@@ -33,7 +33,7 @@ export interface StartResponsesParts extends Pick<
 
 /**
  * Starts to make responses in the background, together with all other runners.
- * @returns the queue's worker, to be closed with those of other queues
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues
  */
 export function startResponses({
   config,

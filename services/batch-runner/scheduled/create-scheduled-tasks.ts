@@ -39,6 +39,7 @@ export interface ScheduledTasksOptions {
   releases: Releases;
 }
 
+/** Creates the tasks that batch runners do again and again, by name. */
 export function createScheduledTasks(
   {
     redis: { redis },
@@ -89,10 +90,10 @@ export function createScheduledTasks(
     workers: {
       everyMs: 5 * secondMs,
       run: async () => {
-        const seen = workerView.read();
-        if (!seen) return;
-        await checkWorkers(seen, states);
-        await checkModels(seen, { states, graceMs });
+        const snapshot = workerView.read();
+        if (!snapshot) return;
+        await checkWorkers(snapshot, states);
+        await checkModels(snapshot, { states, graceMs });
       },
     },
     sweep: { everyMs: 300 * secondMs, run: () => sweep({ storedResponses, deliveries, batches, files, count }) },

@@ -30,7 +30,7 @@ export interface ScheduledParts {
 
 /**
  * Schedules the tasks for the whole cluster, and starts to run those that are due.
- * @returns the queue's worker, to be closed with those of other queues
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues
  */
 export function startScheduled({ access, jobs, tasks, log, releases }: ScheduledParts): QueueWorker {
   const schedule = async (): Promise<void> => {

@@ -5,7 +5,7 @@ export interface GrowingDelay {
   longestMs: number;
 }
 
-/** Returns the delay before retry number `times`, counted from 1. It doubles each time up to `longestMs`. */
+/** Returns the delay before retry number `times`, counted from 1. The delay doubles each time up to `longestMs`. */
 export function backoffMs({ firstMs, longestMs }: GrowingDelay, times: number): number {
   return Math.min(longestMs, firstMs * 2 ** (Math.min(times, 30) - 1));
 }

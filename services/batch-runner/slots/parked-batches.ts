@@ -62,8 +62,8 @@ interface ParkedBatch {
  * again, first after five seconds, then after delays that grow up to a minute. As soon as a worker has room for the last waiting line, all
  * slices are recalled. A paused batch is parked as well, until its pause ends.
  *
- * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. Those of a
- * paused batch are delayed by two to four times the longest parking time, because such a batch may have hundreds of slices.
+ * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. The jobs
+ * of a paused batch are delayed by two to four times the longest parking time, because a paused batch may have hundreds of slices.
  */
 export class ParkedBatches {
   readonly #parts: ParkedBatchesParts;
@@ -113,7 +113,7 @@ export class ParkedBatches {
    */
   park(batch: string, slice: number, place: ParkedBatch['place'], now = performance.now()): number {
     const parked = this.#getOrAdd(batch, now);
-    // Slices that wait at the same time also leave at about the same time. This counts as one parking.
+    // Slices that wait at the same time also leave at about the same time, which counts as one parking.
     if (now >= parked.until) {
       parked.timesParked += 1;
       parked.parkingMs = backoffMs(parkingDelay, parked.timesParked);

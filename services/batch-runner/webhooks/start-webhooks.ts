@@ -35,7 +35,7 @@ export interface StartWebhooksParts {
 
 /**
  * Starts to send events to webhooks, together with all other runners.
- * @returns the queue's worker, to be closed with those of other queues
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues
  */
 export function startWebhooks({
   webhooks,

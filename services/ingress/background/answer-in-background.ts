@@ -28,7 +28,7 @@ export interface BackgroundRequest {
   headers: Readonly<Record<string, string>> | undefined;
   session: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Whether the request is recorded. Its entry in the usage ledger says so. */
+  /** Whether the request is recorded. The entry of the request in the usage ledger says so. */
   isRecorded: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function answerInBackground(
   const { responses, jobs } = parts.background;
   const facts = { id, owner, key: identity.id, format: format.name };
   const times = { createdAt, expiresAt: createdAt + responses.openMs };
-  const open = await responses.create(
+  const openCount = await responses.create(
     { ...facts, ...times, requestId: requestIdOf(response) },
     {
       request: { body: background.body().toString(), headers, session, sentFor, isRecorded },
@@ -73,7 +73,7 @@ export async function answerInBackground(
   );
   // If this fails, the repair of the queue adds the job.
   await jobs
-    .add(responseJob(id, open))
+    .add(responseJob(id, openCount))
     .catch((error: unknown) => parts.log.warn({ err: error, id }, 'a response in the background has no job yet'));
   if (parameters.stream) return { id, owner, shape, after: -1 };
   response.json(queued);

@@ -8,7 +8,7 @@ import { startEvents } from '../http/refuse.ts';
 import type { BackgroundParts } from './background-parts.ts';
 
 /** Milliseconds between two reads of the events, in case the notice of a change is lost. */
-const lookMs = 2_000;
+const readIntervalMs = 2_000;
 
 /** Milliseconds after the last successful read until a stream ends because the store is unavailable. */
 const storeAwayMs = 60_000;
@@ -83,7 +83,7 @@ export async function streamBackground(
       if (read.isOver && read.events.length === 0)
         return void response.end(shape.brokenEvent(streamErrors.gone, last + 1));
       if (closing.aborted) return void response.end(shape.brokenEvent(streamErrors.closing, last + 1));
-      if (events === '') await wakeSignal.wait(Math.min(lookMs, keepAliveMs));
+      if (events === '') await wakeSignal.wait(Math.min(readIntervalMs, keepAliveMs));
       if (performance.now() - writtenAt >= keepAliveMs) {
         writtenAt = performance.now();
         response.write(': keep-alive\n\n');

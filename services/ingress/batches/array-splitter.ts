@@ -9,8 +9,8 @@ const maxNameLength = 64;
 
 /**
  * Finds the elements of one array in a JSON object that arrives in pieces, so that the object need not fit into memory. Each element is the
- * text of a JSON value without line breaks. The splitter does not validate elements, so the caller has to parse them. It checks only those
- * parts of the object that it needs to find the elements.
+ * text of a JSON value without line breaks. The splitter does not validate elements, so the caller has to parse them. The splitter checks
+ * only those parts of the object that it needs to find the elements.
  */
 export class ArraySplitter {
   readonly #field: string;

@@ -30,8 +30,8 @@ export interface BatchRoutesParts extends CreateBatchParts {
 }
 
 /**
- * Adds the batch routes of an API to a router. They serve the batches of the key's owner only; for other batches, they answer that there is
- * no such batch. Mount the router behind `requireKey`.
+ * Adds the batch routes of an API to a router. They serve only the batches of the key's owner. For other batches, they answer that the
+ * batch does not exist. Mount the router behind `requireKey`.
  */
 export function addBatchRoutes(
   router: Router,

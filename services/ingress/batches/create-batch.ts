@@ -60,7 +60,7 @@ export async function createBatch(
   const { batches } = parts;
   // The number of batches is checked before the body is read, so that a large body is not received only to be refused.
   await batches.assertRoom(wanted.owner);
-  // The client may have disconnected meanwhile. Then nothing would release the memory that is reserved for its request.
+  // The client may have disconnected meanwhile. In that case, nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const { source } = wanted.format;
   if (source.kind === 'file') return batches.create(await readFileBatch(request, response, wanted, source, parts));

@@ -31,8 +31,8 @@ export interface FileRoutesParts {
 }
 
 /**
- * Adds the file routes of a format to a router. They serve the files of the key's owner only; for other files, they answer that there is no
- * such file. Mount the router behind `requireKey`.
+ * Adds the file routes of a format to a router. They serve only the files of the key's owner. For other files, they answer that the file
+ * does not exist. Mount the router behind `requireKey`.
  */
 export function addFileRoutes(
   router: Router,
@@ -89,7 +89,7 @@ async function upload(
   { files, heldBodies, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
 ) {
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  // The client may have disconnected while its key was checked. Then nothing would release the memory that is reserved for its request.
+  // The client may have disconnected while its key was checked. In that case, nothing would release the memory of its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;

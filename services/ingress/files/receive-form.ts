@@ -7,7 +7,7 @@ import { readArrivingBody } from './read-arriving-body.ts';
 /** Limits of a form apart from its files. The longest field is a prompt for pictures, with 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
-/** Largest number of bytes outside of files: those of the fields, and of the heads of all parts. */
+/** Largest number of bytes outside of files: the bytes of the fields, and of the heads of all parts. */
 const maxOutside = limits.fields * limits.fieldSize + 64 * 1024;
 
 /** Memory of a piece of a field. Each byte may become a character of two bytes. A piece of one byte costs as much as a short string. */

@@ -14,7 +14,7 @@ export interface BrokenRequestParts {
 }
 
 /**
- * Creates the listener of `clientError`. It answers requests that Node's HTTP parser rejects because they are not HTTP, are too slow, or
+ * Creates the listener of `clientError`, which answers requests that Node's HTTP parser rejects because they are not HTTP, are too slow, or
  * have headers that are too large. By default, Node answers them without a body and closes the connection.
  */
 export function createBrokenRequestListener(

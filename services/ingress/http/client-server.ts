@@ -23,7 +23,7 @@ const checkSlowMs = 1_000;
 /** Milliseconds without traffic after which TCP checks whether the client's machine still answers. */
 const probeClientMs = 30_000;
 
-/** Milliseconds for which idle keep-alive connections stay open. This is longer than load balancers keep their connections open. */
+/** Milliseconds for which idle keep-alive connections stay open: longer than load balancers keep their connections open. */
 const keepAliveTimeoutMs = 75_000;
 
 export interface ClientServerParts {

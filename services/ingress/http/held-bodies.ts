@@ -107,7 +107,7 @@ export class HeldBodies {
     };
     const reservation: BodyReservation = {
       grow: (bytes) => {
-        // Decompression may continue after the client has disconnected. Its output must not be counted.
+        // Decompression may continue after the client has disconnected. The decompressed bytes must not be counted.
         if (!isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
         const free = this.#maxBytes - this.#bytes - bytes;
         const otherBytes = keyUse.bytes - ownBytes;
@@ -140,8 +140,8 @@ export class HeldBodies {
   #endSlowest(): void {
     const [slowest] = this.#slow;
     if (!slowest) return;
-    const [holding, end] = slowest;
-    holding.release();
+    const [reservation, end] = slowest;
+    reservation.release();
     end(overloaded());
   }
 }

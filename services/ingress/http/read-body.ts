@@ -11,13 +11,13 @@ type Decoder = Transform & { bytesWritten: number };
 const zstdWindowLog = 24;
 
 /**
- * Largest ratio of the decompressed to the compressed size of a body. It is checked once more than `expandedBytes` are decompressed. Texts
- * and base64 usually compress to a tenth at best.
+ * Largest ratio of the decompressed to the compressed size of a body. The ratio is checked once more than `expandedBytes` are decompressed.
+ * Texts and base64 usually compress to a tenth at best.
  */
 const maxExpansion = 100;
 const expandedBytes = 1024 * 1024;
 
-/** Bytes of memory of a piece of a body besides its content. They count only for pieces with less content than this. */
+/** Bytes of memory of a piece of a body besides its content. They are counted only for pieces whose content is smaller than this. */
 const pieceBytes = 512;
 
 /** Returns how many bytes of memory a piece needs if its body has several pieces. A client may send each byte as a piece of its own. */

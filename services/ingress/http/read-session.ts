@@ -8,8 +8,8 @@ const sessionHeaders = ['x-session-affinity', 'x-claude-code-session-id', 'sessi
 const restartingHeader = 'x-claude-code-session-id';
 
 /**
- * Headers in which clients name one agent of a session, which has its own conversation. The first header is that of Claude Code, the others
- * are those of Codex. Codex also numbers the windows of a thread, and each compaction begins a new window.
+ * Headers in which clients name one agent of a session, which has its own conversation. The first header is sent by Claude Code, the others
+ * are sent by Codex. Codex also numbers the windows of a thread, and each compaction begins a new window.
  */
 const agentHeaders = ['x-claude-code-agent-id', 'x-codex-window-id', 'thread-id'];
 

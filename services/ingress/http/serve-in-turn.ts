@@ -7,7 +7,7 @@ const maxWaiting = 8;
 
 /**
  * Creates a listener that serves one request of a connection at a time. Node parses everything that it has read from a connection at once,
- * which may be more than two thousand pipelined requests. It calls its listener for each of them, even if the connection is closed
+ * which may be more than two thousand pipelined requests. Node calls its listener for each of them, even if the connection is closed
  * meanwhile.
  * @param serve is called with a request only when its answer can be sent
  * @param refuse sends an error to a connection on which too many requests wait or whose request names no host, and ends the connection

@@ -33,18 +33,20 @@ interface Piece {
 
 /**
  * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. If the pieces exceed the bound, or Redis does
- * not accept writes in time, the answer is not kept. Its client still gets it.
+ * not accept writes in time, the answer is not kept. The client still gets the answer.
  */
 export class AnswerJournal {
   readonly #execution: KeyedAttempt;
   readonly #parts: JournalParts;
   #pieces: Piece[] = [];
   #waitingBytes = 0;
+  /** Number of bytes that were added, written or not. */
   #bytes = 0;
+  /** Number of the next part. */
   #next = 0;
   /** Status, headers and facts of the request that are not written yet. */
   #unwrittenHead: Pick<AnswerEntry, 'head' | 'facts'> | undefined;
-  #end: { kind: 'whole' | 'cut'; isFree: boolean; givenUpAt: number } | undefined;
+  #end: { kind: 'whole' | 'cut'; isKeyFree: boolean; givenUpAt: number } | undefined;
   /** Set if the answer is not kept: `untold` until Redis is told so, then `told`. */
   #loss: false | 'untold' | 'told' = false;
   /** Whether pieces may be written: the execution still has its key, and the end of the answer was neither written nor given up. */
@@ -85,7 +87,7 @@ export class AnswerJournal {
    * @param isKeyFree whether the next request with the key is to be executed
    */
   async finish(kind: 'whole' | 'cut', isKeyFree: boolean): Promise<void> {
-    this.#end = { kind, isFree: isKeyFree, givenUpAt: performance.now() + endTimeoutMs };
+    this.#end = { kind, isKeyFree, givenUpAt: performance.now() + endTimeoutMs };
     // A write that is already running may finish without writing the end.
     while (this.#mayWrite) await this.#write();
     this.stop();
@@ -125,12 +127,12 @@ export class AnswerJournal {
   }
 
   /** Repeats one write until Redis confirms it. Redis stores a repeated write only once. */
-  async #writeOne(entry: AnswerEntry, end: { kind: 'whole' | 'cut'; isFree: boolean } | undefined): Promise<void> {
+  async #writeOne(entry: AnswerEntry, end: { kind: 'whole' | 'cut'; isKeyFree: boolean } | undefined): Promise<void> {
     const { answers, log } = this.#parts;
     while (this.#mayWrite) {
       try {
         if (end) {
-          await answers.finish(this.#execution, entry, end.kind, end.isFree);
+          await answers.finish(this.#execution, entry, end.kind, end.isKeyFree);
           this.#mayWrite = false;
           return;
         }
@@ -155,8 +157,8 @@ export class AnswerJournal {
     return beyond === -1 ? this.#pieces.length : beyond;
   }
 
-  #dropPieces(known: 'untold' | 'told'): void {
-    this.#loss = known;
+  #dropPieces(loss: 'untold' | 'told'): void {
+    this.#loss = loss;
     this.#releasePieces(this.#pieces.splice(0));
   }
 

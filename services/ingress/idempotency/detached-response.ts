@@ -20,8 +20,8 @@ export interface AnswerFailure {
 }
 
 /**
- * A response without a connection. Everything that a handler writes goes to an `AnswerReceiver`, which never blocks. It is used where an
- * answer may continue after its client has disconnected.
+ * A response without a connection. Everything that a handler writes goes to an `AnswerReceiver`, which never blocks. This class is used
+ * where an answer may continue after its client has disconnected.
  */
 export class DetachedResponse extends ServerResponse {
   readonly locals: Record<string, unknown>;

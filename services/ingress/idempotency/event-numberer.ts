@@ -10,8 +10,8 @@ interface OpenEvent {
 }
 
 /**
- * Difference between the first event ids of two successive executions of one key. It is large, so that an event of an earlier execution is
- * not mistaken for an event of a later one.
+ * Difference between the first event ids of two successive executions of one key. The difference is large, so that an event of an earlier
+ * execution is not mistaken for an event of a later one.
  */
 export const eventNumberStride = 1_000_000;
 
@@ -20,7 +20,7 @@ const lineFeed = 0x0a;
 /** Prefixes of keep-alive output: comments, and the pings of the messages format. */
 const keepAlivePrefixes = [Buffer.from(':'), Buffer.from('event: ping\n')];
 
-/** Returns whether a piece of a stream only keeps the connection alive. Such a piece has no number, and need not be repeated. */
+/** Returns whether a piece of a stream only keeps the connection alive. A keep-alive piece has no number, and need not be repeated. */
 export function isKeepAlive(text: Uint8Array): boolean {
   return keepAlivePrefixes.some((start) => start.equals(text.subarray(0, start.length)));
 }

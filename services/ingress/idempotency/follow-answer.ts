@@ -70,16 +70,16 @@ class Follower {
 
   async follow(): Promise<'answered' | 'free'> {
     const { answers, outages, changes, ending, log } = this.#parts;
-    const { execution: of } = this.#followed;
+    const { execution } = this.#followed;
     const onClose = (): void => this.#gone.abort();
     this.#response.on('close', onClose);
     if (this.#response.destroyed) onClose();
     const wakeSignal = new WakeSignal(AbortSignal.any([this.#gone.signal, ending]));
-    const unwatch = changes.watch(of.attempt, () => wakeSignal.notify());
+    const unwatch = changes.watch(execution.attempt, () => wakeSignal.notify());
     try {
       let readAt = performance.now();
       while (!this.#gone.signal.aborted) {
-        const reading = outages.retry(() => answers.read(of, this.#id, this.#last));
+        const reading = outages.retry(() => answers.read(execution, this.#id, this.#last));
         const read = await reading.catch((error: unknown) => {
           if (!this.#head || performance.now() - readAt > storeAwayMs) throw error;
           return 'away' as const;
@@ -103,7 +103,7 @@ class Follower {
       unwatch();
       this.#response.off('close', onClose);
       answers
-        .leave(of, this.#id)
+        .leave(execution, this.#id)
         .catch((err: unknown) => log.debug({ err }, 'an answer counts as waited for although its client has left'));
     }
   }

@@ -172,7 +172,7 @@ export class KeyedExecution implements AnswerReceiver {
     let aloneAt = performance.now();
     while (!this.#detached.isOver && !this.#isUncancelled) {
       const left = aloneAt + graceMs - performance.now();
-      // If the store does not reply, nothing shows whether a client waits. This counts as if none did.
+      // If the store does not reply, nothing shows whether a client waits. A missing reply counts as if none did.
       const waiting = await (left > 0 ? answers.renew(of) : answers.abandon(of)).catch(() => 0);
       if (this.#detached.isOver) return;
       if (waiting > 0) aloneAt = performance.now();

@@ -72,7 +72,7 @@ export class KeyedRequest implements AnswerReceiver {
    */
   async serve(handle: AnsweringHandler, next: NextFunction): Promise<void> {
     const detached = this.#detached;
-    // The client may have disconnected while its account was looked up. Then no `close` event would end the work for it.
+    // The client may have disconnected while its account was looked up. In that case, no `close` event would end the work for it.
     if (this.#response.destroyed) return;
     this.#response.on('close', () => {
       if (this.#execution) this.#execution.detachClient();

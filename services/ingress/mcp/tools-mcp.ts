@@ -50,8 +50,8 @@ export interface ToolsMcp {
 }
 
 /**
- * Creates an MCP server with the tools, resources and prompts of all connected workers. It keeps no sessions, so that any node can serve
- * any request. Revision 2026-07-28 of the protocol has no sessions, and older revisions work without them.
+ * Creates an MCP server with the tools, resources and prompts of all connected workers. The server keeps no sessions, so that any node can
+ * serve any request. Revision 2026-07-28 of the protocol has no sessions, and older revisions work without them.
  */
 export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
   const { workers } = parts;

@@ -47,7 +47,10 @@ export class LostRecordings {
   }
 }
 
-/** Returns the message of the error's cause, which comes from Redis or its client library; without a cause, that of the error. */
+/**
+ * Returns the message of the error's cause, which comes from Redis or its client library; without a cause, returns the message of the
+ * error.
+ */
 function reasonOf(error: unknown): string | undefined {
   const { message, cause } = loggableError(error) ?? {};
   return cause?.message ?? message;

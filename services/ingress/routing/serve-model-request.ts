@@ -48,7 +48,7 @@ export interface ServeParts
   recorder: Pick<Recorder, 'begin'> | undefined;
 }
 
-/** Creates the handler of a model route. It receives the body, serves the request, and cancels it when the client disconnects. */
+/** Creates the handler of a model route. The handler receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): AnsweringHandler {
   return async (request, response) => {
     // Only `startServing` has the body in a local variable, because local variables of this handler live as long as the answer.

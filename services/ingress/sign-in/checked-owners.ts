@@ -55,8 +55,8 @@ export class CheckedOwners implements KeySource {
   /** Waits until running checks have ended, but at most ten seconds. */
   async close(): Promise<void> {
     const isOver = new AbortController();
-    const bound = sleep(closeMs, undefined, { signal: isOver.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#checks), bound]);
+    const timeout = sleep(closeMs, undefined, { signal: isOver.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#checks), timeout]);
     isOver.abort();
   }
 

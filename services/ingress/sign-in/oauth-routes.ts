@@ -43,7 +43,7 @@ const form = z.object({
 
 /**
  * Creates the endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
- * and revocation (RFC 7009). They read no cookie. A page of another origin cannot send them a form or read their answers.
+ * and revocation (RFC 7009). The endpoints read no cookie. A page of another origin cannot send them a form or read their answers.
  * @param base base path of the endpoints; `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
@@ -140,7 +140,7 @@ function requirePost({ method }: Request, response: Response, next: NextFunction
 }
 
 /**
- * Refuses requests from pages of other origins, because such a page could use up the number of pending sign-ins per network address.
+ * Refuses requests from pages of other origins, because a page could use up the number of pending sign-ins per network address.
  * Programs do not send the headers that browsers add to requests of pages.
  */
 function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): void {
@@ -167,7 +167,7 @@ function isForm(request: Request): boolean {
   return request.is('urlencoded') === 'urlencoded';
 }
 
-/** Returns whether there is no body. `isForm` is false for such a request even if it declares the type of a form. */
+/** Returns whether a request has no body. `isForm` is false for an empty body, even if the request declares the type of a form. */
 function isEmpty(request: Request): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   return encoding === undefined && Number(length) === 0;

@@ -23,7 +23,7 @@ export class OutputBlocks {
   #used = 0;
   #isReleasing = false;
 
-  /** Returns a free block. It still contains bytes of earlier output. */
+  /** Returns a free block, which still contains bytes of earlier output. */
   take(): Buffer {
     this.#used += 1;
     return this.#free.pop() ?? this.#cutNext();

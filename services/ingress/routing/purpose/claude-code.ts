@@ -16,9 +16,9 @@ const workflowWords = 'You are a subagent spawned by a workflow';
 const classifierWords = 'You are a security monitor for autonomous AI coding agents';
 
 /**
- * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1`, it also sends the purpose of
- * each request, the id of the person's prompt, and the times of the preceding tools. Without that setting, these signs were observed in
- * release 2.1.330:
+ * Claude Code. The program names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1`, it also sends the
+ * purpose of each request, the id of the person's prompt, and the times of the preceding tools. Without that setting, these signs were
+ * observed in release 2.1.330:
  * - requests of agents have `x-claude-code-agent-id`; agents that a workflow has started say so in their instructions, unless they are of
  * a named type
  * - a compaction ends with a message that forbids tools

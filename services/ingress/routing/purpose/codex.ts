@@ -11,7 +11,7 @@ const backgroundAgents: ReadonlySet<unknown> = new Set(['memory_consolidation', 
 /**
  * Codex. As observed in release 0.169.0, it describes each request in `x-codex-turn-metadata`, a JSON object with `request_kind` (`turn`,
  * `compaction`) and `thread_source` (`user`, `subagent`), and names the kind of a started agent in `x-openai-subagent`. Requests that write
- * memories have `x-openai-memgen-request`. It does not call `/responses/compact`.
+ * memories have `x-openai-memgen-request`. Codex does not call `/responses/compact`.
  *
  * A session consists of a thread and the threads that were started in it. `session-id` is the same in all of these threads. `thread-id`
  * names the thread, and `x-codex-parent-thread-id` names the thread that has started it.

@@ -13,7 +13,7 @@ const titleWords = 'You are a title generator';
 
 /**
  * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`. Requests for the title of a
- * session or for the summary of a long session have no tools, and instructions of their own. Its agents start no other agents.
+ * session or for the summary of a long session have no tools, and instructions of their own. Agents of opencode start no other agents.
  */
 export const opencode: ClientProgram = {
   isSender: ({ 'user-agent': agent }) => agent?.startsWith('opencode/') === true,

@@ -14,7 +14,7 @@ const maxMs = 86_400_000;
 
 const nameForm = /^[\w .:/@-]{1,64}$/;
 
-/** Tools that start agents. Their time is left out, because it is the time of the agent's own turns. */
+/** Tools that start agents. The time of these tools is left out, because it is the time of the agent's own turns. */
 const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task', 'Workflow']);
 
 /**
