@@ -88,7 +88,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     lineParts: { requestBudget: new MemoryBudget(Number.POSITIVE_INFINITY), answerBudget: new MemoryBudget(1) },
   } as Pick<RunSliceParts, 'lineParts' | 'identities'>;
   const stopping = new AbortController().signal;
-  const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
+  const idle = { slots: { hasRoom: () => false }, waitingWork: { setTiers: () => undefined }, atOnce: 8 };
   const openParked = (): ParkedBatches => {
     const parked = new ParkedBatches({ ...parts, ...idle });
     onTestFinished(() => parked.close());

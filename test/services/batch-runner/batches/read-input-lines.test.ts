@@ -6,7 +6,7 @@ import { HeavyWork, heavyBytes } from '#services/batch-runner/heavy-work.ts';
 const heavy = () => new HeavyWork({ begin: () => Promise.resolve(0), end: () => Promise.resolve() });
 
 it('this process reads one large line at a time, however many inputs have one', async () => {
-  const parts = { heavy: heavy() };
+  const parts = { heavyWork: heavy() };
   const read = [0, 0];
   const inputs = read.map((_, at) =>
     readInputLines(
@@ -27,14 +27,14 @@ it('this process reads one large line at a time, however many inputs have one', 
   expect(line?.bytes).toHaveLength(4 * heavyBytes);
   // Its first bytes, until it counts as large.
   expect(read).toEqual([8, 2]);
-  line?.heavy.end();
+  line?.heavyTask.end();
   const other = (await second)?.value;
   expect(other?.bytes).toHaveLength(4 * heavyBytes);
   expect((await inputs[0]?.next())?.value).toMatchObject({ number: 2, bytes: Buffer.from('short') });
 });
 
 it('a large blank line and an input that is left keep no other line waiting', async () => {
-  const parts = { heavy: heavy() };
+  const parts = { heavyWork: heavy() };
   const large = async function* (letter: string) {
     for (let piece = 0; piece < 4; piece += 1) yield Buffer.alloc(heavyBytes / 2, letter);
     yield await Promise.resolve(Buffer.from('\nshort'));

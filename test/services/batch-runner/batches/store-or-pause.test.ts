@@ -7,7 +7,7 @@ function open() {
   const pauses: string[] = [];
   const pause = async (id: string, paused: { reason: string } | undefined) =>
     void pauses.push(`${id}: ${paused?.reason}`);
-  return { parts: { work: { pause } }, pauses };
+  return { parts: { batches: { pause } }, pauses };
 }
 
 it('a batch whose results find no room in the store pauses with that reason', async () => {

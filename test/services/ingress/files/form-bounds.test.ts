@@ -21,7 +21,7 @@ interface Answer {
 /** Serves forms within these bounds: what may be held of all of them, and what one of them may have. */
 async function serveForms(heldBytes: number, maxBytes = 10_000_000) {
   const held = new HeldBodies(heldBytes, 100);
-  const parts = { held, isEnding: () => false, bodyTimeoutMs: 60_000, inputFiles: { maxBytes } };
+  const parts = { heldBodies: held, isEnding: () => false, bodyTimeoutMs: 60_000, inputFiles: { maxBytes } };
   const url = await serveInTest(async (received, response) => {
     const locals = { identity: { id: 'key', limits: [] } };
     try {

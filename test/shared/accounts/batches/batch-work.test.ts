@@ -221,7 +221,7 @@ it('what belongs to a batch in Redis keeps the batch in the list of its owner fo
   expect(await redis.pttl(name)).toBeGreaterThan(dayMs - 3 * hourMs + hourMs - 60_000);
 });
 
-const pause = { until: Date.now() + 10_000, reason: 'a budget', isForAll: true };
+const pause = { until: Date.now() + 10_000, reason: 'a budget', pausesAllLines: true };
 
 it('a pause is stored and removed while its batch is unfinished, and creates no record for a batch that is gone', async () => {
   const { work, find, batches, redis, prefix, fail } = await running(1);
