@@ -223,7 +223,7 @@ async function serveOnce(
   requestMemory.endHeavyWork();
   const { parameters } = modelRequest;
   // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
-  const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
+  const waitingLine = { lanesRequest: { parameters, operation, format: name, sentFor }, identity, knownModel };
   const slot = await takeLineSlot(parts, waitingLine, line, waiting);
   if (!slot) return undefined;
   const { releaseSlot, model, endRequest } = slot;
