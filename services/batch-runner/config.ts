@@ -35,7 +35,12 @@ export const batchRunnerConfig = z.object({
     1,
     100_000,
   ),
-  BATCH_ATTEMPTS: setting.integer('Most executions of a request if each of them ends with an error of the request itself', 3, 1, 100),
+  BATCH_ATTEMPTS: setting.integer(
+    'Most executions of a request if each of them ends with an error of the request itself',
+    3,
+    1,
+    100,
+  ),
   BATCH_YIELD_MS: setting.integer(
     'Time for which a slot is left to live requests after one of them has taken it from a batch',
     10_000,

@@ -48,7 +48,8 @@ export async function answerInBackground(
   const { answers } = parts;
   const shape = format.background;
   if (!background || !shape || !answers.stores) {
-    const message = 'This router stores no answers, so it makes none in the background. Leave `background` out, or stream.';
+    const message =
+      'This router stores no answers, so it makes none in the background. Leave `background` out, or stream.';
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
   answers.assertIntact();
